@@ -1,0 +1,1 @@
+"""The agent core and everything a model may do. Never imports Textual."""

@@ -1,0 +1,73 @@
+"""What a tool is to the core: a name, a pydantic input, an async function, and what it may return."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+
+class NoInput(BaseModel, extra="forbid"):
+    """Input of a tool that takes none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    """What a tool returns when a string is not enough.
+
+    Attributes:
+        output: the text for the model; JSON text where it is data.
+        is_error: the tool did not do what was asked.
+        details: data for the screen (for example `{"diff": …, "added": 2, "removed": 1}`), never sent.
+        terminate: the run ends after the batch if every result of the batch says so.
+    """
+
+    output: str
+    is_error: bool = False
+    details: Mapping[str, Any] | None = None
+    terminate: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What the core hands to a running tool.
+
+    `on_progress` may be called with short texts while it runs; calls after its end are ignored.
+    """
+
+    run_id: str
+    call_id: str
+    session_id: str | None = None
+    on_progress: Callable[[str], None] = lambda _text: None
+
+
+Execute = Callable[[Any, ToolContext], Awaitable[str | ToolOutput]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool of the agent.
+
+    Attributes:
+        name: snake_case, as the model calls it.
+        description: for the model.
+        label: for the person, a few words ("Change the name").
+        input: pydantic model of the input; validated strictly (no lossy coercion).
+        execute: `async (input, ctx) -> str | ToolOutput`; may raise, which becomes an error result.
+        sequential: makes the whole batch it is called in sequential.
+        destructive: asks for approval under the policy `ask-destructive`.
+        control: runs after its siblings, alone (`task_complete`, `ask_user`).
+        timeout: seconds until it is cancelled, or None.
+    """
+
+    name: str
+    description: str
+    label: str
+    input: type[BaseModel]
+    execute: Execute = field(repr=False)
+    sequential: bool = False
+    destructive: bool = False
+    control: bool = False
+    timeout: float | None = None

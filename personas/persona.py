@@ -1,0 +1,84 @@
+"""What a persona is: the pydantic models of one `personas/<id>.toml` and of what the program adds to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class TestInput(_Frozen):
+    """A prompt to try the persona with. `id` is short and unique in its file."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
+    id: str
+    content: str
+
+
+class ModelSettings(_Frozen):
+    """How this persona is tried: never an endpoint or a key (a home cannot choose a server)."""
+
+    name: str | None = None
+    effort: str | None = None
+    max_tokens: int | None = Field(default=None, gt=0)
+
+
+class PartLink(_Frozen):
+    """A link into the library: assembly `order`, and `priority` when context is scarce."""
+
+    name: str
+    order: int = 0
+    priority: int = 0
+
+
+class ArcLink(_Frozen):
+    """The arc a persona is on and the stage it has reached."""
+
+    name: str
+    stage: str | None = None
+
+
+class FileError(_Frozen):
+    """Why a file cannot be read in full, with a 1-based position where one is known."""
+
+    message: str
+    line: int | None = None
+    column: int | None = None
+
+
+class Persona(_Frozen):
+    """One persona as read from its file.
+
+    Attributes:
+        id: the file's stem.
+        name: display name; the id where the file has none.
+        revision: SHA-256 (hex) of the file's bytes; what a change is checked against.
+        error: set when the file is broken; the other fields then hold what could be read.
+        agent_chat_session_id: the current conversation, stored beside the file; None if never used.
+    """
+
+    id: str
+    name: str
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    summary: str = ""
+    system_prompt: str = ""
+    model: ModelSettings = ModelSettings()
+    test_inputs: tuple[TestInput, ...] = ()
+    parts: tuple[PartLink, ...] = ()
+    traits: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+    guardrails: tuple[str, ...] = ()
+    arc: ArcLink | None = None
+    revision: str = ""
+    error: FileError | None = None
+    agent_chat_session_id: str | None = None
+
+    def to_record(self) -> dict[str, Any]:
+        """Return a JSON-ready dict of all fields (tuples as lists)."""
+        return self.model_dump(mode="json")

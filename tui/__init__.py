@@ -1,0 +1,1 @@
+"""Everything a person sees: the commands and the full-screen program."""
