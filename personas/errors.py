@@ -15,6 +15,10 @@ class UnknownVersion(PersonaError):
     """No stored version has this number or name."""
 
 
+class NothingToUndo(PersonaError):
+    """No unit of changes is left to undo, or to redo."""
+
+
 class InvalidValue(PersonaError):
     """A value that cannot be stored, for example an empty test input or a taken id."""
 
