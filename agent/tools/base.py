@@ -1,0 +1,107 @@
+"""What the tools on a persona share: whose persona it is, who acts, and how a write answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from agent.tool import ToolContext, ToolOutput
+from personas.errors import BrokenFile, Conflict
+from personas.merge import count, unified_diff
+from personas.persona import Persona
+from personas.authorship import Author
+
+if TYPE_CHECKING:
+    from personas.changes import Change
+    from personas.store import Store
+
+LONGEST_DIFF = 4_000
+"""Characters of a diff that go to the model; the whole diff stays in the details."""
+
+
+class Stale(Conflict):
+    """The model wants to replace a text that was changed since it last read it."""
+
+
+@dataclass
+class Desk:
+    """One persona on the agent's desk, for one session.
+
+    Attributes:
+        store: where the persona lives.
+        persona_id: which one; tools cannot reach another.
+        session_id: whose session writes, for the versions.
+        seen_prompt: the system prompt the model last read or wrote, None if it never did.
+        on_change: called with the persona after each write.
+    """
+
+    store: Store
+    persona_id: str
+    session_id: str | None = None
+    seen_prompt: str | None = None
+    on_change: Callable[[Persona], None] = field(default=lambda _persona: None)
+
+    def read(self) -> Persona:
+        """Return the persona as it is on disk now.
+
+        Raises:
+            BrokenFile: its file was damaged meanwhile.
+            PersonaError: it is gone, or the disk refuses.
+        """
+        persona = self.store.get(self.persona_id)
+        if (error := persona.error) is not None:
+            raise BrokenFile(f"The persona's file is broken: {error.message}", error.line, error.column)
+        return persona
+
+    def author(self, ctx: ToolContext) -> Author:
+        """Return who a change of this call is by: one unit per run."""
+        return Author("agent", session_id=ctx.session_id or self.session_id, run_id=ctx.run_id)
+
+    def write(self, change: Change, ctx: ToolContext, reason: str) -> tuple[Persona, Persona]:
+        """Make one change on fresh data; return the persona before and after it.
+
+        Raises:
+            Conflict: somebody wrote between our reading and our writing.
+            PersonaError: the value or the file does not allow it.
+        """
+        before = self.read()
+        after = self.store.change(
+            self.persona_id, change, revision=before.revision, by=self.author(ctx), reason=reason
+        )
+        self.on_change(after)
+        return before, after
+
+
+def as_json(value: Any) -> str:
+    """Return JSON text for the model, non-ASCII kept as it is (lone surrogates escaped)."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def confirm(sentence: str, old: str, new: str) -> ToolOutput:
+    """Return the result of a write: one sentence and the diff, with the counts for the screen."""
+    if old == new:
+        return ToolOutput(
+            output=f"{sentence} It was already so; nothing was written.", details={"added": 0, "removed": 0}
+        )
+    diff = unified_diff(old, new, "before", "after")
+    added, removed = count(old, new)
+    shown = (
+        diff
+        if len(diff) <= LONGEST_DIFF
+        else diff[:LONGEST_DIFF] + f"\n… ({len(diff) - LONGEST_DIFF} more characters)"
+    )
+    return ToolOutput(
+        output=f"{sentence}\n{shown}", details={"diff": diff, "added": added, "removed": removed}
+    )
+
+
+def fail(error: Exception) -> ToolOutput:
+    """Return an error result in words the model can act on."""
+    advice = (
+        " Read it again with get_persona, then make your change to what is there now."
+        if isinstance(error, Conflict)
+        else ""
+    )
+    return ToolOutput(output=f"{error}{advice}", is_error=True)

@@ -1,0 +1,142 @@
+"""The tools on the persona itself: read it, rename it, change its prompt, undo."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from agent.tool import NoInput, Tool, ToolContext, ToolOutput
+from agent.tools.base import Desk, Stale, as_json, confirm, fail
+from personas.changes import EditPrompt, SetName, SetPrompt
+from personas.errors import PersonaError
+
+
+class NameInput(BaseModel, extra="forbid"):
+    name: str = Field(description="The new display name, one line, any language.")
+
+
+class PromptInput(BaseModel, extra="forbid"):
+    system_prompt: str = Field(description="The whole new system prompt.")
+
+
+class EditInput(BaseModel, extra="forbid"):
+    old: str = Field(
+        description="Text that occurs exactly once in the prompt, copied exactly, line breaks too."
+    )
+    new: str = Field(description="What replaces it. Empty removes it.")
+
+
+def persona_tools(desk: Desk) -> tuple[Tool, ...]:
+    """Return the tools on `desk`'s persona itself."""
+
+    async def get_persona(_input: NoInput, _ctx: ToolContext) -> str | ToolOutput:
+        try:
+            persona = desk.read()
+        except PersonaError as error:
+            return fail(error)
+        desk.seen_prompt = persona.system_prompt
+        return as_json(
+            {
+                "name": persona.name,
+                "system_prompt": persona.system_prompt,
+                "test_input_ids": [test_input.id for test_input in persona.test_inputs],
+            }
+        )
+
+    async def update_persona_name(wanted: NameInput, ctx: ToolContext) -> str | ToolOutput:
+        try:
+            before, after = desk.write(SetName(wanted.name), ctx, "agent: name")
+        except PersonaError as error:
+            return fail(error)
+        return confirm(f"The name is now {as_json(after.name)}.", before.name + "\n", after.name + "\n")
+
+    async def update_system_prompt(wanted: PromptInput, ctx: ToolContext) -> str | ToolOutput:
+        try:
+            _refuse_stale(desk)
+            before, after = desk.write(SetPrompt(wanted.system_prompt), ctx, "agent: system prompt")
+        except PersonaError as error:
+            return fail(error)
+        desk.seen_prompt = after.system_prompt
+        return confirm("The system prompt is replaced.", before.system_prompt, after.system_prompt)
+
+    async def edit_system_prompt(wanted: EditInput, ctx: ToolContext) -> str | ToolOutput:
+        try:
+            before, after = desk.write(EditPrompt(wanted.old, wanted.new), ctx, "agent: system prompt")
+        except PersonaError as error:
+            return fail(error)
+        if desk.seen_prompt == before.system_prompt:
+            desk.seen_prompt = after.system_prompt
+        return confirm("The system prompt is changed.", before.system_prompt, after.system_prompt)
+
+    async def undo(_input: NoInput, ctx: ToolContext) -> str | ToolOutput:
+        try:
+            before = desk.read()
+            undone = desk.store.undo(desk.persona_id, by=desk.author(ctx))
+        except PersonaError as error:
+            return fail(error)
+        desk.on_change(undone.persona)
+        return (
+            confirm(f"Undone: {undone.summary}.", before.system_prompt, undone.persona.system_prompt)
+            if (before.system_prompt != undone.persona.system_prompt)
+            else ToolOutput(output=f"Undone: {undone.summary}.")
+        )
+
+    return (
+        Tool(
+            "get_persona",
+            "Read the persona as it is now: its name, system prompt and the ids of its test inputs.",
+            "Read the persona",
+            NoInput,
+            get_persona,
+        ),
+        Tool(
+            "update_persona_name",
+            "Change the persona's display name. Its id stays the same.",
+            "Change the name",
+            NameInput,
+            update_persona_name,
+            sequential=True,
+        ),
+        Tool(
+            "update_system_prompt",
+            "Replace the entire system prompt. Read it with get_persona first. For a small change use "
+            "edit_system_prompt.",
+            "Replace the system prompt",
+            PromptInput,
+            update_system_prompt,
+            sequential=True,
+        ),
+        Tool(
+            "edit_system_prompt",
+            "Replace one passage of the system prompt. `old` must match exactly once; include enough of its "
+            "surroundings to make it unique.",
+            "Edit the system prompt",
+            EditInput,
+            edit_system_prompt,
+            sequential=True,
+        ),
+        Tool(
+            "undo",
+            "Undo the last change to the persona (yours or the owner's); what was written since stays. Calling it "
+            "again undoes the change before.",
+            "Undo the last change",
+            NoInput,
+            undo,
+            sequential=True,
+        ),
+    )
+
+
+def _refuse_stale(desk: Desk) -> None:
+    """Refuse to replace a prompt that is not the one the model last saw.
+
+    Raises:
+        Stale: the owner changed it since. A prompt the model never read may be replaced.
+    """
+    now = desk.read().system_prompt
+    if desk.seen_prompt is not None and desk.seen_prompt != now:
+        raise Stale(
+            "The system prompt was changed since you last read it; nothing was written.",
+            base=desk.seen_prompt,
+            ours=desk.seen_prompt,
+            theirs=now,
+        )

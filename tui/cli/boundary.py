@@ -1,0 +1,100 @@
+"""The outermost boundary of every command: whatever goes wrong becomes one line and an exit code.
+
+0 done · 1 failed · 2 wrong usage · 130 Ctrl+C · 141 the reader of stdout went away · 143 SIGTERM.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+import click
+
+from personas.errors import PersonaError
+
+FAILED, USAGE, INTERRUPTED, READER_GONE = 1, 2, 130, 141
+_SECRET_SHAPES = re.compile(
+    r"sk-[A-Za-z0-9_\-]{8,}|(?i:bearer)\s+[^\s'\"]+|(?i:(?:x-api-key|authorization)['\"]?\s*[:=]\s*)['\"]?[^\s'\",}]+"
+)
+_SECRET_NAME = re.compile(r"(?i)key|token|secret|password")
+
+
+def run(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command line, print what went wrong in one line, and exit."""
+    from tui.cli.group import persona
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        code = persona.main(args=list(arguments), prog_name="persona", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as leaving:
+        code = leaving.exit_code
+    except click.UsageError as error:
+        code = USAGE
+        where = error.ctx.command_path if error.ctx else "persona"
+        complain(f"{error.format_message()} (see `{where} --help`)")
+    except click.ClickException as error:
+        code = FAILED
+        complain(error.format_message())
+    except (KeyboardInterrupt, click.Abort):
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = READER_GONE
+    except PersonaError as error:
+        code = FAILED
+        complain(str(error))
+        _write_traceback(arguments)
+    except Exception as error:  # noqa: BLE001 - the last boundary: a person never sees a traceback unasked
+        code = FAILED
+        complain(
+            f"unexpected {type(error).__name__}: {error}; run it again with --debug and report what it prints"
+        )
+        _write_traceback(arguments)
+    _leave(code if isinstance(code, int) else 0)
+
+
+def complain(message: str) -> None:
+    """Write `persona: message` as one harmless line on stderr."""
+    from tui.sanitise import sanitise
+
+    line = " ".join(sanitise(redact(message)).split())
+    try:
+        sys.stderr.write(f"persona: {line}\n")
+        sys.stderr.flush()
+    except OSError:
+        return  # nobody is left to tell
+
+
+def redact(text: str, env: Mapping[str, str] | None = None) -> str:
+    """Return `text` without anything that looks like a key, or that an environment secret holds."""
+    env = os.environ if env is None else env
+    for name, value in env.items():
+        if len(value) >= 8 and _SECRET_NAME.search(name):
+            text = text.replace(value, "[secret]")
+    return _SECRET_SHAPES.sub("[secret]", text)
+
+
+def _write_traceback(arguments: Sequence[str]) -> None:
+    if "--debug" not in arguments:
+        return
+    import traceback
+
+    sys.stderr.write(redact(traceback.format_exc()))
+
+
+def _leave(code: int) -> NoReturn:
+    """Exit without the interpreter's own complaint about a stdout that is gone."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        code = READER_GONE if isinstance(sys.exc_info()[1], BrokenPipeError) else FAILED
+        if code == FAILED:
+            complain("cannot write to stdout; is the disk full?")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(code)

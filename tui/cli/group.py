@@ -1,0 +1,143 @@
+"""`persona` itself: global options, the commands by name, and an id in a command's place."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from personas.errors import PersonaError
+
+if TYPE_CHECKING:
+    from personas.store import Store
+    from tui.config import Loaded
+
+COMMANDS = {
+    "open": "tui.cli.open:open_persona",
+    "list": "tui.cli.personas:list_personas",
+    "new": "tui.cli.personas:new",
+    "show": "tui.cli.personas:show",
+    "edit": "tui.cli.edit:edit",
+    "rm": "tui.cli.personas:remove",
+    "chat": "tui.cli.chat:chat",
+    "history": "tui.cli.sessions:history",
+    "clear": "tui.cli.sessions:clear",
+    "log": "tui.cli.versions:log",
+    "diff": "tui.cli.versions:diff",
+    "restore": "tui.cli.versions:restore",
+    "undo": "tui.cli.versions:undo",
+    "redo": "tui.cli.versions:redo",
+    "doctor": "tui.cli.doctor:doctor",
+}
+
+
+@dataclass
+class Invocation:
+    """What the global options say, and what every command needs from them, made when first asked for."""
+
+    home_flag: str | None = None
+    model_flag: str | None = None
+    debug: bool = False
+    hints: list[str] = field(default_factory=list)
+
+    @cached_property
+    def config(self) -> Loaded:
+        """The settings; warnings about the file go to stderr once."""
+        from tui.cli.boundary import complain
+        from tui.config import load_settings
+
+        loaded = load_settings(model=self.model_flag)
+        for warning in loaded.warnings:
+            complain(warning)
+        return loaded
+
+    @cached_property
+    def store(self) -> Store:
+        """The personas of the home, which is made when it does not exist."""
+        from tui.cli.home import open_store
+
+        return open_store(self.home_flag)
+
+
+class PersonaGroup(click.Group):
+    """Commands are imported when used; the first word that is none of them is a persona's id."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        target = COMMANDS.get(name)
+        if target is None:
+            return None
+        module, attribute = target.split(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            self._check_is_persona(ctx, args[0])
+            args = ["open", *args]
+        return super().resolve_command(ctx, args)
+
+    def _check_is_persona(self, ctx: click.Context, word: str) -> None:
+        from difflib import get_close_matches
+
+        invocation: Invocation = ctx.obj
+        try:
+            ids = invocation.store.ids()
+        except PersonaError:
+            ids = []
+        if word in ids:
+            return
+        near = get_close_matches(word, [*COMMANDS, *ids], n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise click.UsageError(f"no command and no persona is called {word!r}{hint}", ctx)
+
+
+def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        number = version("persona-editor")
+    except PackageNotFoundError:
+        number = "(not installed)"
+    click.echo(f"persona {number}")
+    ctx.exit()
+
+
+@click.group(
+    cls=PersonaGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("--home", "home_flag", metavar="DIR", help="The folder with your personas.")
+@click.option("--model", "model_flag", metavar="MODEL", help="The agent's model, or `offline`.")
+@click.option("--debug", is_flag=True, help="Show where an error came from, without secrets.")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version.",
+)
+@click.pass_context
+def persona(ctx: click.Context, home_flag: str | None, model_flag: str | None, debug: bool) -> Any:
+    """Shape AI personas by talking to an agent that edits their TOML files.
+
+    \b
+    persona                                   open the program
+    persona optimist                          open it with one persona
+    persona chat optimist "make it shorter"   talk without a screen
+    """
+    ctx.obj = Invocation(home_flag, model_flag, debug)
+    if ctx.invoked_subcommand is None:
+        return ctx.invoke(PersonaGroup.get_command(persona, ctx, "open"))  # type: ignore[arg-type]
+    return None

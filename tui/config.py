@@ -1,0 +1,177 @@
+"""The settings: flags, then environment, then `config.toml`. The class is the manual.
+
+A home never holds settings: endpoints, keys and commands come only from the person's own file,
+environment and flags.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from personas.errors import PersonaError
+
+APP = "persona-editor"
+DEFAULT_MODEL = "claude-sonnet-5-5"
+OFFLINE = "offline"
+LARGEST_FILE = 1024 * 1024
+
+
+class ConfigError(PersonaError):
+    """The settings file says something that cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a person can set. Each field is a key of `config.toml`."""
+
+    model: str = ""
+    """The agent's model. Empty: Claude Sonnet when a key or server is set, else the offline model."""
+
+    base_url: str = ""
+    """A server that speaks the Messages API, with or without `/v1` at its end."""
+
+    api_key_env: str = ""
+    """The environment variable that holds the key. Empty: ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN."""
+
+    api_key_command: str = ""
+    """A command whose output is the key, for example of a password manager."""
+
+    thinking: str = "off"
+    """How much the model thinks before it answers: off, minimal, low, medium, high, max."""
+
+    max_tokens: int = 0
+    """The longest answer, in tokens. 0: the model's own limit."""
+
+    history_turns: int = 40
+    """How many of your messages, with what followed them, go to the model."""
+
+    max_steps: int = 50
+    """After how many answers of the model a run stops by itself."""
+
+    max_minutes: float = 30.0
+    """After how many minutes a run stops by itself."""
+
+    panel_seconds: float = 5.0
+    """After how many seconds without news the agent's panel goes away."""
+
+    theme: str = ""
+    """A theme of the screen, for example textual-dark or textual-light. Empty: dark."""
+
+    mouse: bool = True
+    """Whether the program takes the mouse. Off: the terminal's own selection works."""
+
+    calm: str = "auto"
+    """No animation, no blink, slow spinner: always, never, or auto (over SSH and inside tmux)."""
+
+    def __post_init__(self) -> None:
+        _check_choice("thinking", self.thinking, ("off", "minimal", "low", "medium", "high", "max"))
+        _check_choice("calm", self.calm, ("auto", "always", "never"))
+        for name in ("max_tokens", "panel_seconds"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name} must not be negative")
+        for name in ("history_turns", "max_steps", "max_minutes"):
+            if getattr(self, name) <= 0:
+                raise ConfigError(f"{name} must be above 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings as they hold, where they come from, and what was odd about the file."""
+
+    settings: Settings
+    path: Path
+    warnings: tuple[str, ...] = ()
+    exists: bool = False
+
+
+def config_path(env: Mapping[str, str] | None = None) -> Path:
+    """Return the settings file: `$PERSONA_CONFIG`, else `config.toml` in the platform's config folder."""
+    env = os.environ if env is None else env
+    if named := env.get("PERSONA_CONFIG"):
+        return Path(named).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir(APP, appauthor=False)) / "config.toml"
+
+
+def load_settings(env: Mapping[str, str] | None = None, *, model: str | None = None) -> Loaded:
+    """Read the settings file and lay the environment and the `--model` flag over it.
+
+    Raises:
+        ConfigError: the file is not TOML, or a value has the wrong type; the message has the line.
+    """
+    env = os.environ if env is None else env
+    path = config_path(env)
+    text = _read(path)
+    values: dict[str, Any] = {}
+    warnings: list[str] = []
+    if text is not None:
+        values, warnings = _checked(_parse(text, path), text, path)
+    try:
+        settings = Settings(**values)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    overlaid = {
+        "model": model or env.get("PERSONA_MODEL") or settings.model,
+        "base_url": env.get("ANTHROPIC_BASE_URL") or settings.base_url,
+    }
+    settings = replace(settings, **overlaid)
+    return Loaded(settings, path, tuple(warnings), text is not None)
+
+
+def _read(path: Path) -> str | None:
+    """Return the file's text, or None when there is no file."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ConfigError(f"{path} is larger than 1 MB; it does not look like a settings file")
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not UTF-8 text; save it as UTF-8") from None
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _parse(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: {error}; mend it or move it away") from None
+
+
+def _checked(values: dict[str, Any], text: str, path: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the known values with their types checked, and a warning for each unknown key."""
+    hints = get_type_hints(Settings)
+    known: dict[str, Any] = {}
+    warnings = []
+    for key, value in values.items():
+        if key not in hints:
+            warnings.append(f"{path}:{_line_of(text, key)}: unknown setting {key!r} is ignored")
+            continue
+        kind = hints[key]
+        if kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not kind:
+            names = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+            raise ConfigError(f"{path}:{_line_of(text, key)}: {key} must be {names[kind]}")
+        known[key] = value
+    return known, warnings
+
+
+def _line_of(text: str, key: str) -> int:
+    """Return the 1-based line on which a top-level key is set, or 1."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().strip("[").lstrip("\"'").startswith(key):
+            return number
+    return 1
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ConfigError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
