@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agent.tool import ToolContext, ToolOutput
+from personas.authorship import Author
 from personas.errors import BrokenFile, Conflict
 from personas.merge import count, unified_diff
 from personas.persona import Persona
-from personas.authorship import Author
 
 if TYPE_CHECKING:
     from personas.changes import Change

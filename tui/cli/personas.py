@@ -1,0 +1,152 @@
+"""The commands on personas: list, new, show, rm."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from personas.authorship import USER
+from personas.errors import InvalidValue
+from personas.persona import FileError, Persona
+from tui.cli.group import Invocation
+from tui.cli.output import columns, emit, say
+
+
+@click.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+@click.pass_obj
+def list_personas(invocation: Invocation, as_json: bool) -> None:
+    """List the personas, broken files too.
+
+    \b
+    persona list
+    persona list --json | jq '.[].id'
+    """
+    personas = invocation.store.list()
+    if as_json:
+        emit([_listed(persona) for persona in personas], indent=2)
+        return
+    for line in columns([_row(persona) for persona in personas]):
+        say(line)
+    if not personas:
+        say("No personas yet. Make one with: persona new NAME")
+
+
+@click.command()
+@click.argument("name")
+@click.option("--from", "from_id", metavar="ID", help="Copy this persona, comments and all.")
+@click.option("--prompt", metavar="TEXT|-", help="The system prompt; `-` reads it from stdin.")
+@click.option("--json", "as_json", is_flag=True, help="Print {id, revision, version, summary}.")
+@click.pass_obj
+def new(invocation: Invocation, name: str, from_id: str | None, prompt: str | None, as_json: bool) -> None:
+    """Make a persona; prints its id.
+
+    \b
+    persona new "Night Owl" --prompt "You answer only at night."
+    persona new "Optimist, but terse" --from optimist
+    """
+    if prompt == "-":
+        prompt = read_stdin()
+    persona = invocation.store.create(name, system_prompt=prompt or "", from_id=from_id, by=USER)
+    if as_json:
+        emit(
+            {
+                "id": persona.id,
+                "revision": persona.revision,
+                "version": None,
+                "summary": f"created {persona.name!r}",
+            }
+        )
+    else:
+        say(persona.id)
+
+
+@click.command()
+@click.argument("persona_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print the persona as JSON.")
+@click.pass_obj
+def show(invocation: Invocation, persona_id: str, as_json: bool) -> None:
+    """Show one persona.
+
+    \b
+    persona show optimist
+    persona show optimist --json | jq -r .system_prompt
+    """
+    persona = invocation.store.get(persona_id)
+    if as_json:
+        emit(persona.to_record(), indent=2)
+        return
+    say(f"{persona.name}  ({persona.id})")
+    if persona.error is not None:
+        say(f"broken: {describe(persona.error)}; mend it with: persona edit {persona.id}")
+    for label, text in (
+        ("description", persona.description),
+        ("tags", ", ".join(persona.tags)),
+        ("summary", persona.summary),
+    ):
+        if text:
+            say(f"{label}: {text}")
+    say(f"\n{persona.system_prompt}")
+    if persona.test_inputs:
+        say("test inputs:")
+    for test_input in persona.test_inputs:
+        say(f"  {test_input.id}: {test_input.content}".rstrip().replace("\n", "\n    "))
+
+
+@click.command("rm")
+@click.argument("persona_id", metavar="ID")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--json", "as_json", is_flag=True, help="Print {id, version}.")
+@click.pass_obj
+def remove(invocation: Invocation, persona_id: str, yes: bool, as_json: bool) -> None:
+    """Delete a persona. Its versions stay; `persona restore` brings it back.
+
+    \b
+    persona rm optimist
+    persona rm optimist --yes
+    """
+    persona = invocation.store.get(persona_id)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("there is no terminal to ask on; say --yes")
+        click.confirm(f"Delete {persona_id!r}?", abort=True, err=True)
+    version = invocation.store.delete(persona.id, by=USER)
+    if as_json:
+        emit({"id": persona.id, "version": version})
+    else:
+        say(f"deleted {persona.id}; bring it back with: persona restore {persona.id} {version}")
+
+
+def describe(error: FileError) -> str:
+    """Return a file's error with its position, as one phrase."""
+    where = f", line {error.line}, column {error.column}" if error.line is not None else ""
+    return error.message + where
+
+
+def read_stdin() -> str:
+    """Return all of stdin as text, without the newline that `echo` adds.
+
+    Raises:
+        InvalidValue: it is not UTF-8.
+    """
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig").removesuffix("\n")
+    except UnicodeDecodeError:
+        raise InvalidValue("stdin is not UTF-8 text") from None
+
+
+def _listed(persona: Persona) -> dict[str, object]:
+    return {
+        "id": persona.id,
+        "name": persona.name,
+        "description": persona.description,
+        "tags": list(persona.tags),
+        "test_inputs": len(persona.test_inputs),
+        "error": persona.error.model_dump() if persona.error else None,
+    }
+
+
+def _row(persona: Persona) -> tuple[str, ...]:
+    note = f"broken: {describe(persona.error)}" if persona.error else persona.description
+    return persona.id, persona.name, note

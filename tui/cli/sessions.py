@@ -1,0 +1,55 @@
+"""The commands on conversations: history, clear."""
+
+from __future__ import annotations
+
+import click
+
+from tui.cli.group import Invocation
+from tui.cli.output import emit, say
+
+
+@click.command()
+@click.argument("persona_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print {session_id, turns}.")
+@click.pass_obj
+def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
+    """Show the current conversation about a persona.
+
+    \b
+    persona history optimist
+    persona history optimist --json | jq '.turns[].type'
+    """
+    from agent.chat import read_history
+    from agent.turns import to_record
+    from tui.cli.boundary import complain
+    from tui.cli.transcript import transcript
+
+    session_id, turns, problems = read_history(invocation.store, persona_id)
+    for problem in problems:
+        complain(problem)
+    if as_json:
+        emit({"session_id": session_id, "turns": [to_record(turn) for turn in turns]}, indent=2)
+        return
+    for line in transcript(turns):
+        say(line)
+    if not turns:
+        say(f'No conversation yet. Begin one with: persona chat {persona_id} "…"')
+
+
+@click.command()
+@click.argument("persona_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print {session_id}.")
+@click.pass_obj
+def clear(invocation: Invocation, persona_id: str, as_json: bool) -> None:
+    """Begin a new conversation about a persona; prints its id. The old one is kept.
+
+    \b
+    persona clear optimist
+    """
+    from agent.chat import start_session
+
+    session_id = start_session(invocation.store, persona_id)
+    if as_json:
+        emit({"session_id": session_id})
+    else:
+        say(session_id)

@@ -1,0 +1,146 @@
+"""The commands on versions: log, diff, restore, undo, redo."""
+
+from __future__ import annotations
+
+import click
+
+from personas.authorship import USER, Author, Undone
+from personas.errors import Conflict
+from tui.cli.group import Invocation
+from tui.cli.output import columns, emit, say
+
+RESULT_HELP = "Print {id, revision, version, summary}."
+
+
+@click.command()
+@click.argument("persona_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array, newest first.")
+@click.pass_obj
+def log(invocation: Invocation, persona_id: str, as_json: bool) -> None:
+    """List the stored versions of a persona, newest first.
+
+    \b
+    persona log optimist
+    """
+    versions = invocation.store.log(persona_id)
+    if as_json:
+        emit([version.to_record() for version in versions], indent=2)
+        return
+    rows = [
+        (
+            str(version.number),
+            version.at.replace("T", " ")[:19],
+            version.by.kind,
+            f"+{version.added} -{version.removed}",
+            version.name or "",
+            version.reason,
+        )
+        for version in versions
+    ]
+    for line in columns(rows):
+        say(line)
+    if not rows:
+        say("No versions yet: nothing has been changed.")
+
+
+@click.command()
+@click.argument("persona_id", metavar="ID")
+@click.argument("from_version", metavar="[VERSION]", required=False)
+@click.argument("to_version", metavar="[VERSION]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print {from, to, diff}.")
+@click.pass_obj
+def diff(
+    invocation: Invocation, persona_id: str, from_version: str | None, to_version: str | None, as_json: bool
+) -> None:
+    """Show what changed: since the last version, since VERSION, or between two.
+
+    \b
+    persona diff optimist
+    persona diff optimist 3
+    persona diff optimist 3 5
+    """
+    found = invocation.store.diff(persona_id, from_version, to_version)
+    if as_json:
+        emit(found.to_record())
+    elif found.diff:
+        say(found.diff, end="" if found.diff.endswith("\n") else "\n")
+
+
+@click.command()
+@click.argument("persona_id", metavar="ID")
+@click.argument("version", metavar="VERSION")
+@click.option("--json", "as_json", is_flag=True, help=RESULT_HELP)
+@click.pass_obj
+def restore(invocation: Invocation, persona_id: str, version: str, as_json: bool) -> None:
+    """Make the file what it was in VERSION (a number from `persona log`, or a name).
+
+    \b
+    persona restore optimist 3
+    """
+    before = invocation.store.log(persona_id)
+    persona = invocation.store.restore(persona_id, version, by=Author("restore"))
+    after = invocation.store.log(persona_id)
+    kept = after[0].number if after and after[0] not in before else None
+    summary = f"restored version {version}" if kept else f"version {version} is what is there already"
+    _tell(Undone(persona, kept or 0, summary), as_json)
+
+
+@click.command()
+@click.argument("persona_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help=RESULT_HELP)
+@click.pass_obj
+def undo(invocation: Invocation, persona_id: str, as_json: bool) -> None:
+    """Undo the last run of the agent or stretch of editing; again, the one before.
+
+    \b
+    persona undo optimist
+    """
+    try:
+        _tell(invocation.store.undo(persona_id, by=USER), as_json)
+    except Conflict as conflict:
+        _show_both(conflict, as_json)
+        raise
+
+
+@click.command()
+@click.argument("persona_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help=RESULT_HELP)
+@click.pass_obj
+def redo(invocation: Invocation, persona_id: str, as_json: bool) -> None:
+    """Do again what the last undo undid.
+
+    \b
+    persona redo optimist
+    """
+    try:
+        _tell(invocation.store.redo(persona_id, by=USER), as_json)
+    except Conflict as conflict:
+        _show_both(conflict, as_json)
+        raise
+
+
+def _tell(done: Undone, as_json: bool) -> None:
+    if as_json:
+        emit(
+            {
+                "id": done.persona.id,
+                "revision": done.persona.revision,
+                "version": done.version or None,
+                "summary": done.summary,
+            }
+        )
+    else:
+        say(done.summary)
+
+
+def _show_both(conflict: Conflict, as_json: bool) -> None:
+    """Show the two texts that touch; the error line follows on stderr."""
+    if as_json:
+        emit({"conflict": {"wanted": conflict.ours, "current": conflict.theirs}})
+        return
+    from personas.merge import unified_diff
+
+    say("What this would have done to the text as it was:")
+    say(unified_diff(conflict.base, conflict.ours, "then", "wanted"))
+    say("What was written since:")
+    say(unified_diff(conflict.base, conflict.theirs, "then", "now"))

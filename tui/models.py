@@ -1,0 +1,89 @@
+"""Which model the agent runs on: settings, environment and keys become one `Model`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tui.config import DEFAULT_MODEL, OFFLINE, ConfigError, Settings
+
+if TYPE_CHECKING:
+    from agent.models.base import Model
+
+KEY_COMMAND_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Where the agent's model is and how to reach it.
+
+    Attributes:
+        model: the model's name, or `offline`.
+        base_url: the server, empty for Anthropic's own.
+        api_key: the key, sent as the SDK sends keys; empty for none.
+        auth_token: a bearer token in place of a key; empty for none.
+        source: where the key comes from, for people: a variable's name or "api_key_command".
+        key_command: the command to ask for the key when it is first needed; empty for none.
+    """
+
+    model: str
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    auth_token: str = field(default="", repr=False)
+    source: str = ""
+    key_command: str = ""
+
+    @property
+    def offline(self) -> bool:
+        """Whether the embedded model is used."""
+        return self.model == OFFLINE
+
+
+def connection(settings: Settings, env: Mapping[str, str] | None = None) -> Connection:
+    """Decide which model is used and with which key. Runs nothing and asks no network.
+
+    Offline only when neither a key nor a server is set, or when it is named as the model.
+    """
+    env = os.environ if env is None else env
+    if settings.model == OFFLINE:
+        return Connection(OFFLINE)
+    key, token, source = _key(settings, env)
+    command = "" if key or token else settings.api_key_command
+    if command:
+        source = "api_key_command"
+    if not (key or token or command or settings.base_url or settings.model):
+        return Connection(OFFLINE)
+    return Connection(settings.model or DEFAULT_MODEL, settings.base_url, key, token, source, command)
+
+
+def _key(settings: Settings, env: Mapping[str, str]) -> tuple[str, str, str]:
+    """Return (key, token, name of the variable); at most one of the first two is set."""
+    if settings.api_key_env:
+        return env.get(settings.api_key_env, ""), "", settings.api_key_env
+    if key := env.get("ANTHROPIC_API_KEY", ""):
+        return key, "", "ANTHROPIC_API_KEY"
+    if token := env.get("ANTHROPIC_AUTH_TOKEN", ""):
+        return "", token, "ANTHROPIC_AUTH_TOKEN"
+    return "", "", ""
+
+
+def key_from_command(command: str) -> str:
+    """Run the person's own key command and return what it prints, without the newline.
+
+    Raises:
+        ConfigError: it fails, prints nothing or takes more than 30 seconds.
+    """
+    try:
+        done = subprocess.run(
+            command, shell=True, capture_output=True, text=True, timeout=KEY_COMMAND_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise ConfigError(
+            f"api_key_command took more than {KEY_COMMAND_SECONDS} s; run it by hand once"
+        ) from None
+    if done.returncode != 0 or not done.stdout.strip():
+        raise ConfigError(f"api_key_command failed (exit code {done.returncode}); run it by hand to see why")
+    return done.stdout.strip()

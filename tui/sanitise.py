@@ -1,0 +1,123 @@
+"""The one place where hostile text becomes harmless text: nothing a terminal would obey survives here.
+
+Text is stored raw and passes through `sanitise` where it is shown. What is done, and why:
+
+- A *complete* escape sequence (CSI, a terminated OSC/DCS/APC/PM/SOS string, a two-byte escape; 7 and 8 bit)
+  is removed whole, so that coloured tool output reads as plain text.
+- An *incomplete* one loses only its introducer: nobody can make the rest of an answer disappear by opening a
+  string and never closing it. For the same reason a string counts as terminated only within its own line and
+  4,096 characters; a longer one stays readable.
+- Every line ending (CR LF, a lone CR, VT, FF, NEL, U+2028, U+2029) becomes a newline: a CR never overwrites
+  what stands before it.
+- Other C0 and C1 controls, DEL, bidi controls and invisible formatting characters are removed. ZWJ, ZWNJ and
+  the emoji variation selectors stay, since emoji and several scripts need them.
+- Lone surrogates and the invisible "tag" letters, which are used to smuggle text, become U+FFFD each: visible.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rich.cells import cell_len
+
+_STRING_LIMIT = 4096
+_PARAMETER_LIMIT = 64
+
+# Everything below is built so that a failed attempt at a sequence stops at the next control character:
+# each character is looked at a bounded number of times, whatever the text.
+_PAYLOAD = rf"[^\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]{{0,{_STRING_LIMIT}}}"
+_STRING_OPENER = r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])"
+_STRING_END = r"(?:\x07|\x1b\\|\x9c)"
+_CSI_BODY = rf"(?:\x1b\[|\x9b)[0-?]{{0,{_PARAMETER_LIMIT}}}[ -/]{{0,{_PARAMETER_LIMIT}}}"
+_SHORT_BODY = rf"\x1b[ -/]{{0,{_PARAMETER_LIMIT}}}"
+
+_COMPLETE = (
+    rf"{_STRING_OPENER}{_PAYLOAD}{_STRING_END}|{_CSI_BODY}[@-~]|\x1b[ -/]{{1,{_PARAMETER_LIMIT}}}[0-~]"
+)
+_OPEN = rf"(?P<open>(?:{_STRING_OPENER}{_PAYLOAD}\x1b?|{_CSI_BODY}|{_SHORT_BODY}|\r)\Z)"
+_NEWLINE = r"(?P<newline>\r\n?|[\x0b\x0c\x85\u2028\u2029])"
+_VISIBLE = r"(?P<visible>[\ud800-\udfff\U000e0000-\U000e007f])"
+_DROPPED = (
+    r"\x1b[0-~]?"
+    r"|[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e"
+    r"\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0100-\U000e01ef]+"
+)
+
+_SUSPECT = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e01ef]"
+)
+# ESC is taken out of the run at the end of _DROPPED by listing it apart: a run must not eat an introducer.
+_RULES = f"{_NEWLINE}|{_VISIBLE}|{_DROPPED}".replace(r"\x0e-\x1f", r"\x0e-\x1a\x1c-\x1f", 1)
+_WHOLE = re.compile(f"{_COMPLETE}|{_RULES}")
+_STREAM = re.compile(f"{_COMPLETE}|{_OPEN}|{_RULES}")
+
+
+def _replacement(match: re.Match[str]) -> str:
+    if match.lastgroup == "newline":
+        return "\n"
+    return "\ufffd" if match.lastgroup == "visible" else ""
+
+
+def sanitise(text: str) -> str:
+    """Return `text` without anything a terminal would obey (see the module). Linear; clean text is returned as is."""
+    if _SUSPECT.search(text) is None:
+        return text
+    return _WHOLE.sub(_replacement, text)
+
+
+class Sanitiser:
+    """The same for text that arrives in pieces: what `feed` and `flush` return, joined, is `sanitise(all)`.
+
+    An escape sequence cut in two by the pieces does not survive; the cut part (at most some 4,100 characters)
+    is held back until it is decided.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        """Take the next piece; return what can be shown of it now."""
+        text = self._held + text
+        self._held = ""
+        if _SUSPECT.search(text) is None:
+            return text
+        return _STREAM.sub(self._decide, text)
+
+    def flush(self) -> str:
+        """Return what was held back, the text being over; the object is then as new."""
+        held, self._held = self._held, ""
+        return sanitise(held)
+
+    def _decide(self, match: re.Match[str]) -> str:
+        if match.lastgroup == "open":
+            self._held = match.group()
+            return ""
+        return _replacement(match)
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return the start of `text` as one harmless line of at most `limit` cells, `…` at the end when cut."""
+    # Enough of the text for `limit` visible cells unless nearly all of it is invisible; then less is shown.
+    head = text[: limit * 8 + 256]
+    line = " ".join(sanitise(head).split())
+    cut = len(head) < len(text)
+    if not cut and cell_len(line) <= limit:
+        return line
+    return clip(line, limit, ellipsis_always=cut)
+
+
+def clip(line: str, limit: int, *, ellipsis_always: bool = False) -> str:
+    """Return `line` (harmless, no newline) cut to `limit` cells; a cut, or `ellipsis_always`, ends it with `…`."""
+    if limit <= 0:
+        return ""
+    if cell_len(line) <= limit and not ellipsis_always:
+        return line
+    low, high = 0, min(len(line), limit * 8)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if cell_len(line[:middle]) <= limit - 1:
+            low = middle
+        else:
+            high = middle - 1
+    return line[:low].rstrip() + "…"
