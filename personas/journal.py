@@ -1,0 +1,248 @@
+"""Crash-safe append-only JSON lines: one record, one line, one write.
+
+Whatever a crash, a full disk or another program left in the file, reading gives every whole record and says
+what it had to skip.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import stat
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from personas.errors import InvalidValue, OutsideHome, StorageError
+from personas.textfile import storage_error, sync_folder
+
+LINE_LIMIT = 64 * 1024 * 1024
+
+_OPEN = os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_decode = json.JSONDecoder().decode
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A line (counted from 1) that could not be read as it should, and why."""
+
+    line: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All whole records in order, and what was wrong between them."""
+
+    records: list[dict[str, Any]]
+    problems: list[Problem]
+
+
+class Journal:
+    """One append-only file. Several threads and processes may append at once.
+
+    Args:
+        path: the file; created with mode 0600 by the first append. Its folder must exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = -1
+        self._end = -1  # where our last record ended; beyond it somebody else wrote
+        self._lock = threading.Lock()
+
+    def append(self, record: dict[str, Any], *, sync: bool = False) -> None:
+        """Add one record at the end; a torn line before it is closed first.
+
+        Args:
+            record: anything JSON can say. Lone surrogates survive.
+            sync: wait until it is on the disk.
+
+        Raises:
+            InvalidValue: the record is no JSON, or longer than the line limit.
+            OutsideHome: the file is a symlink or no regular file.
+            StorageError: the disk refused; later appends stay readable.
+        """
+        line = _to_line(record)
+        with self._lock:
+            try:
+                size = self._open()
+                self._write(line, torn=size != self._end and self._is_torn(size))
+                if sync:
+                    os.fsync(self._descriptor)
+            except OSError as error:
+                self._end = -1
+                raise storage_error(error, "write", self.path) from None
+
+    def sync(self) -> None:
+        """Wait until everything appended so far is on the disk.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        with self._lock:
+            if self._descriptor >= 0:
+                try:
+                    os.fsync(self._descriptor)
+                except OSError as error:
+                    raise storage_error(error, "write", self.path) from None
+
+    def read(self) -> Reading:
+        """Return all whole records and the problems met. A missing file is an empty one.
+
+        Raises:
+            OutsideHome: the file is a symlink or no regular file.
+            StorageError: it cannot be read at all.
+        """
+        try:
+            descriptor = _open_regular(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            return Reading([], [])
+        except OSError as error:
+            raise storage_error(error, "read", self.path) from None
+        try:
+            with os.fdopen(descriptor, "rb", buffering=1 << 18) as file:
+                return _Reader().read(file)
+        except OSError as error:
+            raise storage_error(error, "read", self.path) from None
+
+    def close(self) -> None:
+        """Close the file; a later append opens it again."""
+        with self._lock:
+            if self._descriptor >= 0:
+                os.close(self._descriptor)
+                self._descriptor = self._end = -1
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_descriptor", -1) >= 0:
+            with contextlib.suppress(OSError):
+                os.close(self._descriptor)
+
+    def _open(self) -> int:
+        """Have the file open and return its size; a file removed meanwhile is created again."""
+        if self._descriptor >= 0:
+            status = os.fstat(self._descriptor)
+            if status.st_nlink:
+                return status.st_size
+            os.close(self._descriptor)
+            self._descriptor = self._end = -1
+        try:
+            self._descriptor = _open_regular(self.path, os.O_RDWR | os.O_APPEND)
+        except FileNotFoundError:
+            self._descriptor = _open_regular(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            sync_folder(self.path.parent)
+        return os.fstat(self._descriptor).st_size
+
+    def _is_torn(self, size: int) -> bool:
+        return size > 0 and os.pread(self._descriptor, 1, size - 1) != b"\n"
+
+    def _write(self, line: bytes, *, torn: bool) -> None:
+        """Write one line with one call; after a short write, once more as a line of its own."""
+        for _ in range(2):
+            content = b"\n" + line if torn else line
+            written = os.write(self._descriptor, content)
+            if written == len(content):
+                self._end = os.lseek(self._descriptor, 0, os.SEEK_CUR)
+                return
+            torn = True
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _to_line(record: dict[str, Any]) -> bytes:
+    try:
+        line = (_encode(record) + "\n").encode("ascii")
+    except RecursionError:
+        raise InvalidValue("The record is nested too deeply to be stored.") from None
+    except (TypeError, ValueError) as error:
+        raise InvalidValue(f"The record cannot be stored as JSON: {error}.") from None
+    if len(line) > LINE_LIMIT:
+        raise InvalidValue(f"The record is longer than {LINE_LIMIT // (1024 * 1024)} MB.")
+    return line
+
+
+def _open_regular(path: Path, flags: int) -> int:
+    try:
+        descriptor = os.open(path, flags | _OPEN, 0o600)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+            raise OutsideHome(f"{path} is no regular file; it is left alone.") from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OutsideHome(f"{path} is no regular file; it is left alone.")
+    return descriptor
+
+
+class _Reader:
+    """Reads lines into records, collecting problems."""
+
+    def __init__(self) -> None:
+        self.records: list[dict[str, Any]] = []
+        self.problems: list[Problem] = []
+
+    def read(self, file: Any) -> Reading:
+        number = 0
+        previous = b""
+        while raw := file.readline(LINE_LIMIT + 1):
+            number += 1
+            if len(raw) > LINE_LIMIT:
+                self._skip_rest(file)
+                self.problems.append(Problem(number, "the line is too long"))
+                previous = b""
+                continue
+            record = self._parse(raw, number)
+            if record is None:
+                continue
+            if raw == previous and "id" in record:
+                self.problems.append(Problem(number, "the same record twice"))
+                continue
+            previous = raw
+            self.records.append(record)
+        return Reading(self.records, self.problems)
+
+    def _parse(self, raw: bytes, number: int) -> dict[str, Any] | None:
+        try:
+            record = _decode(raw.decode("utf-8"))
+        except (ValueError, RecursionError):
+            return self._salvage(raw, number)
+        if type(record) is dict:
+            return record
+        self.problems.append(Problem(number, "the line holds no record"))
+        return None
+
+    def _salvage(self, raw: bytes, number: int) -> dict[str, Any] | None:
+        """Read a line that has NUL runs around its record; report every other fault."""
+        body = raw.strip(b"\0\r\n\t ")
+        if not body:
+            if b"\0" in raw:
+                self.problems.append(Problem(number, "zero bytes"))
+            return None  # an empty line is nobody's fault: healing leaves them
+        if len(body) < len(raw.rstrip(b"\r\n")):
+            with contextlib.suppress(ValueError, RecursionError):
+                record = _decode(body.decode("utf-8"))
+                if type(record) is dict:
+                    self.problems.append(Problem(number, "zero bytes around the record"))
+                    return record
+        if raw.endswith(b"\n"):
+            self.problems.append(Problem(number, "the line is damaged"))
+        else:
+            self.problems.append(Problem(number, "the last line is cut off"))
+        return None
+
+    @staticmethod
+    def _skip_rest(file: Any) -> None:
+        while (part := file.readline(1 << 20)) and not part.endswith(b"\n"):
+            pass
+
+
+__all__ = ["LINE_LIMIT", "Journal", "Problem", "Reading", "StorageError"]

@@ -1,0 +1,102 @@
+"""One advisory lock per thing, saying who holds it. Where the file system has no locks, nothing is held up."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from personas.errors import Busy, OutsideHome
+from personas.textfile import storage_error
+
+try:
+    import fcntl
+except ImportError:  # a system without flock
+    fcntl = None  # type: ignore[assignment]
+
+_PAUSE = 0.01  # seconds between two tries
+_TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
+_OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+@contextlib.contextmanager
+def hold(path: Path, *, wait: float = 0.0, what: str = "This") -> Iterator[None]:
+    """Hold the lock file at `path` for the length of a `with` block.
+
+    The lock goes with the process: a crash frees it. The file stays; while it is held, it contains the pid.
+
+    Args:
+        path: the lock file; created with mode 0600 in an existing folder.
+        wait: seconds to wait for another holder.
+        what: the subject of the message, for example "The persona optimist".
+
+    Raises:
+        Busy: somebody else holds it; carries the pid where known.
+        OutsideHome: a symlink or something else than a file is in its place.
+        StorageError: the lock file cannot be created.
+    """
+    try:
+        descriptor = os.open(path, _OPEN, 0o600)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+            raise OutsideHome(f"{path} is no regular file; remove it.") from None
+        raise storage_error(error, "lock", path) from None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OutsideHome(f"{path} is no regular file; remove it.")
+        held = _take(descriptor, wait, what)
+        if held:
+            _write_pid(descriptor, str(os.getpid()))
+        try:
+            yield
+        finally:
+            if held:
+                _write_pid(descriptor, "")
+    finally:
+        os.close(descriptor)
+
+
+def holder(path: Path) -> int | None:
+    """Return the pid of the process that holds the lock at `path`, 0 if unknown, None if it is free."""
+    try:
+        with hold(path):
+            return None
+    except Busy as busy:
+        return busy.pid or 0
+
+
+def _take(descriptor: int, wait: float, what: str) -> bool:
+    """Lock, or say who has it. Returns False where locks do not exist."""
+    if fcntl is None:
+        return False
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in _TAKEN:
+                return False  # ENOLCK, ENOTSUP, …: this file system has no locks
+        else:
+            return True
+        if time.monotonic() >= deadline:
+            pid = _read_pid(descriptor)
+            raise Busy(f"{what} is busy{f' (pid {pid})' if pid else ''}; try again when it is done.", pid)
+        time.sleep(_PAUSE)
+
+
+def _write_pid(descriptor: int, text: str) -> None:
+    with contextlib.suppress(OSError):  # only for messages; the lock itself does not depend on it
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, text.encode(), 0)
+
+
+def _read_pid(descriptor: int) -> int | None:
+    try:
+        text = os.pread(descriptor, 32, 0)
+    except OSError:
+        return None
+    return int(text) if text.isdigit() else None

@@ -1,0 +1,282 @@
+"""Bytes to text and back, safe reading and atomic writing of regular files inside a folder.
+
+Knows nothing of personas. A file is only ever replaced whole: what was there stays there until the new bytes are
+on the disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from personas.errors import BrokenFile, InvalidValue, OutsideHome, StorageError
+
+SIZE_LIMIT = 16 * 1024 * 1024
+BOM = b"\xef\xbb\xbf"
+
+_OPEN = os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_REASONS = {
+    errno.ENOSPC: "the disk is full; free some space and try again",
+    errno.EDQUOT: "your disk quota is used up; free some space and try again",
+    errno.EROFS: "the file system is read-only",
+    errno.EACCES: "permission denied; check who owns it",
+    errno.EPERM: "permission denied; check who owns it",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.EMFILE: "too many files are open",
+    errno.ENOTDIR: "a folder on the way is no folder",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A file's text without its byte order mark, and whether it had one. Line endings are as on disk."""
+
+    text: str
+    bom: bool
+
+
+def storage_error(error: OSError, action: str, path: Path) -> StorageError:
+    """Turn an operating system error into one clear line.
+
+    Args:
+        error: what was raised.
+        action: the verb: "write", "read", "create", ….
+        path: the file it was about.
+    """
+    reason = _REASONS.get(error.errno or 0) or (error.strerror or str(error)).lower()
+    return StorageError(f"Could not {action} {path}: {reason}.")
+
+
+def sha256(content: bytes) -> str:
+    """Return the SHA-256 of `content` in hex: a persona's revision, a version's key."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def decode(content: bytes) -> Decoded:
+    """Decode UTF-8 with or without a byte order mark.
+
+    Raises:
+        BrokenFile: the bytes are not UTF-8; line and column say where.
+    """
+    bom = content.startswith(BOM)
+    body = content[len(BOM) :] if bom else content
+    try:
+        return Decoded(body.decode("utf-8"), bom)
+    except UnicodeDecodeError as error:
+        before = body[: error.start]
+        line_start = before.rfind(b"\n") + 1
+        column = len(before[line_start:].decode("utf-8", "replace")) + 1
+        raise BrokenFile("the file is not UTF-8", before.count(b"\n") + 1, column) from None
+
+
+def encode(text: str, *, bom: bool = False) -> bytes:
+    """Encode text as UTF-8, the byte order mark first where there was one.
+
+    Raises:
+        InvalidValue: the text holds half of a character (a lone surrogate), which UTF-8 cannot say.
+    """
+    try:
+        return (BOM if bom else b"") + text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidValue(
+            f"The text holds a character that cannot be stored (U+{ord(text[error.start]):04X}); remove it."
+        ) from None
+
+
+def resolve_inside(path: Path, root: Path) -> Path:
+    """Follow all symlinks of `path` and return where it ends, which must be inside `root`.
+
+    Raises:
+        OutsideHome: it leads out of `root`, or round in circles.
+    """
+    real_root = os.path.realpath(root)
+    real = os.path.realpath(path)
+    if real != real_root and not real.startswith(real_root.rstrip(os.sep) + os.sep):
+        raise OutsideHome(f"{path} leads out of {root}; only files inside it are used.")
+    return Path(real)
+
+
+def read_regular(path: Path, *, root: Path, limit: int = SIZE_LIMIT) -> bytes:
+    """Read a regular file inside `root`, never waiting on a pipe or touching a device.
+
+    Args:
+        path: the file; symlinks are followed inside `root` only.
+        root: the folder that must hold it.
+        limit: most bytes to read.
+
+    Raises:
+        FileNotFoundError: nothing is there.
+        OutsideHome: it lies outside, or is no regular file.
+        StorageError: it is too large or cannot be read.
+    """
+    try:
+        try:
+            direct = not stat.S_ISLNK(os.lstat(path).st_mode) and path.parent == root
+            real = path if direct else resolve_inside(path, root)
+            _require_regular(os.lstat(real).st_mode, path)
+            descriptor = os.open(real, os.O_RDONLY | _OPEN)
+        except NotADirectoryError:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path)) from None
+        try:
+            status = os.fstat(descriptor)
+            _require_regular(status.st_mode, path)
+            if status.st_size > limit:
+                raise StorageError(f"{path} is larger than {limit // (1024 * 1024)} MB; it is left alone.")
+            return _read_up_to(descriptor, limit, status.st_size, path)
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OutsideHome(f"{path} is a symlink that leads nowhere.") from None
+        raise storage_error(error, "read", path) from None
+
+
+def _read_up_to(descriptor: int, limit: int, expected: int, path: Path) -> bytes:
+    """Read to the end of the file, which may grow meanwhile, but not beyond `limit`."""
+    parts = []
+    left = limit + 1
+    step = expected + 1
+    while left > 0 and (part := os.read(descriptor, min(left, step))):
+        parts.append(part)
+        left -= len(part)
+        step = 65536
+    if left <= 0:
+        raise StorageError(f"{path} is larger than {limit // (1024 * 1024)} MB; it is left alone.")
+    return b"".join(parts)
+
+
+def _require_regular(mode: int, path: Path) -> None:
+    if not stat.S_ISREG(mode):
+        raise OutsideHome(f"{path} is no regular file; it is left alone.")
+
+
+def replace_file(
+    path: Path,
+    content: bytes,
+    *,
+    root: Path,
+    check: Callable[[], None] | None = None,
+    exclusive: bool = False,
+) -> None:
+    """Put `content` at `path` in one step: temporary file in the same folder, fsync, rename, fsync.
+
+    A symlink stays a symlink, its target inside `root` is replaced; an existing file keeps its mode, a new one
+    gets 0600. On any error the old file is whole and no temporary file is left.
+
+    Args:
+        path: the file.
+        content: all its new bytes.
+        root: the folder that must hold it.
+        check: called right before the rename; what it raises stops the write.
+        exclusive: refuse to replace an existing file.
+
+    Raises:
+        FileExistsError: `exclusive`, and something is there.
+        OutsideHome: it lies outside `root`, or what is there is no regular file.
+        StorageError: the disk refused, or the file is marked read-only.
+    """
+    real = resolve_inside(path, root)
+    try:
+        mode = _mode_to_keep(real, path)
+        temporary = real.parent / f".persona-{secrets.token_hex(8)}.tmp"
+        try:
+            _write_new(temporary, content, mode)
+            if check is not None:
+                check()
+            if exclusive:
+                _link_new(temporary, real)
+            else:
+                os.replace(temporary, real)  # noqa: PTH105 - one name for the call that tests make fail
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)  # noqa: PTH108
+            raise
+        sync_folder(real.parent)
+    except FileExistsError:
+        if exclusive:
+            raise
+        raise StorageError(f"Could not write {path}: a temporary file is in the way.") from None
+    except OSError as error:
+        raise storage_error(error, "write", path) from None
+
+
+def _mode_to_keep(real: Path, path: Path) -> int:
+    try:
+        mode = os.lstat(real).st_mode
+    except FileNotFoundError:
+        return 0o600
+    _require_regular(mode, path)
+    if not mode & 0o222:
+        raise StorageError(f"{path} is marked read-only; allow writing with chmod u+w to change it.")
+    return stat.S_IMODE(mode)
+
+
+def _write_new(temporary: Path, content: bytes, mode: int) -> None:
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN, 0o600)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        os.fchmod(descriptor, mode)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _link_new(temporary: Path, real: Path) -> None:
+    """Give the temporary file its real name unless that is taken."""
+    try:
+        os.link(temporary, real)  # noqa: PTH200 - as above
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+            raise
+        # No hard links on this file system; the caller's lock keeps our own processes apart.
+        if os.path.lexists(real):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(real)) from None
+        os.replace(temporary, real)  # noqa: PTH105
+    else:
+        os.unlink(temporary)  # noqa: PTH108
+
+
+def remove_file(path: Path, *, root: Path) -> None:
+    """Remove the file at `path` (a symlink itself, not its target) and make that last.
+
+    Raises:
+        FileNotFoundError: nothing is there.
+        OutsideHome: the folder it lies in is outside `root`.
+        StorageError: the disk refused.
+    """
+    folder = resolve_inside(path.parent, root)
+    try:
+        os.unlink(folder / path.name)  # noqa: PTH108
+        sync_folder(folder)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise storage_error(error, "delete", path) from None
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in `folder` last through a power cut, where the file system can."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return  # not readable as a file (permissions, or a system without this notion): nothing more to do
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
+            raise
+    finally:
+        os.close(descriptor)
