@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from personas.errors import InvalidValue, OutsideHome, StorageError
+from personas.errors import InvalidValue, OutsideHome
 from personas.textfile import storage_error, sync_folder
 
 LINE_LIMIT = 64 * 1024 * 1024
 
-_OPEN = os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_OPEN = (
+    os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+)
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _decode = json.JSONDecoder().decode
 
@@ -151,6 +153,8 @@ class Journal:
         for _ in range(2):
             content = b"\n" + line if torn else line
             written = os.write(self._descriptor, content)
+            if written == len(content) - 1:
+                written += os.write(self._descriptor, b"\n")  # the record is whole: never write it twice
             if written == len(content):
                 self._end = os.lseek(self._descriptor, 0, os.SEEK_CUR)
                 return
@@ -243,6 +247,3 @@ class _Reader:
     def _skip_rest(file: Any) -> None:
         while (part := file.readline(1 << 20)) and not part.endswith(b"\n"):
             pass
-
-
-__all__ = ["LINE_LIMIT", "Journal", "Problem", "Reading", "StorageError"]

@@ -170,9 +170,7 @@ class Store:
         """
         raise NotImplementedError
 
-    def undo(
-        self, persona_id: str, *, by: Author, only: Literal["agent"] | None = None
-    ) -> Undone:
+    def undo(self, persona_id: str, *, by: Author, only: Literal["agent"] | None = None) -> Undone:
         """Undo the last unit (an agent's run, or a stretch of the person's editing); again: the one before.
 
         What was written since stays.
@@ -189,9 +187,7 @@ class Store:
         """
         raise NotImplementedError
 
-    def redo(
-        self, persona_id: str, *, by: Author, only: Literal["agent"] | None = None
-    ) -> Undone:
+    def redo(self, persona_id: str, *, by: Author, only: Literal["agent"] | None = None) -> Undone:
         """Do again what the last undo undid; any new change ends that. Arguments and errors as in `undo`."""
         raise NotImplementedError
 

@@ -21,7 +21,9 @@ from personas.errors import BrokenFile, InvalidValue, OutsideHome, StorageError
 SIZE_LIMIT = 16 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"
 
-_OPEN = os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_OPEN = (
+    os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+)
 _REASONS = {
     errno.ENOSPC: "the disk is full; free some space and try again",
     errno.EDQUOT: "your disk quota is used up; free some space and try again",
@@ -235,7 +237,7 @@ def _write_new(temporary: Path, content: bytes, mode: int) -> None:
 def _link_new(temporary: Path, real: Path) -> None:
     """Give the temporary file its real name unless that is taken."""
     try:
-        os.link(temporary, real)  # noqa: PTH200 - as above
+        os.link(temporary, real)
     except FileExistsError:
         raise
     except OSError as error:
