@@ -117,10 +117,14 @@ class RetryWait(_Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelNotice(_Event):
-    """The model's side has something to say that is no turn (silence so far, a dropped feature)."""
+    """The model's side has something to say that is no turn (silence so far, a dropped feature).
+
+    `waiting`: set when the message is about silence, in seconds so far.
+    """
 
     type: ClassVar[str] = "model_notice"
     message: str
+    waiting: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

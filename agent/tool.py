@@ -1,4 +1,7 @@
-"""What a tool is to the core: a name, a pydantic input, an async function, and what it may return."""
+"""What a tool is to the core: a name, a pydantic input, an async function, and what it may return.
+
+Also what the hooks around a call are given and may answer.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
+
+from agent.turns import ToolCallTurn
 
 
 class NoInput(BaseModel, extra="forbid"):
@@ -71,3 +76,43 @@ class Tool:
     destructive: bool = False
     control: bool = False
     timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookContext:
+    """What a hook is told about a call.
+
+    Attributes:
+        call: the call as the model made it.
+        tool: the tool it names.
+        input: the hook's own copy of the validated input; changing it changes nothing.
+        output: what the tool returned (after hook only).
+    """
+
+    run_id: str
+    step: int
+    call: ToolCallTurn
+    tool: Tool
+    input: BaseModel
+    session_id: str | None = None
+    output: ToolOutput | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A before hook's answer: the call does not run; `reason` goes to the model."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeInput:
+    """A before hook's answer: run with this input instead, once it validates like the model's own."""
+
+    input: Mapping[str, Any]
+
+
+BeforeAnswer = Block | ChangeInput | None
+BeforeToolCall = Callable[[HookContext], Awaitable[BeforeAnswer] | BeforeAnswer]
+AfterAnswer = ToolOutput | None
+AfterToolCall = Callable[[HookContext], Awaitable[AfterAnswer] | AfterAnswer]

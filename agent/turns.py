@@ -7,7 +7,7 @@ beyond: thinking, notice). Turns are immutable. How they become a provider's mes
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -139,3 +139,95 @@ class CustomTurn:
 Turn = (
     UserTurn | AssistantTextTurn | ThinkingTurn | ToolCallTurn | ToolResultTurn | NoticeTurn | CustomTurn
 )
+
+_COMMON = ("id", "created_at")
+_TEXT: dict[str, type] = {"content": str}
+_KINDS: dict[str, tuple[Callable[..., Turn], dict[str, type], dict[str, type]]] = {
+    # kind: (constructor, fields it must have, fields it may have)
+    "user": (UserTurn, _TEXT, {}),
+    "assistant_text": (AssistantTextTurn, _TEXT, {"interrupted": bool}),
+    "thinking": (
+        ThinkingTurn,
+        _TEXT,
+        {"signature": str, "redacted": str, "model": str, "endpoint": str, "interrupted": bool},
+    ),
+    "tool_call": (ToolCallTurn, {"tool_use_id": str, "tool_name": str, "input": dict}, {"fault": str}),
+    "tool_result": (ToolResultTurn, {"tool_use_id": str, "output": str}, {"is_error": bool, "details": dict}),
+    "notice": (NoticeTurn, _TEXT, {"kind": str}),
+}
+
+
+def to_record(turn: Turn) -> dict[str, Any]:
+    """Return the turn as a JSON object: `type`, `id`, `created_at`, then its fields, defaults left out."""
+    record: dict[str, Any] = {"type": turn.type, "id": turn.id, "created_at": turn.created_at}
+    if isinstance(turn, CustomTurn):
+        return {**thaw(turn.fields), **record}
+    _, required, optional = _KINDS[turn.type]
+    for name in required:
+        record[name] = getattr(turn, name)
+    for name in optional:
+        if value := getattr(turn, name):
+            record[name] = value
+    if isinstance(turn, ToolCallTurn):
+        record["input"] = thaw(turn.input)
+    elif isinstance(turn, ToolResultTurn):
+        record["is_error"] = turn.is_error
+        if turn.details is not None:
+            record["details"] = thaw(turn.details)
+    return record
+
+
+def from_record(record: Mapping[str, Any]) -> Turn:
+    """Return the turn a JSON object describes; a kind we do not know becomes a `CustomTurn`.
+
+    Raises:
+        ValueError: a field has the wrong type, is missing, or is nested too deeply to be read safely.
+    """
+    kind = record.get("type")
+    if not isinstance(kind, str) or not kind:
+        raise ValueError("the record has no type")
+    common: dict[str, Any] = {}
+    for name in _COMMON:
+        if name in record:
+            if not isinstance(record[name], str):
+                raise ValueError(f"{name} of a {kind} record is no text")
+            common[name] = record[name]
+    if nesting_exceeds(record, DEEPEST):
+        raise ValueError(f"the {kind} record is nested too deeply")
+    if kind not in _KINDS:
+        fields = {key: value for key, value in record.items() if key not in ("type", *_COMMON)}
+        return CustomTurn(type=kind, fields=freeze(fields), **common)
+    make, required, optional = _KINDS[kind]
+    fields = {}
+    for name, form in required.items():
+        if type(record.get(name)) is not form:
+            raise ValueError(f"{name} of a {kind} record is missing or of the wrong type")
+        fields[name] = record[name]
+    for name, form in optional.items():
+        if record.get(name) is not None:
+            if type(record[name]) is not form:
+                raise ValueError(f"{name} of a {kind} record is of the wrong type")
+            fields[name] = record[name]
+    for name in ("input", "details"):
+        if name in fields:
+            fields[name] = freeze(fields[name])
+    return make(**fields, **common)
+
+
+DEEPEST = 100
+"""Levels of nesting a tool's input may have; deeper ones are refused rather than walked."""
+
+
+def nesting_exceeds(value: Any, levels: int) -> bool:
+    """Return whether JSON-like `value` is nested deeper than `levels`; never recurses itself."""
+    layer = [value]
+    for _ in range(levels + 1):
+        layer = [
+            inner
+            for item in layer
+            for inner in (item.values() if isinstance(item, Mapping) else item)
+            if isinstance(inner, Mapping | list | tuple)
+        ]
+        if not layer:
+            return False
+    return True
