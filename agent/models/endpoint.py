@@ -1,0 +1,121 @@
+"""Where requests go and with which key: base URLs with or without `/v1`, keys checked before use."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit, urlunsplit
+
+from agent.models.base import ModelError
+
+OFFICIAL = "https://api.anthropic.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How to reach a server.
+
+    Attributes:
+        base_url: normalised (see `normalise_base_url`).
+        api_key, auth_token: at most one is set; neither for a server that wants none.
+        key_name: where the key came from, or the setting a person would set.
+    """
+
+    base_url: str = OFFICIAL
+    api_key: str | None = field(default=None, repr=False)
+    auth_token: str | None = field(default=None, repr=False)
+    key_name: str = "ANTHROPIC_API_KEY"
+
+
+def connection_from(environ: Mapping[str, str], base_url: str | None = None) -> Connection | None:
+    """Return the connection the environment describes, or None when it names neither key nor server.
+
+    Args:
+        environ: the environment (`ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `ANTHROPIC_BASE_URL`).
+        base_url: a base URL from elsewhere; wins over the environment.
+    """
+    base_url = base_url or environ.get("ANTHROPIC_BASE_URL", "").strip() or None
+    api_key = environ.get("ANTHROPIC_API_KEY") or None
+    auth_token = None if api_key else environ.get("ANTHROPIC_AUTH_TOKEN") or None
+    if not (api_key or auth_token or base_url):
+        return None
+    key_name = "ANTHROPIC_AUTH_TOKEN" if auth_token else "ANTHROPIC_API_KEY"
+    return Connection(normalise_base_url(base_url or OFFICIAL), api_key, auth_token, key_name)
+
+
+def normalise_base_url(url: str) -> str:
+    """Return `url` without surrounding space, trailing slashes and a trailing `/v1` or `/v1/messages`."""
+    url = url.strip().rstrip("/")
+    for ending in ("/v1/messages", "/v1"):
+        if url.endswith(ending):
+            return url.removesuffix(ending).rstrip("/")
+    return url
+
+
+def check_base_url(url: str) -> ModelError | None:
+    """Return why `url` cannot be a base URL, or None when it can."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if usable and url.isprintable() and " " not in url:
+        return None
+    shown = "".join(char for char in hide_secrets(url) if char.isprintable())[:100]
+    return ModelError("client", f"The base URL {shown} is not usable; write it like http://127.0.0.1:8080 or https://example.org.")
+
+
+def hide_secrets(url: str) -> str:
+    """Return `url` as it may be shown: without user, password, query and fragment."""
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+        return urlunsplit((parts.scheme, host, parts.path, "", ""))
+    except ValueError:
+        return url.rpartition("@")[2].partition("?")[0]
+
+
+def is_official(url: str) -> bool:
+    """Whether `url` is Anthropic's own API."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+    return host == "api.anthropic.com" or host.endswith(".anthropic.com")
+
+
+def is_loopback(url: str) -> bool:
+    """Whether `url` is on this machine (proxies of the environment are not for it)."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_key(key: str | None, key_name: str) -> tuple[str | None, ModelError | None]:
+    """Return the key stripped of surrounding space, or why it cannot be sent. Never shows the key.
+
+    Args:
+        key: as the person gave it, or None.
+        key_name: the setting it came from, for the message.
+    """
+    if key is None:
+        return None, None
+    stripped = key.strip()
+    wrong = ""
+    if not stripped:
+        wrong = "is empty"
+    elif any(char.isspace() for char in stripped):
+        wrong = "has a line break or a space in it"
+    elif not stripped.isascii() or not stripped.isprintable():
+        wrong = "has a character that no key has"
+    if not wrong:
+        return stripped, None
+    return None, ModelError("authentication", f"The key in {key_name} {wrong}; copy it again, on one line.")

@@ -1,0 +1,159 @@
+"""What an endpoint takes and what it does not: a profile per endpoint and model, learned from its refusals.
+
+A server that refuses a feature by name is asked again without it, and remembered for the life of the
+process. `to_record` and `from_record` make what was learned storable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+OLDER_VERSION = "2023-06-01"
+"""The `anthropic-version` every compatible server knows."""
+
+SMALLEST_ANSWER = 256
+"""Tokens below which it makes no sense to shrink `max_tokens` further."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointProfile:
+    """How to speak to one model at one endpoint.
+
+    Attributes:
+        api_key_header: the key goes into `x-api-key` too.
+        anthropic_version: sent instead of the SDK's own, when set.
+        cache_control, effort, thinking: whether the feature is sent at all.
+        adaptive_thinking: whether thinking may be `adaptive`; else `enabled` with a budget.
+        thinking_off: whether thinking may be turned off by `disabled`; else it is left out.
+        thinking_display: whether `display` may be sent with thinking.
+        max_tokens: the most this model may be asked for, when known.
+    """
+
+    api_key_header: bool = False
+    anthropic_version: str | None = None
+    cache_control: bool = True
+    effort: bool = True
+    thinking: bool = True
+    adaptive_thinking: bool = True
+    thinking_off: bool = True
+    thinking_display: bool = True
+    max_tokens: int | None = None
+
+    def to_record(self) -> dict[str, Any]:
+        """Return what differs from the defaults as a JSON object."""
+        default = EndpointProfile()
+        return {
+            name: getattr(self, name) for name in self.__slots__ if getattr(self, name) != getattr(default, name)
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> EndpointProfile:
+        """Return the profile of a stored record; what does not fit is left at its default."""
+        known: dict[str, Any] = {}
+        for name, value in record.items():
+            wanted = {"anthropic_version": str, "max_tokens": int}.get(name, bool)
+            if name in cls.__slots__ and type(value) is wanted:
+                known[name] = value
+        return cls(**known)
+
+
+COMPATIBLE = EndpointProfile(api_key_header=True, anthropic_version=OLDER_VERSION)
+"""A start for servers that are known to be behind: older version, key in both headers."""
+
+
+class Profiles:
+    """The profiles of this process, by endpoint and model."""
+
+    def __init__(self) -> None:
+        self._learned: dict[tuple[str, str], EndpointProfile] = {}
+
+    def get(self, endpoint: str, model: str) -> EndpointProfile:
+        """Return what is known; the defaults where nothing is."""
+        return self._learned.get((endpoint, model), EndpointProfile())
+
+    def put(self, endpoint: str, model: str, profile: EndpointProfile) -> None:
+        """Remember `profile`."""
+        self._learned[(endpoint, model)] = profile
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return all that was learned as JSON objects, for a file outside any home."""
+        return [
+            {"endpoint": endpoint, "model": model, "profile": profile.to_record()}
+            for (endpoint, model), profile in self._learned.items()
+        ]
+
+    def load(self, records: object) -> None:
+        """Take in what `to_records` returned; what does not fit is skipped."""
+        for record in records if isinstance(records, list) else []:
+            if not isinstance(record, Mapping):
+                continue
+            endpoint, model, profile = (record.get(name) for name in ("endpoint", "model", "profile"))
+            if isinstance(endpoint, str) and isinstance(model, str) and isinstance(profile, Mapping):
+                self.put(endpoint, model, EndpointProfile.from_record(profile))
+
+
+SHARED = Profiles()
+"""What this process has learned."""
+
+_MAX_TOKENS = re.compile(r"max_tokens:?\s*\d+\s*>\s*(\d+)")
+_MAX_TOKENS_RANGE = re.compile(r"max_tokens\b.{0,80}?(?:at most|less than or equal to|between 0 and|\[1,)\s*(\d+)", re.S)
+_CONTEXT = re.compile(r"maximum context length is (\d+) tokens.{0,200}?(\d+) (?:input|prompt) tokens", re.S)
+
+
+def learn(profile: EndpointProfile, status: int, text: str, sent: Mapping[str, Any]) -> tuple[EndpointProfile, str] | None:
+    """Return the profile without what the server refused by name and a sentence about it, or None.
+
+    Args:
+        profile: what the refused request was made with.
+        status: HTTP status of the refusal.
+        text: what the server said.
+        sent: the refused request's body: a feature that was not sent cannot have been refused.
+    """
+    if status == 401 and not profile.api_key_header and "x-api-key" in text.lower():
+        return replace(profile, api_key_header=True), "The server wants the key as x-api-key; it is sent so from now on."
+    if status not in (400, 422):
+        return None
+    lowered = text.lower()
+    if "anthropic-version" in lowered and profile.anthropic_version is None:
+        return (
+            replace(profile, anthropic_version=OLDER_VERSION),
+            f"The server does not know this version of the API; {OLDER_VERSION} is used.",
+        )
+    if "max_tokens" in lowered and (limit := _token_limit(text)) is not None and limit < sent.get("max_tokens", 0):
+        return replace(profile, max_tokens=limit), f"The server gives at most {limit} tokens per answer; that is used."
+    if re.search(r"messages[.\[]\d", lowered):
+        return None  # it is about the conversation, not about a feature
+    if "cache_control" in lowered and "cache_control" in sent:
+        return replace(profile, cache_control=False), "The server does not know prompt caching; it is left out."
+    if "output_config" in sent and ("effort" in lowered or "output_config" in lowered):
+        return replace(profile, effort=False), "The server does not take an effort for this model; it is left out."
+    thinking = sent.get("thinking")
+    if "thinking" in lowered and isinstance(thinking, Mapping):
+        return _learn_thinking(profile, lowered, thinking)
+    return None
+
+
+def _learn_thinking(
+    profile: EndpointProfile, text: str, thinking: Mapping[str, Any]
+) -> tuple[EndpointProfile, str] | None:
+    if "display" in text and "display" in thinking:
+        return replace(profile, thinking_display=False), "The server does not take a display for thinking; it is left out."
+    if thinking.get("type") == "disabled":
+        return replace(profile, thinking_off=False), "This model does not let thinking be turned off."
+    if thinking.get("type") == "adaptive" and "adaptive" in text:
+        return replace(profile, adaptive_thinking=False), "This model thinks within a fixed budget."
+    return replace(profile, thinking=False), "The server does not take a thinking level for this model; it is left out."
+
+
+def _token_limit(text: str) -> int | None:
+    """Return the largest `max_tokens` a refusal names."""
+    for pattern in (_MAX_TOKENS, _MAX_TOKENS_RANGE):
+        if match := pattern.search(text):
+            return int(match[1])
+    if match := _CONTEXT.search(text):
+        room = int(match[1]) - int(match[2])
+        return room if room >= SMALLEST_ANSWER else None
+    return None

@@ -1,0 +1,104 @@
+"""A request in a task of its own: its bytes come out in order, with marks where it is silent too long.
+
+Closing the iterator cancels the task, which closes the connection at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from types import TracebackType
+
+from agent.models.base import ModelError, Waiting
+from agent.models.stalls import Clock, StallClocks, Timer
+
+Put = Callable[[bytes], Awaitable[None]]
+Read = Callable[[Put], Awaitable[None]]
+
+SETTLE = 2.0
+"""Seconds a cancelled request may take to close its connection before it is left behind."""
+
+
+class Pump:
+    """Runs `read(put)` and hands over what it puts.
+
+    Args:
+        read: makes the request and puts each chunk of the answer; what it raises, `chunks` raises.
+        clock: for the stall clocks.
+        stalls: told here about bytes; the caller tells it about content.
+    """
+
+    def __init__(self, read: Read, clock: Clock, stalls: StallClocks) -> None:
+        self._read = read
+        self._clock = clock
+        self._stalls = stalls
+        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue(maxsize=64)
+        self._task: asyncio.Task[None] | None = None
+        self._timer: Timer | None = None
+
+    async def __aenter__(self) -> Pump:
+        self._task = asyncio.create_task(self._run())
+        self._arm()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait({self._task}, timeout=SETTLE)
+        if self._task is not None and self._task.done() and not self._task.cancelled():
+            self._task.exception()  # looked at, so that asyncio does not report it a second time
+
+    async def chunks(self) -> AsyncIterator[bytes | Waiting | ModelError]:
+        """Yield bytes as they come, `Waiting` in silences, and a stall's `ModelError` as the last thing.
+
+        Raises:
+            Exception: whatever `read` raised, after the bytes that came before it.
+        """
+        assert self._task is not None, "enter the pump first"
+        while True:
+            if self._task.done() and self._queue.empty():
+                self._task.result()
+                return
+            item = await self._queue.get()
+            if item:
+                yield item
+            elif not self._task.done():
+                report = self._stalls.report(self._clock.now())
+                if report is not None:
+                    yield report
+                if isinstance(report, ModelError):
+                    return
+
+    async def finish(self, seconds: float) -> None:
+        """Give the request a moment to end by itself, so that its connection can be used again."""
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=seconds)
+
+    async def _run(self) -> None:
+        try:
+            await self._read(self._put)
+        finally:
+            self._wake()
+
+    async def _put(self, chunk: bytes) -> None:
+        if chunk:
+            self._stalls.bytes_came(self._clock.now())
+            await self._queue.put(chunk)
+
+    def _wake(self) -> None:
+        """Make `chunks` look up; a full queue means it has enough to look at."""
+        if not self._queue.full():
+            self._queue.put_nowait(None)
+
+    def _arm(self) -> None:
+        delay = max(0.05, self._stalls.due - self._clock.now())
+        self._timer = self._clock.call_later(delay, self._ring)
+
+    def _ring(self) -> None:
+        if self._queue.empty() and self._clock.now() >= self._stalls.due:
+            self._wake()
+        self._arm()

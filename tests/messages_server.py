@@ -1,0 +1,313 @@
+"""A real HTTP server on loopback that speaks the Messages API and enforces its rules strictly.
+
+It runs in a thread of its own, so it serves async tests, sync tests and programs started as processes:
+
+    with MessagesServer([say("Hello"), call("get_persona")]) as server:      # or `async with`
+        … ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY=server.key …
+    server.bodies                      # the accepted and refused requests, decoded
+
+Answers come from a script (a list, used up in order) or from a brain (a function of the request body).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tests.messages_answers import (
+    Answer,
+    Block,
+    Call,
+    Page,
+    Redacted,
+    Refusal,
+    Reply,
+    Silence,
+    Text,
+    Thinking,
+    call,
+    encode_event,
+    say,
+    wire_events,
+)
+from tests.messages_brain import ToolUsingBrain
+from tests.messages_strict import KNOWN_VERSIONS, refuse_body
+
+__all__ = [
+    "KEY", "Answer", "Block", "Call", "MessagesServer", "Page", "Recorded", "Redacted", "Refusal", "Silence", "Text",
+    "Thinking", "ToolUsingBrain", "call", "say",
+]  # fmt: skip
+
+KEY = "test-key-for-loopback"
+MODELS = ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
+Brain = Callable[[dict[str, Any]], Reply]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A request as it came; header names are lower case, `body` is None where it was no JSON."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+    raw: bytes
+
+
+class MessagesServer:
+    """The server; see the module's top.
+
+    Args:
+        answers: a script of replies, or a brain.
+        key: the only key that is accepted; None accepts a request without any.
+        models: the models it knows; None means any.
+        max_tokens: the most a request may ask for.
+        strict: whether the rules of the API are enforced.
+        refused_words: features (words) that are answered by 400 as older servers do, if the body has them.
+        only_api_key_header: the key counts only in `x-api-key`.
+        only_versions: the `anthropic-version`s it knows.
+    """
+
+    def __init__(
+        self,
+        answers: Sequence[Reply] | Brain | None = None,
+        *,
+        key: str | None = KEY,
+        models: Sequence[str] | None = MODELS,
+        max_tokens: int = 128_000,
+        strict: bool = True,
+        refused_words: Sequence[str] = (),
+        only_api_key_header: bool = False,
+        only_versions: Sequence[str] = KNOWN_VERSIONS,
+    ) -> None:
+        self._brain: Brain = answers if callable(answers) else self._next
+        self.script: list[Reply] = [] if answers is None or callable(answers) else list(answers)
+        self.key = key or ""
+        self.models = models
+        self.max_tokens = max_tokens
+        self.strict = strict
+        self.refused_words = tuple(refused_words)
+        self.only_api_key_header = only_api_key_header
+        self.only_versions = tuple(only_versions)
+        self.requests: list[Recorded] = []
+        self.refusals: list[str] = []
+        self.client_left = threading.Event()
+        self.url = ""
+        self._key = key
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        """The bodies of all requests to `/v1/messages`, in order."""
+        return [request.body for request in self.requests if request.path == "/v1/messages"]
+
+    def _next(self, body: dict[str, Any]) -> Reply:
+        if not self.script:
+            return Refusal(500, "api_error", "the script of the test server is used up")
+        return self.script.pop(0)
+
+    # -- running ----------------------------------------------------------------------------------------
+
+    def __enter__(self) -> MessagesServer:
+        ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(ready)), daemon=True)
+        self._thread.start()
+        if not ready.wait(10):
+            raise RuntimeError("the test server did not start")
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        if self._loop is not None and self._stop is not None:
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._stop.set)
+        if self._thread is not None:
+            self._thread.join(10)
+
+    async def __aenter__(self) -> MessagesServer:
+        return self.__enter__()
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await asyncio.to_thread(self.__exit__)
+
+    async def _serve(self, ready: threading.Event) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        connections: set[asyncio.Task[None]] = set()
+
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            connections.add(task)
+            try:
+                await self._connection(reader, writer)
+            except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                pass
+            finally:
+                connections.discard(task)
+                writer.close()
+
+        server = await asyncio.start_server(connected, "127.0.0.1", 0, limit=64 * 1024 * 1024)
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        ready.set()
+        await self._stop.wait()
+        server.close()
+        for task in list(connections):
+            task.cancel()
+        await asyncio.gather(*connections, return_exceptions=True)
+
+    # -- one connection ---------------------------------------------------------------------------------
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            first, *lines = head.decode("latin-1").split("\r\n")
+            method, target, _ = first.split(" ", 2)
+            headers = {
+                name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)
+            }
+            raw = await reader.readexactly(int(headers.get("content-length", 0)))
+            try:
+                body = json.loads(raw) if raw else None
+            except ValueError:
+                body = None
+            request = Recorded(method, target.partition("?")[0], headers, body, raw)
+            self.requests.append(request)
+            await self._answer(request, reader, writer)
+
+    async def _answer(
+        self, request: Recorded, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        reply: Reply | dict[str, Any] = self._route(request)
+        match reply:
+            case dict():
+                await _send(writer, 200, json.dumps(reply).encode(), "application/json")
+            case Refusal():
+                self.refusals.append(reply.message)
+                error: dict[str, Any] = {"type": reply.type, "message": reply.message}
+                if reply.details is not None:
+                    error["details"] = dict(reply.details)
+                body = json.dumps({"type": "error", "error": error, "request_id": "req_test"}).encode()
+                content = body if reply.body is None else reply.body
+                await _send(writer, reply.status, content, reply.content_type, reply.headers)
+            case Page():
+                await _send(writer, 200, reply.body, reply.content_type)
+            case Silence():
+                await self._until_client_leaves(reader)
+            case Answer():
+                await self._stream(reply, str(request.body.get("model")), reader, writer)
+
+    def _route(self, request: Recorded) -> Reply | dict[str, Any]:
+        if self._key is not None:
+            bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+            given = {request.headers.get("x-api-key", "")} | (set() if self.only_api_key_header else {bearer})
+            if not given - {""}:
+                return Refusal(401, "authentication_error", "x-api-key header is required")
+            if self._key not in given:
+                return Refusal(401, "authentication_error", "invalid x-api-key" if self.only_api_key_header else "invalid key")
+        if request.headers.get("anthropic-version", "") not in self.only_versions:
+            return Refusal(400, "invalid_request_error", "anthropic-version: header is missing or not known")
+        match request.method, request.path:
+            case "GET", "/v1/models":
+                return {"data": [self._model(name) for name in self.models or ()], "has_more": False,
+                        "first_id": None, "last_id": None}  # fmt: skip
+            case "POST", "/v1/messages" | "/v1/messages/count_tokens":
+                return self._messages(request)
+        return Refusal(404, "not_found_error", f"no such path: {request.path}")
+
+    def _messages(self, request: Recorded) -> Reply | dict[str, Any]:
+        body = request.body
+        if not isinstance(body, dict):
+            return Refusal(400, message="the body is not a JSON object")
+        for word in self.refused_words:
+            if word in request.raw.decode("utf-8", "replace"):
+                return Refusal(400, message=f"{word}: Extra inputs are not permitted")
+        counting = request.path.endswith("count_tokens")
+        if self.strict:
+            wrong = refuse_body(body, counting=counting, max_tokens=self.max_tokens)
+            if wrong is not None:
+                return Refusal(400, message=wrong)
+        if self.models is not None and body.get("model") not in self.models:
+            return Refusal(404, "not_found_error", f"model: {body.get('model')}")
+        if counting:
+            return {"input_tokens": len(json.dumps(body)) // 4}
+        return self._brain(body)
+
+    def _model(self, name: str) -> dict[str, Any]:
+        return {"type": "model", "id": name, "display_name": name.replace("-", " ").title(), "lifecycle": "active",
+                "created_at": "2026-09-01T00:00:00Z", "max_tokens": self.max_tokens, "max_input_tokens": 1_000_000}  # fmt: skip
+
+    async def _stream(
+        self, answer: Answer, model: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        headers = {"cache-control": "no-cache", "request-id": "req_test", **answer.headers}
+        head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n"
+        writer.write((head + "".join(f"{k}: {v}\r\n" for k, v in headers.items()) + "\r\n").encode("latin-1"))
+        written = 0
+        for number, event in enumerate([*wire_events(answer, model), None]):
+            if number == answer.stall_after_events:
+                await writer.drain()
+                await self._until_client_leaves(reader, writer, answer.ping_every)
+                return
+            if number == answer.error_after_events:
+                event = {"type": "error", "error": dict(answer.error)}
+            if number == answer.drop_after_events:
+                break
+            if event is None:
+                writer.write(b"0\r\n\r\n")
+                await writer.drain()
+                return
+            content = encode_event(event, named=answer.named, crlf=answer.crlf)
+            if answer.drop_after_bytes is not None and written + len(content) > answer.drop_after_bytes:
+                _write_chunk(writer, content[: answer.drop_after_bytes - written])
+                break
+            written += len(content)
+            size = answer.write or len(content)
+            for at in range(0, len(content), size):
+                _write_chunk(writer, content[at : at + size])
+                if answer.write:
+                    await writer.drain()
+                    await asyncio.sleep(0)
+            await writer.drain()
+            if reader.at_eof():
+                self.client_left.set()
+                raise ConnectionResetError
+            if number == answer.error_after_events:
+                break
+            if answer.delay:
+                await asyncio.sleep(answer.delay)
+        await writer.drain()
+        raise ConnectionResetError  # the connection is dropped in the middle of the answer
+
+    async def _until_client_leaves(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None = None, ping: float | None = None
+    ) -> None:
+        waited = 0.0
+        while not reader.at_eof():
+            await asyncio.sleep(0.005)
+            waited += 0.005
+            if writer is not None and ping is not None and waited >= ping:
+                waited = 0.0
+                _write_chunk(writer, encode_event({"type": "ping"}))
+        self.client_left.set()
+        raise ConnectionResetError
+
+
+def _write_chunk(writer: asyncio.StreamWriter, content: bytes) -> None:
+    if content:
+        writer.write(f"{len(content):x}\r\n".encode() + content + b"\r\n")
+
+
+async def _send(
+    writer: asyncio.StreamWriter, status: int, body: bytes, content_type: str, headers: Mapping[str, str] | None = None
+) -> None:
+    lines = {"content-type": content_type, "content-length": str(len(body)), **(headers or {})}
+    head = f"HTTP/1.1 {status} X\r\n" + "".join(f"{key}: {value}\r\n" for key, value in lines.items())
+    writer.write((head + "\r\n").encode("latin-1") + body)
+    await writer.drain()
