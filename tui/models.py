@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tui.config import DEFAULT_MODEL, OFFLINE, ConfigError, Settings
 
 if TYPE_CHECKING:
+    from agent.chat import ChatOptions
     from agent.models.base import Model
 
 KEY_COMMAND_SECONDS = 30
@@ -87,3 +88,37 @@ def key_from_command(command: str) -> str:
     if done.returncode != 0 or not done.stdout.strip():
         raise ConfigError(f"api_key_command failed (exit code {done.returncode}); run it by hand to see why")
     return done.stdout.strip()
+
+
+def build_model(where: Connection) -> Model:
+    """Return the model a connection leads to. Imports no SDK and opens no connection.
+
+    Raises:
+        ConfigError: the key command failed.
+    """
+    if where.offline:
+        from agent.models.offline import OfflineModel
+
+        return OfflineModel()
+    from agent.models.anthropic import AnthropicModel
+
+    key = key_from_command(where.key_command) if where.key_command else where.api_key
+    return AnthropicModel(
+        where.model,
+        api_key=key or None,
+        auth_token=where.auth_token or None,
+        base_url=where.base_url or None,
+        key_name=where.source or "ANTHROPIC_API_KEY",
+    )
+
+
+def chat_options(settings: Settings) -> ChatOptions:
+    """Return what the settings say about a conversation."""
+    from agent.chat import ChatOptions
+
+    return ChatOptions(
+        history_turns=settings.history_turns,
+        thinking=settings.thinking,  # type: ignore[arg-type]  # checked when the settings were read
+        max_steps=settings.max_steps,
+        max_seconds=settings.max_minutes * 60,
+    )

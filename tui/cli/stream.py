@@ -1,0 +1,208 @@
+"""A run on stdout, as it happens: JSON lines for programs, harmless text for people."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from agent.events import AgentEnd, Event, ModelNotice, RetryWait, TurnDelta, TurnEnd, TurnStart
+from agent.turns import AssistantTextTurn, NoticeTurn, ThinkingTurn, ToolCallTurn, ToolResultTurn, thaw
+from tui.sanitise import Sanitiser, one_line
+
+STOP_REASONS = {"truncated": "max_tokens", "refused": "refusal", "limit": "limit", "cancelled": "cancelled"}
+
+
+class Printer(Protocol):
+    """Prints the events of one run."""
+
+    reader_gone: bool
+    on_reader_gone: Callable[[], None]
+
+    def feed(self, event: Event) -> None:
+        """Print one event."""
+
+    def notice(self, message: str) -> None:
+        """Print something about the conversation that is no event."""
+
+    def finish(self, end: AgentEnd) -> None:
+        """Print how the run ended."""
+
+    def fail(self, message: str) -> None:
+        """Print why there was no run."""
+
+
+class _Output:
+    """Writes to stdout until its reader goes away; then says so once and drops the rest."""
+
+    def __init__(self) -> None:
+        self.reader_gone = False
+        self.on_reader_gone: Callable[[], None] = lambda: None
+
+    def _write(self, text: str) -> None:
+        if self.reader_gone or not text:
+            return
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self.reader_gone = True
+            # What is still buffered must not raise again when the interpreter flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self.on_reader_gone()
+
+
+class JsonPrinter(_Output):
+    """One JSON object a line; exactly one `done` or `error` ends the stream."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kinds: dict[str, str] = {}
+        self._ended = False
+
+    def feed(self, event: Event) -> None:
+        """Print an event of the run, if it has a line."""
+        match event:
+            case TurnStart(turn=AssistantTextTurn() as turn):
+                self._kinds[turn.id] = "text_delta"
+            case TurnStart(turn=ThinkingTurn() as turn):
+                self._kinds[turn.id] = "thinking_delta"
+            case TurnDelta(turn_id=turn_id, text=text) if turn_id in self._kinds:
+                self._line(type=self._kinds[turn_id], content=text)
+            case TurnEnd(turn=turn):
+                self._kinds.pop(turn.id, None)
+                self._turn(turn)
+            case RetryWait():
+                self._line(
+                    type="retry", attempt=event.attempt, delay=round(event.delay, 3), message=event.error.message
+                )
+            case ModelNotice(message=message):
+                self.notice(message)
+            case _:
+                pass
+
+    def _turn(self, turn: Any) -> None:
+        match turn:
+            case AssistantTextTurn():
+                self._line(type="text_complete", id=turn.id, content=turn.content)
+            case ToolCallTurn():
+                self._line(
+                    type="tool_call",
+                    id=turn.id,
+                    tool_use_id=turn.tool_use_id,
+                    tool_name=turn.tool_name,
+                    input=thaw(turn.input),
+                )
+            case ToolResultTurn():
+                self._line(
+                    type="tool_result",
+                    id=turn.id,
+                    tool_use_id=turn.tool_use_id,
+                    output=turn.output,
+                    is_error=turn.is_error,
+                )
+            case NoticeTurn():
+                self.notice(turn.content)
+            case _:
+                pass
+
+    def notice(self, message: str) -> None:
+        """Print a `notice` line."""
+        self._line(type="notice", content=message)
+
+    def finish(self, end: AgentEnd) -> None:
+        """Print the last line, `done` or `error`."""
+        if end.outcome == "failed":
+            self.fail(end.error.message if end.error else "the run failed")
+            return
+        self._ended = True
+        self._line(
+            type="done",
+            stop_reason=STOP_REASONS.get(end.outcome) or end.stop_reason or "end_turn",
+            usage=end.usage.to_record(),
+        )
+
+    def fail(self, message: str) -> None:
+        """Print the `error` line, unless the stream has ended."""
+        if not self._ended:
+            self._ended = True
+            self._line(type="error", message=message)
+
+    def _line(self, **fields: Any) -> None:
+        self._write(json.dumps(fields, ensure_ascii=True) + "\n")
+
+
+class TextPrinter(_Output):
+    """The answer on stdout, sanitised; what the tools did and what went wrong on stderr."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._text: dict[str, Sanitiser] = {}
+        self._calls: dict[str, str] = {}
+        self._open_line = False
+
+    def feed(self, event: Event) -> None:
+        """Print an event of the run, if a person wants to see it."""
+        match event:
+            case TurnStart(turn=AssistantTextTurn() as turn):
+                self._text[turn.id] = Sanitiser()
+            case TurnDelta(turn_id=turn_id, text=text) if turn_id in self._text:
+                self._say(self._text[turn_id].feed(text))
+            case TurnEnd(turn=AssistantTextTurn() as turn) if turn.id in self._text:
+                self._say(self._text.pop(turn.id).flush())
+                self._end_line()
+            case TurnEnd(turn=ToolCallTurn() as turn):
+                self._calls[turn.tool_use_id] = turn.tool_name
+            case TurnEnd(turn=ToolResultTurn() as turn):
+                self._tool(turn)
+            case TurnEnd(turn=NoticeTurn() as turn):
+                self.notice(turn.content)
+            case RetryWait():
+                self.notice(f"{event.error.message} Trying again in {event.delay:.0f} s.")
+            case ModelNotice(message=message):
+                self.notice(message)
+            case _:
+                pass
+
+    def _tool(self, turn: ToolResultTurn) -> None:
+        details = turn.details or {}
+        added, removed = details.get("added"), details.get("removed")
+        counts = f"  +{added} -{removed}" if added or removed else ""
+        outcome = f"  error: {turn.output}" if turn.is_error else counts
+        self._aside(f"> {self._calls.get(turn.tool_use_id, 'tool')}{outcome}")
+
+    def notice(self, message: str) -> None:
+        """Print a remark on stderr."""
+        self._aside(f"({message})")
+
+    def finish(self, end: AgentEnd) -> None:
+        """Say on stderr how the run ended, unless it just completed."""
+        self._end_line()
+        if end.outcome == "failed":
+            self.fail(end.error.message if end.error else "the run failed")
+        elif end.outcome != "completed":
+            self._aside(f"({STOP_REASONS.get(end.outcome, end.outcome)})")
+
+    def fail(self, message: str) -> None:
+        """Print the error on stderr."""
+        from tui.cli.boundary import complain
+
+        self._end_line()
+        complain(message)
+
+    def _say(self, text: str) -> None:
+        if text:
+            self._write(text)
+            self._open_line = not text.endswith("\n")
+
+    def _end_line(self) -> None:
+        if self._open_line:
+            self._write("\n")
+            self._open_line = False
+
+    def _aside(self, message: str) -> None:
+        self._end_line()
+        sys.stderr.write(one_line(message, 400) + "\n")
+        sys.stderr.flush()
