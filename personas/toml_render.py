@@ -1,0 +1,268 @@
+"""Values as TOML source. Strings are ours, so that a prompt stays readable; the rest is tomli-w's.
+
+A string that replaces another keeps its way of quoting, and the source of each line that did not change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from typing import Any
+
+import tomli_w
+
+from personas.errors import InvalidValue
+
+_LINE_LIMIT = 100  # a new array longer than this takes one line for each element
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_QUOTE_RUN = re.compile(r'"{3,}')
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# One decoded line: a backslash at the end of a source line swallows the newline and the blanks after it.
+_SOURCE_LINE = re.compile(r"[^\\\n]*+(?:\\(?:[ \t]*\r?\n[ \t\r\n]*+|[^\n])[^\\\n]*+)*+\n?")
+_ESCAPE = re.compile(
+    r"\\(?:(?P<blank>[ \t]*\r?\n[ \t\r\n]*)|u(?P<u>[0-9A-Fa-f]{4})|U(?P<U>[0-9A-Fa-f]{8})"
+    r"|x(?P<x>[0-9A-Fa-f]{2})|(?P<one>.))"
+)
+_NAMED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b", '"': '"', "\\": "\\"}
+
+
+def render_string(value: str, newline: str = "\n", old: str | None = None) -> str:
+    r"""Return a TOML string that reads back as `value`.
+
+    Args:
+        value: any text; a CR in it is written as `\r`, since TOML readers drop it before a newline.
+        newline: the line ending of the file, used for real newlines in the result.
+        old: the source of the string that is replaced, whose style is kept where it can be.
+
+    Raises:
+        InvalidValue: the value holds half a surrogate pair, which no file can hold.
+    """
+    _refuse_surrogates(value)
+    if old is None:
+        return _fresh_block(value, newline) if "\n" in value else render_line(value)
+    if old.startswith("'''"):
+        body = _literal_block(value, newline, old)
+        return body if body is not None else _fresh_block(value, newline)
+    if old.startswith('"""'):
+        return _changed_block(value, newline, old)
+    if "\n" in value:
+        return _fresh_block(value, newline)
+    if old.startswith("'") and "'" not in value and not _CONTROL.search(value):
+        return f"'{value}'"
+    return render_line(value)
+
+
+def render_line(value: str) -> str:
+    """Return a basic string on one line, newlines escaped.
+
+    Raises:
+        InvalidValue: the value holds half a surrogate pair.
+    """
+    _refuse_surrogates(value)
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{_CONTROL.sub(_escape_control, escaped)}"'
+
+
+def render_key(key: str) -> str:
+    """Return one part of a key, quoted if it must be."""
+    return key if _BARE_KEY.fullmatch(key) else render_line(key)
+
+
+def render_value(value: Any, newline: str = "\n", old: str | None = None) -> str:
+    """Return any value as TOML source: tables in braces, long arrays one element a line.
+
+    Args:
+        value: what `plain` returns.
+        newline: the line ending of the file.
+        old: the source of the value that is replaced; only strings make use of it.
+
+    Raises:
+        InvalidValue: TOML has no such value.
+    """
+    if isinstance(value, str):
+        quoted = old is not None and old[:1] in ('"', "'")
+        return render_string(value, newline, old if quoted else None)
+    if isinstance(value, list):
+        items = [render_value(item, newline) for item in value]
+        line = f"[{', '.join(items)}]"
+        if len(line) <= _LINE_LIMIT or len(items) < 2:
+            return line
+        return f"[{newline}" + "".join(f"    {item},{newline}" for item in items) + "]"
+    if isinstance(value, dict):
+        pairs = [f"{render_key(key)} = {render_value(item, newline)}" for key, item in value.items()]
+        return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
+    return tomli_w.dumps({"x": value}).removeprefix("x = ").rstrip("\n")
+
+
+def plain(value: Any) -> Any:
+    """Return a value as `tomllib` would give it: str, int, float, bool, dates, list, dict.
+
+    Raises:
+        InvalidValue: TOML has no such value.
+    """
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        _refuse_surrogates(value)
+        return str.__str__(value)
+    if isinstance(value, int):
+        number = int(value)
+        if number.bit_length() > 14_000:  # near the most digits Python converts from text
+            raise InvalidValue("A number of that many digits cannot be written to a TOML file.")
+        return number
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, datetime):
+        offset = value.utcoffset()
+        if offset is not None and offset.total_seconds() % 60:
+            raise InvalidValue("A time zone offset with seconds cannot be written to a TOML file.")
+        return value
+    if isinstance(value, time) and value.tzinfo is not None:
+        raise InvalidValue("A time of day with a time zone cannot be written to a TOML file.")
+    if isinstance(value, date | time):
+        return value
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise InvalidValue("The keys of a table in a TOML file must be strings.")
+        return {plain(key): plain(item) for key, item in value.items()}
+    raise InvalidValue(f"A value of type {type(value).__name__} cannot be written to a TOML file.")
+
+
+def _refuse_surrogates(value: str) -> None:
+    if _SURROGATE.search(value):
+        raise InvalidValue("The text holds half of a surrogate pair, which cannot be written to a file.")
+
+
+def _escape_control(found: re.Match[str]) -> str:
+    return "\\r" if found[0] == "\r" else f"\\u{ord(found[0]):04X}"
+
+
+def _escape_block(value: str) -> str:
+    """Escape what cannot stand in a block; newlines stay, lone quotes too."""
+    escaped = _QUOTE_RUN.sub(lambda run: '\\"' * len(run[0]), value.replace("\\", "\\\\"))
+    return _CONTROL.sub(_escape_control, escaped)
+
+
+def _escape_last(value: str) -> str:
+    """Escape the last line of a block: quotes at its end would run into the closing ones."""
+    body = value.rstrip('"')
+    return _escape_block(body) + '\\"' * (len(value) - len(body))
+
+
+def _fresh_block(value: str, newline: str) -> str:
+    first, last_break, last = value.rpartition("\n")
+    body = _escape_block(first) + last_break + _escape_last(last)
+    return f'"""{newline}{body.replace(chr(10), newline)}"""'
+
+
+def _opening_newline(old: str) -> str:
+    """Return the newline right behind the opening quotes, or nothing."""
+    return "\r\n" if old.startswith("\r\n", 3) else "\n" if old.startswith("\n", 3) else ""
+
+
+def _literal_block(value: str, newline: str, old: str) -> str | None:
+    """Return the value in three single quotes, or None where it would need escaping."""
+    if "'''" in value or _CONTROL.search(value):
+        return None
+    opening = _opening_newline(old)
+    if not opening and value.startswith("\n"):
+        opening = newline
+    body = _with_line_ends(value, newline, old[3 + len(opening) : -3])
+    return f"'''{opening}{body}'''"
+
+
+def _with_line_ends(value: str, newline: str, old_body: str) -> str:
+    """Join lines by the file's newline, but where old lines at either end are equal, by theirs."""
+    lines, olds = value.split("\n"), old_body.split("\n")
+    limit = min(len(lines), len(olds)) - 1
+    head = 0
+    while head < limit and lines[head] == olds[head].removesuffix("\r"):
+        head += 1
+    tail = 0
+    while tail < limit - head and lines[-2 - tail] == olds[-2 - tail].removesuffix("\r"):
+        tail += 1
+    middle = [line + ("\r" if newline == "\r\n" else "") for line in lines[head : len(lines) - 1 - tail]]
+    return "\n".join([*olds[:head], *middle, *olds[len(olds) - 1 - tail : -1], lines[-1]])
+
+
+def _changed_block(value: str, newline: str, old: str) -> str:
+    opening = _opening_newline(old)
+    body = _reuse_lines(value, newline, old[3 + len(opening) : -3])
+    if body.startswith(("\n", "\r\n")) and not opening:
+        opening = newline
+    elif not opening and body.startswith('"'):
+        body = "\\" + body
+    result = f'"""{opening}{body}"""'
+    if body.endswith("\\") or _decode(body) != value:
+        return _fresh_block(value, newline)
+    return result
+
+
+def _reuse_lines(value: str, newline: str, old_body: str) -> str:
+    """Write the lines of a value, taking the source of lines that were there before.
+
+    Equal lines at the start and at the end keep their own source; between them a line takes the source of an
+    old line of the same text, in order.
+    """
+    sources = _SOURCE_LINE.findall(old_body)
+    if sources and not sources[-1]:
+        sources.pop()
+    decoded = [_decode(source) for source in sources]
+    last_old = last_text = ""
+    if sources and not (sources[-1].endswith("\n") and decoded[-1].endswith("\n")):
+        last_old, last_text = sources.pop(), decoded.pop()
+
+    head = 0  # old lines kept at the start
+    start = 0  # where the rest of the value starts
+    while head < len(sources) and value.startswith(decoded[head], start):
+        start += len(decoded[head])
+        head += 1
+
+    end = len(value)  # where the tail starts
+    tail = len(sources)
+    last = ""
+    rest_has_last = value.endswith(last_text, start) and (
+        end - len(last_text) == start or value[end - len(last_text) - 1] == "\n"
+    )
+    if rest_has_last:
+        end -= len(last_text)
+        last = last_old
+        while tail > head and value.endswith(decoded[tail - 1], start, end):
+            before = end - len(decoded[tail - 1])
+            if before > start and value[before - 1] != "\n":
+                break
+            end = before
+            tail -= 1
+
+    spare: dict[str, deque[str]] = {}
+    for text, source in zip(decoded[head:tail], sources[head:tail], strict=True):
+        spare.setdefault(text, deque()).append(source)
+    middle = []
+    pieces = value[start:end].split("\n")
+    for piece in pieces[:-1]:
+        same = spare.get(piece + "\n")
+        middle.append(same.popleft() if same else _escape_block(piece) + newline)
+    middle.append(_escape_block(pieces[-1]) if rest_has_last else _escape_last(pieces[-1]))
+    return "".join([*sources[:head], *middle, *sources[tail:], last])
+
+
+def _decode(source: str) -> str:
+    """Return what a block's source stands for."""
+    text = source.replace("\r\n", "\n")
+    return _ESCAPE.sub(_decode_escape, text) if "\\" in text else text
+
+
+def _decode_escape(found: re.Match[str]) -> str:
+    if found["blank"] is not None:
+        return ""
+    if found["one"] is not None:
+        return _NAMED.get(found["one"], found[0])
+    code = int(found["u"] or found["U"] or found["x"], 16)
+    return chr(code) if code < 0x110000 else found[0]
