@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from personas.toml_guard import Replacement
-from personas.toml_text import Array, InlineTable
+from personas.toml_nodes import Array, InlineTable
 
 _REST_OF_LINE = re.compile(r"[ \t]*+(?:#[^\r\n]*+)?(?=\r?\n)")
 _BLANKS = re.compile(r"[ \t]*+")

@@ -25,9 +25,7 @@ from personas.toml_layout import (
     section_start,
     table_lines,
 )
-from personas.toml_parse import parse
-from personas.toml_render import plain, render_value
-from personas.toml_text import (
+from personas.toml_nodes import (
     Array,
     Document,
     InlineTable,
@@ -38,9 +36,11 @@ from personas.toml_text import (
     Table,
     TableArray,
     child_of,
-    locate,
-    scan,
 )
+from personas.toml_parse import parse
+from personas.toml_render import plain, render_value
+from personas.toml_text import locate, scan
+from personas.toml_values import change_value
 
 __all__ = [
     "KeyPath",
@@ -75,7 +75,7 @@ def set_value(text: str, path: KeyPath, value: Any) -> str:
     if same_data(current, value):
         return text
     if isinstance(node, Scalar):
-        changes = _change_value(document, node, current, value)
+        changes = change_value(document, node, current, value)
         return _checked(text, changes, [with_value(top, path, value)])
     if isinstance(node, Table) and isinstance(value, dict):
         return _set_table(text, path, current, value)
@@ -168,64 +168,6 @@ def _first_accepted(text: str, plans: Sequence[list[Replacement]], expected: Seq
         except EditRefused:
             continue
     return _checked(text, plans[-1], expected)
-
-
-def _change_value(document: Document, node: Node, old: Any, new: Any) -> list[Replacement]:
-    """Replace a value: arrays and inline tables where they differ, all else whole."""
-    if same_data(old, new):
-        return []
-    if isinstance(node, Array) and isinstance(new, list):
-        return _change_array(document, node, old, new)
-    if isinstance(node, InlineTable) and isinstance(new, dict):
-        changes = _change_inline_table(document, node, old, new)
-        if changes is not None:
-            return changes
-    assert isinstance(node, Scalar)
-    source = render_value(new, document.newline, document.text[node.start : node.end])
-    return [Replacement(node.start, node.end, source)]
-
-
-def _change_array(document: Document, node: Array, old: list[Any], new: list[Any]) -> list[Replacement]:
-    text, newline = document.text, document.newline
-    if not new and "#" not in text[node.start : node.end]:
-        return [Replacement(node.start, node.end, "[]")]
-    head, limit = 0, min(len(old), len(new))
-    while head < limit and same_data(old[head], new[head]):
-        head += 1
-    tail = 0
-    while tail < limit - head and same_data(old[-1 - tail], new[-1 - tail]):
-        tail += 1
-    shared = limit - tail
-    changes = []
-    for i in range(head, shared):
-        changes += _change_value(document, node.entries[i].value, old[i], new[i])
-    if len(new) > len(old):
-        sources = [render_value(item, newline) for item in new[shared : len(new) - tail]]
-        changes += insert_entries(text, node, shared, sources, newline)
-    elif len(old) > len(new):
-        changes += remove_entries(text, node, shared, len(old) - tail, with_comments=False)
-    return changes
-
-
-def _change_inline_table(
-    document: Document, node: InlineTable, old: dict[str, Any], new: dict[str, Any]
-) -> list[Replacement] | None:
-    """Return the changes key by key, or None where writing the table anew is the simpler way."""
-    gone, added = old.keys() - new.keys(), [key for key in new if key not in old]
-    changed = [key for key in old if key in new and not same_data(old[key], new[key])]
-    children = [node.children[key] for key in (*gone, *changed)]
-    if len(gone) + bool(added) > 1 or not all(isinstance(child, Scalar) for child in children):
-        return None
-    changes = []
-    for key in changed:
-        changes += _change_value(document, node.children[key], old[key], new[key])
-    for key in gone:
-        index = next(i for i, entry in enumerate(node.entries) if entry.value is node.children[key])
-        changes += remove_entries(document.text, node, index, index + 1, with_comments=False)
-    if added:
-        sources = [assignment(document, (key,), new[key]) for key in added]
-        changes += insert_entries(document.text, node, len(node.entries), sources, document.newline)
-    return changes
 
 
 def _set_table(text: str, path: KeyPath, old: dict[str, Any], new: dict[str, Any]) -> str:

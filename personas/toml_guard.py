@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from personas.errors import BrokenFile, EditRefused
+from personas.toml_nodes import KeyPath
 from personas.toml_parse import parse
-from personas.toml_text import KeyPath
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -75,9 +75,9 @@ def same_data(one: Any, other: Any) -> bool:
     if isinstance(one, float):
         if math.isnan(one):
             return math.isnan(other)
-        return one == other and math.copysign(1, one) == math.copysign(1, other)
+        return bool(one == other) and math.copysign(1, one) == math.copysign(1, other)
     if isinstance(one, datetime):
-        return one.isoformat() == other.isoformat()
+        return bool(one.isoformat() == other.isoformat())
     return bool(one == other)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from personas.toml_brackets import comments_above
 from personas.toml_guard import Replacement
+from personas.toml_nodes import Document, Entry, Section, Table
 from personas.toml_parse import BOM
 from personas.toml_render import render_key, render_value
-from personas.toml_text import Document, Entry, Section, Table
 
 
 def section_start(document: Document, section: Section) -> int:
