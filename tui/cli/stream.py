@@ -76,7 +76,10 @@ class JsonPrinter(_Output):
                 self._turn(turn)
             case RetryWait():
                 self._line(
-                    type="retry", attempt=event.attempt, delay=round(event.delay, 3), message=event.error.message
+                    type="retry",
+                    attempt=event.attempt,
+                    delay=round(event.delay, 3),
+                    message=event.error.message,
                 )
             case ModelNotice(message=message):
                 self.notice(message)

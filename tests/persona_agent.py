@@ -1,0 +1,141 @@
+"""The three test utilities of the seed: create a persona, send the agent a message, check the turns.
+
+Messages go the whole way through `persona chat --json`, in a process of its own, so that what is tested is
+what a script gets.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from personas.authorship import USER
+from personas.changes import AddTestInput
+from personas.home import open_home
+from personas.persona import Persona
+from personas.store import Store
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass
+class Backend:
+    """Which model answers, and the environment that leads to it."""
+
+    name: str
+    env: Mapping[str, str]
+
+
+@dataclass
+class Reply:
+    """What one message led to."""
+
+    code: int
+    events: list[dict[str, Any]]
+    turns: list[dict[str, Any]]
+    stderr: str = ""
+    types: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.types = [event["type"] for event in self.events]
+
+    @property
+    def text(self) -> str:
+        """Everything the assistant said."""
+        return "\n".join(event["content"] for event in self.events if event["type"] == "text_complete")
+
+    def calls(self, name: str | None = None) -> list[dict[str, Any]]:
+        """The tool calls, all or those of one tool."""
+        return [
+            event
+            for event in self.events
+            if event["type"] == "tool_call" and name in (None, event["tool_name"])
+        ]
+
+    def called(self) -> list[str]:
+        """The names of the tools called, in order."""
+        return [event["tool_name"] for event in self.calls()]
+
+
+@dataclass
+class Workplace:
+    """A home for one test, and the model that answers in it."""
+
+    home: Path
+    backend: Backend
+
+    @property
+    def store(self) -> Store:
+        return Store(open_home(self.home))
+
+    def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The environment of a command: no settings and no keys but the backend's."""
+        kept = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "SYSTEMROOT")
+        env = {name: os.environ[name] for name in kept if name in os.environ}
+        env |= {
+            "PERSONA_HOME": str(self.home),
+            "PERSONA_CONFIG": str(self.home.parent / "config.toml"),
+            "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        return env | dict(self.backend.env) | dict(extra or {})
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: str | bytes = b"",
+        env: Mapping[str, str] | None = None,
+        timeout: float = 120,
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run `persona` with these arguments to its end."""
+        return subprocess.run(
+            [sys.executable, "-m", "tui", *arguments],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True,
+            env=self.environment(env),
+            cwd=self.home.parent,
+            timeout=timeout,
+            check=False,
+        )
+
+
+def create_test_persona(
+    place: Workplace,
+    *,
+    name: str = "Test Persona",
+    system_prompt: str = "You are helpful.\n",
+    inputs: Sequence[str] = (),
+) -> Persona:
+    """Create a persona with these test inputs and return it."""
+    store = place.store
+    persona = store.create(name, system_prompt=system_prompt, by=USER)
+    for content in inputs:
+        persona = store.change(persona.id, AddTestInput(content), revision=None, by=USER)
+    return persona
+
+
+def send_agent_message(place: Workplace, persona_id: str, message: str, *options: str) -> Reply:
+    """Send a message with `persona chat --json`; return all its events and the session's turns afterwards."""
+    done = place.run("chat", persona_id, message, "--json", *options)
+    events = [json.loads(line) for line in done.stdout.decode("ascii").splitlines()]
+    history = place.run("history", persona_id, "--json")
+    turns = json.loads(history.stdout)["turns"] if history.returncode == 0 else []
+    return Reply(done.returncode, events, turns, done.stderr.decode())
+
+
+def expect_turn_sequence(turns: Sequence[Mapping[str, Any]], expected: Sequence[str]) -> None:
+    """Check that the turns have exactly these types, in order; neighbours of one kind of text count once."""
+    kinds: list[str] = []
+    for turn in turns:
+        if turn["type"] in ("thinking", "notice"):
+            continue
+        if turn["type"] == "assistant_text" and kinds and kinds[-1] == "assistant_text":
+            continue
+        kinds.append(turn["type"])
+    assert kinds == list(expected), f"expected {list(expected)}, got {kinds}"

@@ -1,0 +1,163 @@
+"""`persona doctor`: what works here and what does not, with the next thing to do."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import click
+
+from personas.errors import PersonaError
+from tui.cli.group import Invocation
+from tui.cli.output import emit, say
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    level: Literal["ok", "note", "problem"]
+    subject: str
+    message: str
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array of {level, subject, message}.")
+@click.option("--online", is_flag=True, help="Also ask the model's server which models it has.")
+@click.pass_obj
+def doctor(invocation: Invocation, as_json: bool, online: bool) -> None:
+    """Check the home, the settings, the model and the terminal. Exit code 1 when something needs mending.
+
+    \b
+    persona doctor
+    persona doctor --online
+    """
+    findings = list(examine(invocation, online))
+    if as_json:
+        emit([asdict(finding) for finding in findings], indent=2)
+    else:
+        marks = {"ok": "ok  ", "note": "note", "problem": "BAD "}
+        for finding in findings:
+            say(f"{marks[finding.level]}  {finding.subject}: {finding.message}")
+    if any(finding.level == "problem" for finding in findings):
+        raise click.exceptions.Exit(1)
+
+
+def examine(invocation: Invocation, online: bool = False) -> Iterator[Finding]:
+    """Look at everything a conversation needs; yields what was found, in the order a person would look."""
+    yield _program()
+    yield from _settings(invocation)
+    yield from _home(invocation)
+    yield from _model(invocation, online)
+    yield _terminal()
+
+
+def _program() -> Finding:
+    from importlib.metadata import PackageNotFoundError, version
+
+    def installed(package: str) -> str:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return "not installed"
+
+    parts = ", ".join(
+        f"{name} {installed(name)}" for name in ("persona-editor", "textual", "anthropic", "pydantic")
+    )
+    return Finding("ok", "program", f"Python {platform.python_version()}, {parts}")
+
+
+def _settings(invocation: Invocation) -> Iterator[Finding]:
+    try:
+        loaded = invocation.config
+    except PersonaError as error:
+        yield Finding("problem", "settings", str(error))
+        return
+    note = "" if loaded.exists else " (no such file yet; the defaults hold)"
+    yield Finding("ok", "settings", f"{loaded.path}{note}")
+
+
+def _home(invocation: Invocation) -> Iterator[Finding]:
+    try:
+        store = invocation.store
+        personas = store.list()
+    except PersonaError as error:
+        yield Finding("problem", "home", str(error))
+        return
+    root = store.home.root
+    if not os.access(store.home.personas, os.W_OK):
+        yield Finding("problem", "home", f"{root} is read-only; personas can be read but not changed")
+    else:
+        yield Finding("ok", "home", f"{root}, {len(personas)} personas")
+    for persona in personas:
+        if persona.error is not None:
+            from tui.cli.personas import describe
+
+            where = store.path(persona.id)
+            yield Finding("problem", f"persona {persona.id}", f"{describe(persona.error)}; mend {where}")
+    from agent.chat import read_history
+
+    for persona in personas:
+        try:
+            _session, _turns, problems = read_history(store, persona.id)
+        except PersonaError as error:
+            problems = [str(error)]
+        for problem in problems:
+            yield Finding("note", f"conversation of {persona.id}", problem)
+
+
+def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:
+    from tui.models import build_model, connection
+
+    try:
+        where = connection(invocation.config.settings)
+    except PersonaError:
+        return  # already said of the settings
+    if where.offline:
+        yield Finding(
+            "ok", "model", "offline, embedded; set ANTHROPIC_API_KEY or base_url to connect another"
+        )
+        return
+    server = where.base_url or "Anthropic's API"
+    key = f"key from {where.source}" if where.source else "no key"
+    level: Literal["ok", "problem"] = "ok" if where.source or where.base_url else "problem"
+    advice = "" if level == "ok" else "; set ANTHROPIC_API_KEY, or use --model offline"
+    yield Finding(level, "model", f"{where.model} at {server}, {key}{advice}")
+    if online and level == "ok":
+        yield _ask_server(build_model(where))
+
+
+def _ask_server(model: object) -> Finding:
+    """Ask the server for its models; one request."""
+    import asyncio
+
+    from agent.models.anthropic import AnthropicModel
+    from agent.models.errors import ModelFailure
+
+    assert isinstance(model, AnthropicModel)
+    try:
+        offered = asyncio.run(model.list_models())
+    except ModelFailure as failure:
+        return Finding("problem", "server", failure.error.message)
+    names = [info.id for info in offered]
+    if model.name not in names:
+        return Finding(
+            "note", "server", f"answers, but does not list {model.name}; it has {', '.join(names[:8])}"
+        )
+    return Finding("ok", "server", f"answers, and has {model.name}")
+
+
+def _terminal() -> Finding:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return Finding("note", "terminal", "none here; the commands work, the screen needs one")
+    size = os.get_terminal_size(sys.stderr.fileno())
+    over = " over SSH" if os.environ.get("SSH_CONNECTION") else ""
+    inside = " inside tmux" if os.environ.get("TMUX") else ""
+    level: Literal["ok", "note"] = "ok" if size.columns >= 60 and size.lines >= 15 else "note"
+    return Finding(
+        level, "terminal", f"{os.environ.get('TERM', 'unknown')}, {size.columns}x{size.lines}{over}{inside}"
+    )
