@@ -1,0 +1,161 @@
+"""The one list of what a person can do: bindings, footer, help and palette are made from it.
+
+A command's `id` is what a keymap names; its `action` is a method `action_…` of the main screen or of the
+widget that `where` names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from textual.binding import Binding
+
+Where = Literal["anywhere", "prompt", "personas", "tests", "chat"]
+
+HEADINGS: dict[Where, str] = {
+    "anywhere": "Anywhere",
+    "chat": "Chat bar",
+    "prompt": "Prompt and test input editors",
+    "personas": "Persona list",
+    "tests": "Test inputs",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One thing a person can do.
+
+    Attributes:
+        id: stable name, for the keymap.
+        title: what it does, as the palette says it.
+        keys: default keys, separated by commas; empty for palette only.
+        action: the action's name, with arguments where it needs them.
+        where: which part of the screen the keys work in.
+        short: the word in the footer; empty keeps it out of the footer.
+        priority: whether the key is taken before the focused widget sees it.
+        palette: whether the palette offers it.
+    """
+
+    id: str
+    title: str
+    keys: str
+    action: str
+    where: Where = "anywhere"
+    short: str = ""
+    priority: bool = True
+    palette: bool = True
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("persona.switch", "Switch persona", "ctrl+p,f2", "switch_persona", short="personas"),
+    Command("persona.news", "Next persona with news", "ctrl+n", "next_news"),
+    Command("output.toggle", "Show the agent's output, read it, hide it", "ctrl+o", "output", short="output"),
+    Command("output.pin", "Keep the agent's output on the screen", "", "pin_output"),
+    Command("conversation.find", "Find in the conversation", "ctrl+f", "find"),
+    Command("conversation.clear", "Clear the conversation", "", "clear_conversation"),
+    Command("chat.recall", "Recall a sent message", "ctrl+r", "recall"),
+    Command("tests.run", "Run the test inputs", "ctrl+t", "run_tests", palette=False),
+    Command("editor.external", "Edit in $EDITOR", "ctrl+g", "external_editor", short="$EDITOR"),
+    Command("edit.undo", "Undo", "ctrl+z", "undo", priority=False, short="undo"),
+    Command("edit.redo", "Redo", "ctrl+y", "redo", priority=False),
+    Command("agent.undo", "Undo the agent's last run", "f8", "undo_agent", short="undo agent"),
+    Command("agent.redo", "Redo the agent's last run", "f9", "redo_agent"),
+    Command("help", "Help", "f1", "help", short="help"),
+    Command("pane.prompt", "Go to the system prompt", "f3", "go('prompt')"),
+    Command("pane.tests", "Go to the test inputs", "f4", "go('tests')"),
+    Command("pane.settings", "Go to the persona's settings", "", "go('settings')"),
+    Command("pane.personas", "Go to the persona list", "", "go('personas')"),
+    Command("edit.compare", "Show what the last change did", "f5", "compare"),
+    Command("pane.next", "Next pane", "tab", "next_pane", palette=False),
+    Command("pane.previous", "Previous pane", "shift+tab", "previous_pane", palette=False),
+    Command("stop", "Stop the agent", "", "stop_agent"),
+    Command("back", "Close, stop, or go back to the chat bar", "escape", "back", palette=False),
+    Command("copy", "Copy, stop, clear the draft, or quit", "ctrl+c", "copy_or_stop", palette=False),
+    Command("redraw", "Draw the screen again", "ctrl+l", "redraw"),
+    Command("model", "Choose the agent's model", "", "choose_model"),
+    Command("quit", "Quit", "", "leave"),
+    Command("list.new", "New persona", "n", "new", where="personas", short="new", priority=False),
+    Command("list.copy", "Duplicate", "c", "duplicate", where="personas", short="copy", priority=False),
+    Command("list.rename", "Rename", "r", "rename", where="personas", short="rename", priority=False),
+    Command("list.delete", "Delete", "x,delete", "delete", where="personas", short="delete", priority=False),
+    Command("list.restore", "Bring back a deleted persona", "u", "restore", where="personas", priority=False,
+            short="restore"),
+    Command("list.filter", "Filter", "slash", "filter", where="personas", short="filter", priority=False),
+    Command("tests.new", "New test input", "n", "new", where="tests", short="new", priority=False),
+    Command("tests.copy", "Duplicate", "c", "duplicate", where="tests", short="copy", priority=False),
+    Command("tests.edit", "Edit", "enter,e", "edit", where="tests", short="edit", priority=False),
+    Command("tests.delete", "Delete", "x,delete", "delete", where="tests", short="delete", priority=False),
+    Command("tests.up", "Move up", "K,shift+up", "move(-1)", where="tests", short="move", priority=False),
+    Command("tests.down", "Move down", "J,shift+down", "move(1)", where="tests", priority=False),
+)  # fmt: skip
+
+# Keys the chat bar and the editors handle themselves; listed here so that the help has them.
+TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
+    ("chat", "enter", "Send; while the agent works: steer it; when it asks: reply"),
+    ("chat", "ctrl+j", "New line (also shift+enter and alt+enter where the terminal sends them)"),
+    ("chat", "up, down", "Messages you sent before"),
+    ("chat", "pageup, pagedown", "Scroll the agent's output"),
+    ("chat", "/", "Commands, with Tab to complete"),
+    ("prompt", "ctrl+z, ctrl+y", "Undo and redo, the agent's runs among your own edits"),
+    ("personas", "j, k, enter", "Down, up, open"),
+    ("tests", "j, k", "Down, up"),
+)
+
+
+def bindings(where: Where) -> list[Binding]:
+    """Return the bindings of one part of the screen; their ids are the commands' ids."""
+    return [
+        Binding(
+            command.keys,
+            command.action,
+            command.title,
+            show=bool(command.short),
+            priority=command.priority,
+            id=command.id,
+        )
+        for command in COMMANDS
+        if command.where == where and command.keys
+    ]
+
+
+def footer(where: Where) -> list[tuple[str, str]]:
+    """Return (key, word) of what the footer shows in one part of the screen."""
+    return [
+        (key_name(command.keys.split(",")[0]), command.short)
+        for command in COMMANDS
+        if command.where == where and command.short and command.keys
+    ]
+
+
+def help_rows() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return for each part of the screen its heading and (keys, what they do)."""
+    rows: list[tuple[str, list[tuple[str, str]]]] = []
+    for where, heading in HEADINGS.items():
+        lines = [
+            (" ".join(key_name(key) for key in command.keys.split(",")), command.title)
+            for command in COMMANDS
+            if command.where == where and command.keys
+        ]
+        lines += [
+            (" ".join(key_name(key.strip()) for key in keys.split(",")), title)
+            for place, keys, title in TOLD_ONLY
+            if place == where
+        ]
+        rows.append((heading, lines))
+    return rows
+
+
+def palette() -> list[Command]:
+    """Return the commands the palette offers, in order."""
+    return [command for command in COMMANDS if command.palette and command.where == "anywhere"]
+
+
+def key_name(key: str) -> str:
+    """Return a key as people write it: `ctrl+p` is `Ctrl+P`, `slash` is `/`."""
+    special = {"slash": "/", "escape": "Esc", "pageup": "PgUp", "pagedown": "PgDn", "delete": "Del"}
+    if key in special:
+        return special[key]
+    if len(key) == 1:
+        return key
+    return "+".join(part.upper() if len(part) == 1 else part.capitalize() for part in key.split("+"))

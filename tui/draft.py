@@ -1,0 +1,89 @@
+"""What to do when a text on the screen and the same text on disk both changed. Pure.
+
+`meet` merges what does not touch; `resolve` puts a text together from what the person chose where it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from personas.lines import changed_regions, split_lines
+from personas.merge import Hunk, merge3
+
+Choice = Literal["ours", "theirs", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Both sides changed the same lines.
+
+    Attributes:
+        base: the text both grew from.
+        ours: what stands in the editor.
+        theirs: what stands on disk.
+        hunks: the places where they touch.
+    """
+
+    base: str
+    ours: str
+    theirs: str
+    hunks: tuple[Hunk, ...]
+
+
+def meet(base: str, ours: str, theirs: str) -> str | Clash:
+    """Return the one text that holds both sides' changes, or the clash."""
+    merge = merge3(base, ours, theirs)
+    return merge.text if merge.text is not None else Clash(base, ours, theirs, merge.conflicts)
+
+
+def resolve(clash: Clash, choices: Sequence[Choice]) -> str:
+    """Return the text with each touching place as chosen; elsewhere both sides' changes stand.
+
+    Args:
+        clash: what met.
+        choices: one for each of `clash.hunks`.
+    """
+    ours, theirs = clash.ours, clash.theirs
+    for hunk, choice in sorted(zip(clash.hunks, choices, strict=True), key=lambda pair: -pair[0].line):
+        wanted = {"ours": hunk.ours, "theirs": hunk.theirs, "both": _joined(hunk.ours, hunk.theirs)}[choice]
+        ours = _replaced(clash.base, clash.ours, ours, hunk, hunk.ours, wanted)
+        theirs = _replaced(clash.base, clash.theirs, theirs, hunk, hunk.theirs, wanted)
+    merged = merge3(clash.base, ours, theirs).text
+    if merged is not None:
+        return merged
+    # The places lie too close to be taken one by one: the first choice decides for the whole text.
+    return clash.theirs if choices and choices[0] == "theirs" else clash.ours
+
+
+def changed_lines(old: str, new: str) -> list[int]:
+    """Return the numbers (from 0) of the lines of `new` that are not as in `old`.
+
+    Where lines were only removed, the line that now stands in their place is named.
+    """
+    new_lines = split_lines(new)
+    found: list[int] = []
+    for region in changed_regions(split_lines(old), new_lines):
+        last = region.new_end if region.new_end > region.new_start else region.new_start + 1
+        found.extend(range(region.new_start, min(last, max(len(new_lines), 1))))
+    return found
+
+
+def _joined(first: str, second: str) -> str:
+    return first if not second else first + ("" if not first or first.endswith("\n") else "\n") + second
+
+
+def _replaced(base: str, side: str, text: str, hunk: Hunk, present: str, wanted: str) -> str:
+    """Return `text` with `wanted` for `present` where the hunk lies in `side` (changed only below it so far)."""
+    start = hunk.line - 1
+    present_lines, lines = split_lines(present), split_lines(side)
+    regions = changed_regions(split_lines(base), lines)
+    before = [region for region in regions if region.old_end <= start]
+    # Text inserted right at the hunk's first line belongs to the hunk or stands before it; what is there tells.
+    for known in (before, [region for region in before if region.old_start < start]):
+        at = start + sum((r.new_end - r.new_start) - (r.old_end - r.old_start) for r in known)
+        if lines[at : at + len(present_lines)] == present_lines:
+            changed = split_lines(text)
+            return "".join([*changed[:at], wanted, *changed[at + len(present_lines) :]])
+    return text

@@ -1,0 +1,196 @@
+"""A list of one-line rows, drawn line by line so that ten thousand cost no more than ten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from tui.sanitise import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row.
+
+    Attributes:
+        key: what identifies it.
+        text: any text; shown as one harmless line.
+        tail: what stands at the right end, any text.
+        tone: how it is drawn.
+        current: whether it carries the mark of what is open.
+    """
+
+    key: str
+    text: str
+    tail: str = ""
+    tone: Literal["", "error", "dim", "fresh"] = ""
+    current: bool = False
+
+
+class RowList(ScrollView, can_focus=True):
+    """Rows with a cursor. `Chosen` when one is opened, `Highlighted` when the cursor comes to one."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "rows--cursor",
+        "rows--cursor-blurred",
+        "rows--current",
+        "rows--error",
+        "rows--dim",
+        "rows--fresh",
+        "rows--tail",
+    }
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "step(-1)", show=False),
+        Binding("down,j", "step(1)", show=False),
+        Binding("home,g", "jump(0)", show=False),
+        Binding("end,G", "jump(-1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("enter", "choose", show=False),
+    ]
+
+    cursor: reactive[int] = reactive(0, init=False)
+
+    @dataclass
+    class Chosen(Message):
+        """A row was opened, by Enter or a click."""
+
+        rows: RowList
+        key: str
+
+        @property
+        def control(self) -> RowList:
+            return self.rows
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor came to another row."""
+
+        rows: RowList
+        key: str
+
+        @property
+        def control(self) -> RowList:
+            return self.rows
+
+    def __init__(self, *, empty: str = "", id: str | None = None, choose_on_click: bool = True) -> None:
+        super().__init__(id=id)
+        self._rows: Sequence[Row] = ()
+        self.empty = empty
+        self._choose_on_click = choose_on_click
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The rows as they were set."""
+        return self._rows
+
+    @property
+    def key(self) -> str | None:
+        """The key of the row under the cursor."""
+        return self._rows[self.cursor].key if self.cursor < len(self._rows) else None
+
+    def set_rows(self, rows: Sequence[Row], *, key: str | None = None) -> None:
+        """Show these rows; the cursor stays on its key, or goes to `key`.
+
+        Args:
+            rows: what to show.
+            key: where the cursor goes.
+        """
+        wanted = key if key is not None else self.key
+        old = self.cursor
+        self._rows = rows
+        place = next((index for index, row in enumerate(rows) if row.key == wanted), None)
+        self.virtual_size = Size(0, len(rows))
+        self.set_reactive(RowList.cursor, min(old, max(0, len(rows) - 1)) if place is None else place)
+        self._show_cursor()
+        self.refresh()
+
+    def select(self, key: str) -> None:
+        """Put the cursor on a key, if there is such a row."""
+        for index, row in enumerate(self._rows):
+            if row.key == key:
+                self.cursor = index
+                return
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        self._show_cursor()
+        self.refresh()
+        if (key := self.key) is not None:
+            self.post_message(self.Highlighted(self, key))
+
+    def validate_cursor(self, cursor: int) -> int:
+        return max(0, min(cursor, len(self._rows) - 1))
+
+    def _show_cursor(self) -> None:
+        if self.is_mounted:
+            self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
+
+    def action_step(self, by: int) -> None:
+        self.cursor += by
+
+    def action_jump(self, to: int) -> None:
+        self.cursor = to if to >= 0 else len(self._rows) - 1
+
+    def action_page(self, by: int) -> None:
+        self.cursor += by * max(1, self.size.height - 1)
+
+    def action_choose(self) -> None:
+        if (key := self.key) is not None:
+            self.post_message(self.Chosen(self, key))
+
+    def on_click(self, event: events.Click) -> None:
+        place = event.y + self.scroll_offset.y
+        if event.y >= 0 and place < len(self._rows):
+            again = place == self.cursor
+            self.cursor = place
+            if self._choose_on_click or (again and event.chain > 1):
+                self.action_choose()
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        index = y + self.scroll_offset.y
+        base = self.rich_style
+        if index >= len(self._rows):
+            if not self._rows and y == 0 and self.empty:
+                dim = self.get_component_rich_style("rows--dim")
+                return Strip([Segment(set_cell_size(one_line(self.empty, width), width), dim)], width)
+            return Strip.blank(width, base)
+        return self._draw(self._rows[index], index == self.cursor, width, base)
+
+    def _draw(self, row: Row, under_cursor: bool, width: int, base: Style) -> Strip:
+        style, tail_style = base, base + self.get_component_rich_style("rows--tail", partial=True)
+        if row.tone:
+            style += self.get_component_rich_style(f"rows--{row.tone}", partial=True)
+        if row.current:
+            style += self.get_component_rich_style("rows--current", partial=True)
+        if under_cursor:
+            part = "rows--cursor" if self.has_focus else "rows--cursor-blurred"
+            above = self.get_component_rich_style(part, partial=True)
+            style, tail_style = style + above, tail_style + above
+        lead = "▎" if row.current else " "
+        tail = one_line(row.tail, max(0, width // 2))
+        tail = f" {tail} " if tail else " "
+        room = max(0, width - cell_len(lead) - cell_len(tail))
+        text = set_cell_size(one_line(row.text, room), room)
+        return Strip(
+            [Segment(lead, style), Segment(text, style), Segment(tail, tail_style)]
+        ).adjust_cell_length(width, style)
