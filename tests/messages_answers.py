@@ -123,7 +123,9 @@ def say(text: str, **options: Any) -> Answer:
     return Answer((Text(text),), **options)
 
 
-def call(name: str, input: Mapping[str, Any] | str | None = None, *, text: str = "", **options: Any) -> Answer:
+def call(
+    name: str, input: Mapping[str, Any] | str | None = None, *, text: str = "", **options: Any
+) -> Answer:
     """Return an answer that calls one tool, after `text` if there is any."""
     before: tuple[Block, ...] = (Text(text),) if text else ()
     return Answer((*before, Call(name, {} if input is None else input)), **options)
@@ -169,12 +171,19 @@ def _block_events(index: int, block: Block, size: int) -> Iterator[dict[str, Any
         case Redacted(content):
             start = {"type": "redacted_thinking", "data": content}
         case Call(name, given, tool_id, whole):
-            start = {"type": "tool_use", "id": tool_id or f"toolu_{next(_ids):06d}", "name": name, "input": {}}
+            start = {
+                "type": "tool_use",
+                "id": tool_id or f"toolu_{next(_ids):06d}",
+                "name": name,
+                "input": {},
+            }
             if whole:
                 start["input"] = given
             else:
                 raw = given if isinstance(given, str) else json.dumps(given) if given else ""
-                deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in ["", *_pieces(raw, size)]]
+                deltas = [
+                    {"type": "input_json_delta", "partial_json": piece} for piece in ["", *_pieces(raw, size)]
+                ]
     yield {"type": "content_block_start", "index": index, "content_block": start}
     for delta in deltas:
         yield {"type": "content_block_delta", "index": index, "delta": delta}

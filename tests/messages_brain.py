@@ -144,7 +144,10 @@ def make_plan(task: str) -> Plan:
 
     if found := matches(r"\badd\b(?P<what>.+)\bto the (system )?prompt"):
         addition = _rest(found["what"])
-        return [("get_persona", _nothing), ("update_system_prompt", lambda now: {"system_prompt": _append(now, addition)})]
+        return [
+            ("get_persona", _nothing),
+            ("update_system_prompt", lambda now: {"system_prompt": _append(now, addition)}),
+        ]
     if found := matches(r"\breplace\b(?P<old>.+?)\bwith\b(?P<new>.+?)(\bin the (system )?prompt|$)"):
         edit = {"old": _rest(found["old"]), "new": _rest(found["new"])}
         return [("edit_system_prompt", lambda _now: edit)]
@@ -217,7 +220,9 @@ def conclude(now: Situation) -> str:
         match result.name:
             case "list_test_inputs":
                 lines = [f"- {item.get('content')}" for item in now.test_inputs]
-                words.append("Your test inputs:\n" + "\n".join(lines) if lines else "There are no test inputs.")
+                words.append(
+                    "Your test inputs:\n" + "\n".join(lines) if lines else "There are no test inputs."
+                )
             case "get_persona" if len(now.done) == 1:
                 words.append(_about_persona(now))
             case "get_persona":

@@ -170,7 +170,8 @@ class MessagesServer:
             first, *lines = head.decode("latin-1").split("\r\n")
             method, target, _ = first.split(" ", 2)
             headers = {
-                name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)
+                name.strip().lower(): value.strip()
+                for name, _, value in (line.partition(":") for line in lines if line)
             }
             raw = await reader.readexactly(int(headers.get("content-length", 0)))
             try:
@@ -210,7 +211,11 @@ class MessagesServer:
             if not given - {""}:
                 return Refusal(401, "authentication_error", "x-api-key header is required")
             if self._key not in given:
-                return Refusal(401, "authentication_error", "invalid x-api-key" if self.only_api_key_header else "invalid key")
+                return Refusal(
+                    401,
+                    "authentication_error",
+                    "invalid x-api-key" if self.only_api_key_header else "invalid key",
+                )
         if request.headers.get("anthropic-version", "") not in self.only_versions:
             return Refusal(400, "invalid_request_error", "anthropic-version: header is missing or not known")
         match request.method, request.path:
@@ -286,7 +291,10 @@ class MessagesServer:
         raise ConnectionResetError  # the connection is dropped in the middle of the answer
 
     async def _until_client_leaves(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None = None, ping: float | None = None
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter | None = None,
+        ping: float | None = None,
     ) -> None:
         waited = 0.0
         while not reader.at_eof():
@@ -305,7 +313,11 @@ def _write_chunk(writer: asyncio.StreamWriter, content: bytes) -> None:
 
 
 async def _send(
-    writer: asyncio.StreamWriter, status: int, body: bytes, content_type: str, headers: Mapping[str, str] | None = None
+    writer: asyncio.StreamWriter,
+    status: int,
+    body: bytes,
+    content_type: str,
+    headers: Mapping[str, str] | None = None,
 ) -> None:
     lines = {"content-type": content_type, "content-length": str(len(body)), **(headers or {})}
     head = f"HTTP/1.1 {status} X\r\n" + "".join(f"{key}: {value}\r\n" for key, value in lines.items())

@@ -45,8 +45,12 @@ def converse(*said: str, outputs: Any = tool_output) -> tuple[list[tuple[str, An
                 elif isinstance(block, Call):
                     use_id = f"t{len(messages)}"
                     calls.append((block.name, block.input))
-                    blocks.append({"type": "tool_use", "id": use_id, "name": block.name, "input": block.input})
-                    content.append({"type": "tool_result", "tool_use_id": use_id, "content": outputs(block.name)})
+                    blocks.append(
+                        {"type": "tool_use", "id": use_id, "name": block.name, "input": block.input}
+                    )
+                    content.append(
+                        {"type": "tool_result", "tool_use_id": use_id, "content": outputs(block.name)}
+                    )
             messages.append({"role": "assistant", "content": blocks})
             if not content:
                 break
@@ -61,15 +65,26 @@ def converse(*said: str, outputs: Any = tool_output) -> tuple[list[tuple[str, An
         ("Show me the current system prompt", [("get_persona", {})], "You are sunny."),
         ("What is this personas system prompt?", [("get_persona", {})], "You are sunny."),
         ("What test inputs do I have?", [("list_test_inputs", {})], "What is 2+2?"),
-        ("Change the name to 'Helpful Assistant'", [("update_persona_name", {"name": "Helpful Assistant"})], "Done"),
+        (
+            "Change the name to 'Helpful Assistant'",
+            [("update_persona_name", {"name": "Helpful Assistant"})],
+            "Done",
+        ),
         ("Change the name to Super Optimist", [("update_persona_name", {"name": "Super Optimist"})], "Done"),
         (
             "Add 'Be concise' to the system prompt",
-            [("get_persona", {}), ("update_system_prompt", {"system_prompt": "You are sunny.\nBe concise\n"})],
+            [
+                ("get_persona", {}),
+                ("update_system_prompt", {"system_prompt": "You are sunny.\nBe concise\n"}),
+            ],
             "Done",
         ),
         ("Add a test input: 'What is 2+2?'", [("create_test_input", {"content": "What is 2+2?"})], "Done"),
-        ("Delete the test input about math", [("list_test_inputs", {}), ("delete_test_input", {"id": "sum"})], "Done"),
+        (
+            "Delete the test input about math",
+            [("list_test_inputs", {}), ("delete_test_input", {"id": "sum"})],
+            "Done",
+        ),
         (
             "Show me all test inputs and add a new one about coding",
             [

@@ -182,7 +182,11 @@ class AnthropicModel:
                     if isinstance(chunk, ModelError):
                         events = wire.fail(chunk)
                     else:
-                        events = [event for server_event in parser.feed(chunk) for event in read_event(wire, server_event)]
+                        events = [
+                            event
+                            for server_event in parser.feed(chunk)
+                            for event in read_event(wire, server_event)
+                        ]
                     if events:
                         stalls.content_came(self._clock.now())
                     if wire.finished:
@@ -209,7 +213,9 @@ class AnthropicModel:
         for event in failed:
             yield event
 
-    async def _read(self, request: Request, body: Mapping[str, Any], profile: EndpointProfile, put: Put) -> None:
+    async def _read(
+        self, request: Request, body: Mapping[str, Any], profile: EndpointProfile, put: Put
+    ) -> None:
         """Make the request with the SDK and put the bytes of its answer."""
         client = await self._client(request, profile)
         import anthropic
@@ -245,7 +251,9 @@ class AnthropicModel:
         if client is None:
             http = None if self._http is None else self._http[1]
             try:
-                client, http = await asyncio.to_thread(build_client, self._base_url, key, token, profile, http)
+                client, http = await asyncio.to_thread(
+                    build_client, self._base_url, key, token, profile, http
+                )
             except Exception as error:  # noqa: BLE001 - proxies, certificates, missing packages: all become one message
                 raise _NoClient(errors.from_construction(error, self._where(request))) from None
             self._http = (loop, http)
@@ -304,7 +312,9 @@ class AnthropicModel:
     async def _get(self, path: str, params: Mapping[str, str]) -> object:
         where = self._where()
         try:
-            client = await self._client(Request(system="", messages=()), self._known.get(self._endpoint, self._name))
+            client = await self._client(
+                Request(system="", messages=()), self._known.get(self._endpoint, self._name)
+            )
             import anthropic
             import httpx2
 
@@ -312,7 +322,9 @@ class AnthropicModel:
                 response = await client.get(path, cast_to=httpx2.Response, options={"params": dict(params)})
             except anthropic.APIStatusError as error:
                 headers = errors.as_headers(error.response.headers)
-                raise ModelFailure(errors.from_status(error.status_code, error.body, where, headers)) from None
+                raise ModelFailure(
+                    errors.from_status(error.status_code, error.body, where, headers)
+                ) from None
             try:
                 return json.loads(response.content)
             except (ValueError, RecursionError):

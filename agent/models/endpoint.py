@@ -63,7 +63,10 @@ def check_base_url(url: str) -> ModelError | None:
     if usable and url.isprintable() and " " not in url:
         return None
     shown = "".join(char for char in hide_secrets(url) if char.isprintable())[:100]
-    return ModelError("client", f"The base URL {shown} is not usable; write it like http://127.0.0.1:8080 or https://example.org.")
+    return ModelError(
+        "client",
+        f"The base URL {shown} is not usable; write it like http://127.0.0.1:8080 or https://example.org.",
+    )
 
 
 def hide_secrets(url: str) -> str:

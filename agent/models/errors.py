@@ -48,7 +48,9 @@ class Where:
         for secret in self.secrets:
             if secret:
                 text = text.replace(secret, "[key]")
-        text = "".join(" " if char in "\t\r\n" else char for char in text if char in "\t\r\n" or char.isprintable())
+        text = "".join(
+            " " if char in "\t\r\n" else char for char in text if char in "\t\r\n" or char.isprintable()
+        )
         text = " ".join(text.split())
         return text if len(text) <= limit else text[: limit - 1] + "…"
 
@@ -182,7 +184,9 @@ def from_status(
         retryable = False
     if 300 <= status < 400:
         target = where.clean(headers.get("location", "elsewhere"))
-        return ModelError("protocol", f"{_server(where)} redirects to {target}: set that as the base URL.", status=status)
+        return ModelError(
+            "protocol", f"{_server(where)} redirects to {target}: set that as the base URL.", status=status
+        )
     return ModelError(
         kind,
         _sentence(kind, status, complaint, where),
@@ -269,16 +273,24 @@ def from_exception(error: BaseException, where: Where) -> ModelError:
     because = f": {deepest}" if deepest else ""
     server = _server(where)
     if "UnsupportedProtocol" in names or "InvalidURL" in names or "LocalProtocolError" in names:
-        return ModelError("client", f"The base URL {where.endpoint} cannot be used: it must begin with http:// or https://.")
+        return ModelError(
+            "client", f"The base URL {where.endpoint} cannot be used: it must begin with http:// or https://."
+        )
     if "UnicodeEncodeError" in names:
-        return ModelError("invalid_request", "The conversation holds characters that cannot be sent as UTF-8.")
+        return ModelError(
+            "invalid_request", "The conversation holds characters that cannot be sent as UTF-8."
+        )
     if "ProxyError" in names:
-        return ModelError("network", f"The proxy in the environment refused the connection{because}", retryable=True)
+        return ModelError(
+            "network", f"The proxy in the environment refused the connection{because}", retryable=True
+        )
     if "SSLError" in names or "SSLCertVerificationError" in names:
         return ModelError("network", f"The certificate of {where.endpoint} is not trusted{because}")
     if "ConnectError" in names or "ConnectTimeout" in names or "gaierror" in names:
         return ModelError(
-            "network", f"Cannot reach {where.endpoint}; is the address right and the server running{because}", retryable=True
+            "network",
+            f"Cannot reach {where.endpoint}; is the address right and the server running{because}",
+            retryable=True,
         )
     if "DecodingError" in names:
         return ModelError("protocol", f"{server} sent bytes that cannot be decompressed.", retryable=True)
@@ -309,7 +321,9 @@ def from_construction(error: BaseException, where: Where) -> ModelError:
         return ModelError(
             "client", f"The certificates cannot be read; check SSL_CERT_FILE and SSL_CERT_DIR: {text}"
         )
-    return ModelError("client", f"The HTTP client cannot be built; check the proxy settings and the base URL: {text}")
+    return ModelError(
+        "client", f"The HTTP client cannot be built; check the proxy settings and the base URL: {text}"
+    )
 
 
 def as_headers(headers: Any) -> dict[str, str]:

@@ -46,7 +46,9 @@ class EndpointProfile:
         """Return what differs from the defaults as a JSON object."""
         default = EndpointProfile()
         return {
-            name: getattr(self, name) for name in self.__slots__ if getattr(self, name) != getattr(default, name)
+            name: getattr(self, name)
+            for name in self.__slots__
+            if getattr(self, name) != getattr(default, name)
         }
 
     @classmethod
@@ -99,11 +101,15 @@ SHARED = Profiles()
 """What this process has learned."""
 
 _MAX_TOKENS = re.compile(r"max_tokens:?\s*\d+\s*>\s*(\d+)")
-_MAX_TOKENS_RANGE = re.compile(r"max_tokens\b.{0,80}?(?:at most|less than or equal to|between 0 and|\[1,)\s*(\d+)", re.S)
+_MAX_TOKENS_RANGE = re.compile(
+    r"max_tokens\b.{0,80}?(?:at most|less than or equal to|between 0 and|\[1,)\s*(\d+)", re.S
+)
 _CONTEXT = re.compile(r"maximum context length is (\d+) tokens.{0,200}?(\d+) (?:input|prompt) tokens", re.S)
 
 
-def learn(profile: EndpointProfile, status: int, text: str, sent: Mapping[str, Any]) -> tuple[EndpointProfile, str] | None:
+def learn(
+    profile: EndpointProfile, status: int, text: str, sent: Mapping[str, Any]
+) -> tuple[EndpointProfile, str] | None:
     """Return the profile without what the server refused by name and a sentence about it, or None.
 
     Args:
@@ -113,7 +119,9 @@ def learn(profile: EndpointProfile, status: int, text: str, sent: Mapping[str, A
         sent: the refused request's body: a feature that was not sent cannot have been refused.
     """
     if status == 401 and not profile.api_key_header and "x-api-key" in text.lower():
-        return replace(profile, api_key_header=True), "The server wants the key as x-api-key; it is sent so from now on."
+        return replace(
+            profile, api_key_header=True
+        ), "The server wants the key as x-api-key; it is sent so from now on."
     if status not in (400, 422):
         return None
     lowered = text.lower()
@@ -122,14 +130,24 @@ def learn(profile: EndpointProfile, status: int, text: str, sent: Mapping[str, A
             replace(profile, anthropic_version=OLDER_VERSION),
             f"The server does not know this version of the API; {OLDER_VERSION} is used.",
         )
-    if "max_tokens" in lowered and (limit := _token_limit(text)) is not None and limit < sent.get("max_tokens", 0):
-        return replace(profile, max_tokens=limit), f"The server gives at most {limit} tokens per answer; that is used."
+    if (
+        "max_tokens" in lowered
+        and (limit := _token_limit(text)) is not None
+        and limit < sent.get("max_tokens", 0)
+    ):
+        return replace(
+            profile, max_tokens=limit
+        ), f"The server gives at most {limit} tokens per answer; that is used."
     if re.search(r"messages[.\[]\d", lowered):
         return None  # it is about the conversation, not about a feature
     if "cache_control" in lowered and "cache_control" in sent:
-        return replace(profile, cache_control=False), "The server does not know prompt caching; it is left out."
+        return replace(
+            profile, cache_control=False
+        ), "The server does not know prompt caching; it is left out."
     if "output_config" in sent and ("effort" in lowered or "output_config" in lowered):
-        return replace(profile, effort=False), "The server does not take an effort for this model; it is left out."
+        return replace(
+            profile, effort=False
+        ), "The server does not take an effort for this model; it is left out."
     thinking = sent.get("thinking")
     if "thinking" in lowered and isinstance(thinking, Mapping):
         return _learn_thinking(profile, lowered, thinking)
@@ -140,12 +158,16 @@ def _learn_thinking(
     profile: EndpointProfile, text: str, thinking: Mapping[str, Any]
 ) -> tuple[EndpointProfile, str] | None:
     if "display" in text and "display" in thinking:
-        return replace(profile, thinking_display=False), "The server does not take a display for thinking; it is left out."
+        return replace(
+            profile, thinking_display=False
+        ), "The server does not take a display for thinking; it is left out."
     if thinking.get("type") == "disabled":
         return replace(profile, thinking_off=False), "This model does not let thinking be turned off."
     if thinking.get("type") == "adaptive" and "adaptive" in text:
         return replace(profile, adaptive_thinking=False), "This model thinks within a fixed budget."
-    return replace(profile, thinking=False), "The server does not take a thinking level for this model; it is left out."
+    return replace(
+        profile, thinking=False
+    ), "The server does not take a thinking level for this model; it is left out."
 
 
 def _token_limit(text: str) -> int | None:

@@ -99,7 +99,9 @@ class StallClocks:
             return ModelError("stall", message, retryable=True)
         if now >= self._content_limit:
             silent = now - self._content_at
-            message = f"{self._endpoint} is alive but sent nothing of the answer for {silent:.0f} s; given up."
+            message = (
+                f"{self._endpoint} is alive but sent nothing of the answer for {silent:.0f} s; given up."
+            )
             return ModelError("stall", message, retryable=True)
         if now >= self._shown_at + self._patience.show_every:
             self._shown_at = now

@@ -84,7 +84,9 @@ class Accumulator:
         if self.finished:
             return []
         if not isinstance(event, Mapping):
-            return self._note("event", "The server sent events this program does not understand; they were skipped.")
+            return self._note(
+                "event", "The server sent events this program does not understand; they were skipped."
+            )
         kind = event.get("type")
         if not isinstance(kind, str) or not kind:
             kind = name or ("error" if "error" in event else "")
@@ -107,7 +109,8 @@ class Accumulator:
                 return self.fail(self._explain(event.get("error", event)))
             case _:
                 return self._note(
-                    f"event {kind}", "The server sent events this program does not understand; they were skipped."
+                    f"event {kind}",
+                    "The server sent events this program does not understand; they were skipped.",
                 )
 
     def close(self) -> list[BlockEvent]:
@@ -138,7 +141,7 @@ class Accumulator:
     def _message_start(self, event: Mapping[str, Any]) -> list[BlockEvent]:
         message = event.get("message")
         message = message if isinstance(message, Mapping) else {}
-        message_id = _string(message.get("id"))
+        message_id = _word(message.get("id"))
         another = not message_id or message_id != self._message_id
         if another and self._started and (self._count or self._stop_reason):
             error = "The server mixed two answers into one; nothing of it was carried out."
@@ -153,25 +156,26 @@ class Accumulator:
         delta = event.get("delta")
         if not isinstance(delta, Mapping):
             return []
-        self._stop_reason = _string(delta.get("stop_reason")) or self._stop_reason
+        self._stop_reason = _word(delta.get("stop_reason")) or self._stop_reason
         details = delta.get("stop_details")
-        explanation = _string(details.get("explanation")) if isinstance(details, Mapping) else ""
+        explanation = _word(details.get("explanation")) if isinstance(details, Mapping) else ""
         return [Notice(explanation)] if explanation else []
 
     def _start(self, event: Mapping[str, Any]) -> list[BlockEvent]:
         index = _index(event)
         content = event.get("content_block")
         content = content if isinstance(content, Mapping) else {}
-        wire_kind = _string(content.get("type"))
+        wire_kind = _word(content.get("type"))
         kind = _KINDS.get(wire_kind)
         if kind is None:
             events = self._supersede(index)
             self._skipped.add(index)
             return events + self._note(
-                f"block {wire_kind}", f"A part of the answer ({wire_kind or 'unknown'}) cannot be shown and was skipped."
+                f"block {wire_kind}",
+                f"A part of the answer ({wire_kind or 'unknown'}) cannot be shown and was skipped.",
             )
         self._skipped.discard(index)
-        tool_use_id, tool_name = _string(content.get("id")), _string(content.get("name"))
+        tool_use_id, tool_name = _word(content.get("id")), _word(content.get("name"))
         block = self._open.get(index)
         events = []
         if block is None or not _same(block, kind, tool_use_id, tool_name):
@@ -182,8 +186,8 @@ class Accumulator:
             if content.get("input") not in (None, "", {}):
                 block.given = content["input"]
         else:
-            block.signature = _string(content.get("signature")) or block.signature
-            block.redacted = _string(content.get("data")) or block.redacted
+            block.signature = _word(content.get("signature")) or block.signature
+            block.redacted = _word(content.get("data")) or block.redacted
             events += _text(block, _string(content.get("text" if kind == "text" else "thinking")))
         return events
 
@@ -202,13 +206,14 @@ class Accumulator:
             case "signature_delta":
                 block = self._open.get(index)
                 if block is not None and block.kind == "thinking":
-                    block.signature = _string(delta.get("signature")) or block.signature
+                    block.signature = _word(delta.get("signature")) or block.signature
                 return []
             case "citations_delta":
                 return []
             case other:
                 return self._note(
-                    f"delta {other}", "The server sent events this program does not understand; they were skipped."
+                    f"delta {other}",
+                    "The server sent events this program does not understand; they were skipped.",
                 )
 
     def _stop(self, event: Mapping[str, Any]) -> list[BlockEvent]:
@@ -261,12 +266,11 @@ class Accumulator:
                 # The call was reported as complete, and was not: only the end of the answer undoes that.
                 error = "The server sent more of a tool call after its end; nothing of it was carried out."
                 return self.fail(ModelError("protocol", error, retryable=True))
-            return self._note("input", "The server sent input for a tool call that never began; it was skipped.")
+            return self._note(
+                "input", "The server sent input for a tool call that never began; it was skipped."
+            )
         if isinstance(partial, str):
-            if not partial:
-                return []
-            block.parts.append(partial)
-            return [BlockDelta(block.number, partial)]
+            return _text(block, partial)
         if isinstance(partial, Mapping) and partial:
             block.given = partial
         return []
@@ -305,15 +309,27 @@ def _text(block: _Block, text: str) -> list[BlockEvent]:
         block.half = ""
         if text and "\ud800" <= text[-1] <= "\udbff":
             text, block.half = text[:-1], text[-1]
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return [BlockDelta(block.number, text)] if text else []
+        text = _mend(text)
+    if not text:
+        return []
+    if block.kind == "tool_call":
+        block.parts.append(text)
+    return [BlockDelta(block.number, text)]
 
 
 def _flush(block: _Block) -> list[BlockEvent]:
+    """Return what is left of a surrogate pair whose second half never came."""
     if not block.half:
         return []
     block.half = ""
+    if block.kind == "tool_call":
+        block.parts.append("\ufffd")
     return [BlockDelta(block.number, "\ufffd")]
+
+
+def _mend(text: str) -> str:
+    """Return `text` with surrogate pairs joined and lone halves as U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _index(event: Mapping[str, Any]) -> int | None:
@@ -322,13 +338,20 @@ def _index(event: Mapping[str, Any]) -> int | None:
 
 
 def _string(value: object) -> str:
+    """Return a string as the server sent it, surrogates and all; `""` for anything else."""
     return value if isinstance(value, str) else ""
+
+
+def _word(value: object) -> str:
+    """Return a name, an id or a signature that can be encoded."""
+    text = _string(value)
+    return text if text.isascii() else _mend(text)
 
 
 def _dump(value: object) -> str:
     if isinstance(value, str):
-        return value  # some servers give the JSON text itself
+        return _mend(value)  # some servers give the JSON text itself
     try:
-        return json.dumps(value, ensure_ascii=False)
+        return _mend(json.dumps(value, ensure_ascii=False))
     except (TypeError, ValueError, RecursionError):
         return "null"  # not an object: the call is refused with a reason, never run

@@ -16,7 +16,11 @@ def model_at(server: MessagesServer, **options: Any) -> AnthropicModel:
 
 def ask(text: str = "Hello", **options: Any) -> Request:
     tool = ToolSpec("get_persona", "Read the persona.", {"type": "object", "properties": {}})
-    request = {"system": "You edit personas.", "messages": [{"role": "user", "content": text}], "tools": [tool]}
+    request = {
+        "system": "You edit personas.",
+        "messages": [{"role": "user", "content": text}],
+        "tools": [tool],
+    }
     return Request(**(request | options))
 
 
@@ -32,7 +36,13 @@ async def test_text_streams_in_deltas_and_ends_with_done() -> None:
     async with MessagesServer([say("Hello, I am here to help.", delta=5)]) as server:
         events = await collect(model_at(server), ask())
     assert events[0] == BlockStart(0, "text")
-    assert [event.text for event in events if isinstance(event, BlockDelta)] == ["Hello", ", I a", "m her", "e to ", "help."]
+    assert [event.text for event in events if isinstance(event, BlockDelta)] == [
+        "Hello",
+        ", I a",
+        "m her",
+        "e to ",
+        "help.",
+    ]
     assert events[-2] == BlockEnd(0)
     assert isinstance(events[-1], Done)
     assert events[-1].stop_reason == "end_turn"

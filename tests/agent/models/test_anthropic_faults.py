@@ -1,0 +1,415 @@
+"""What `AnthropicModel` says when the server, the network or the settings fail."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agent.models.base import BlockEnd, Done, Failed, Notice, Waiting
+from agent.models.stalls import Patience
+from tests.agent.models.clock import FakeClock
+from tests.agent.models.test_anthropic import ask, collect, model_at, text_of
+from tests.messages_server import KEY, Answer, MessagesServer, Page, Refusal, Silence, Text, call, say
+
+OVERFLOW = "prompt is too long: 210000 tokens > 200000 maximum"
+SPEND = {"error_code": "enforced_spend_limit_reached"}
+
+
+async def failure(server: MessagesServer, **options: Any) -> Failed:
+    """Ask once and return how it failed."""
+    events = await collect(model_at(server, **options), ask())
+    assert isinstance(events[-1], Failed)
+    return events[-1]
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "retryable", "words"),
+    [
+        (Refusal(400, message="messages: broken"), "invalid_request", False, "messages: broken"),
+        (Refusal(400, message=OVERFLOW), "too_large", False, "too long"),
+        (
+            Refusal(400, message="request (9001 tokens) exceeds the available context size (4096)"),
+            "too_large",
+            False,
+            "9001",
+        ),
+        (Refusal(400, message="Your credit balance is too low"), "spend_limit", False, "billing"),
+        (Refusal(402, "billing_error", "pay"), "spend_limit", False, "billing"),
+        (Refusal(403, "permission_error", "not yours"), "permission", False, "not yours"),
+        (Refusal(413, "request_too_large", "big"), "too_large", False, "too long"),
+        (Refusal(429, "rate_limit_error", "slow", details=SPEND), "spend_limit", False, "billing"),
+        (Refusal(429, "rate_limit_error", "slow"), "rate_limit", True, "slow down"),
+        (Refusal(500, "api_error", "oops"), "server", True, "oops"),
+        (Refusal(500, "api_error", "this needs --jinja"), "invalid_request", False, "--jinja"),
+        (
+            Refusal(502, body=b"<html>Bad gateway</html>", content_type="text/html"),
+            "server",
+            True,
+            "Bad gateway",
+        ),
+        (Refusal(503, "api_error", "later"), "overloaded", True, "later"),
+        (Refusal(529, "overloaded_error", "Overloaded"), "overloaded", True, "overloaded"),
+        (
+            Refusal(302, headers={"location": "https://elsewhere.example/"}),
+            "protocol",
+            False,
+            "elsewhere.example",
+        ),
+        (
+            Refusal(400, body=b'{"detail": "no \x1b[31mcolours\x07"}'),
+            "invalid_request",
+            False,
+            "no [31mcolours",
+        ),
+    ],
+)
+async def test_a_refusal_has_a_kind_and_one_sentence(
+    reply: Refusal, kind: str, retryable: bool, words: str
+) -> None:
+    async with MessagesServer([reply]) as server:
+        error = (await failure(server)).error
+    assert (error.kind, error.retryable, error.status) == (kind, retryable, reply.status)
+    assert words in error.message
+    assert "\n" not in error.message
+    assert "\x1b" not in error.message
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "3600"}, 3600.0),
+        ({"retry-after-ms": "1500"}, 1.5),
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+    ],
+)
+async def test_the_wait_a_server_asks_for_is_passed_on_at_once(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    async with MessagesServer([Refusal(429, "rate_limit_error", "slow", headers=headers)]) as server:
+        error = (await failure(server)).error
+        assert error.retry_after == seconds
+        assert len(server.requests) == 1
+
+
+async def test_a_server_can_say_that_trying_again_is_useless() -> None:
+    async with MessagesServer(
+        [Refusal(500, "api_error", "no", headers={"x-should-retry": "false"})]
+    ) as server:
+        assert not (await failure(server)).error.retryable
+
+
+async def test_a_wrong_key_names_the_variable_and_not_the_key() -> None:
+    async with MessagesServer() as server:
+        error = (await failure(server, api_key="sk-secret-123", key_name="MY_KEY")).error
+    assert error.kind == "authentication"
+    assert "MY_KEY" in error.message
+    assert "sk-secret-123" not in repr(error)
+
+
+async def test_a_key_in_the_servers_own_words_is_cut_out() -> None:
+    async with MessagesServer([Refusal(400, message=f"bad key {KEY} there")]) as server:
+        error = (await failure(server)).error
+    assert KEY not in error.message
+    assert "[key]" in error.message
+
+
+async def test_an_unknown_model_is_told_with_its_near_matches() -> None:
+    async with MessagesServer() as server:
+        error = (await failure(server, name="claude-sonet-5-5")).error
+        assert error.kind == "not_found"
+        assert "claude-sonet-5-5" in error.message
+        assert "claude-sonnet-5-5" in error.message
+        assert server.url in error.message
+
+
+async def test_a_path_that_does_not_exist_is_told_as_such() -> None:
+    async with MessagesServer() as server:
+        error = (await failure(server, base_url=server.url + "/gateway")).error
+    assert error.kind == "not_found"
+    assert "/gateway" in error.message
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        (Page(b"<html><h1>Sign in</h1></html>"), "Sign in"),
+        (Page(b'{"id": "msg_1", "content": []}', "application/json"), "msg_1"),
+        (Page(b"x" * 100_000, "text/plain"), "xxx"),
+        (Page(b"", "text/html"), "text/html"),
+    ],
+)
+async def test_a_success_that_is_no_stream_is_an_error_with_its_beginning(page: Page, words: str) -> None:
+    async with MessagesServer([page]) as server:
+        error = (await failure(server)).error
+    assert error.kind == "protocol"
+    assert words in error.message
+    assert len(error.message) < 500
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        say("Half of a sentence", drop_after_events=5),
+        say("Half of a sentence", drop_after_bytes=700),
+        say("Half of a sentence", stop_reason="", message_stop=False),
+        say("Half of a sentence", error_after_events=5),
+        Answer(events=({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Half of a se"}}, b"data: {nonsense\n\n")),
+    ],
+)  # fmt: skip
+async def test_a_cut_answer_keeps_its_text_and_is_no_answer(answer: Answer) -> None:
+    async with MessagesServer([answer]) as server:
+        events = await collect(model_at(server), ask())
+    assert isinstance(events[-1], Failed)
+    assert events[-1].error.retryable
+    assert text_of(events).startswith("Half of")
+    assert not any(isinstance(event, Done) for event in events)
+
+
+async def test_a_connection_dropped_inside_a_call_leaves_the_call_open() -> None:
+    async with MessagesServer(
+        [call("update_system_prompt", {"system_prompt": "x" * 100}, drop_after_events=8)]
+    ) as server:
+        events = await collect(model_at(server), ask())
+    assert not any(isinstance(event, BlockEnd) for event in events)
+    assert isinstance(events[-1], Failed)
+    assert events[-1].error.kind == "network"
+
+
+async def test_an_error_event_keeps_kind_and_usage() -> None:
+    async with MessagesServer(
+        [say("text", error_after_events=4, error={"type": "rate_limit_error", "message": "slow"})]
+    ) as server:
+        failed = await failure(server)
+    assert failed.error.kind == "rate_limit"
+    assert failed.usage.input_tokens == 25
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"write": 1}, {"crlf": True}, {"named": False}, {"write": 1, "crlf": True}, {"message_stop": False}],
+)
+async def test_any_form_of_the_stream_gives_the_same_answer(options: dict[str, Any]) -> None:
+    async with MessagesServer([say("Grüße \U0001f600", **options), say("Grüße \U0001f600")]) as server:
+        model = model_at(server)
+        events = await collect(model, ask())
+        assert text_of(events) == "Grüße \U0001f600"
+        assert events[:-1] == (await collect(model, ask()))[:-1]
+        assert isinstance(events[-1], Done)
+
+
+async def test_an_unreachable_server_is_named() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        events = await collect(model_at(MessagesServer(), base_url=url), ask())
+    assert events[-1].error.kind == "network"
+    assert events[-1].error.retryable
+    assert url in events[-1].error.message
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:8080", "ftp://x", "http://", "http://a b", "http://x:99999", "nonsense", "http://[::1"]
+)
+async def test_a_base_url_that_is_none_is_told_before_any_request(url: str) -> None:
+    events = await collect(model_at(MessagesServer(), base_url=url), ask())
+    assert [event.error.kind for event in events] == ["client"]
+    assert "http://" in events[0].error.message
+
+
+@pytest.mark.parametrize("key", ["", "  \n", "sk-a\nsk-b", "sk-ключ", "sk a", "sk-\x07"])
+async def test_a_key_that_cannot_be_sent_is_told_before_any_request(key: str) -> None:
+    async with MessagesServer([say("never")]) as server:
+        events = await collect(model_at(server, api_key=key), ask())
+        assert [event.error.kind for event in events] == ["authentication"]
+        assert "ANTHROPIC_API_KEY" in events[0].error.message
+        assert "sk" not in events[0].error.message.replace("ask", "")
+        assert server.requests == []
+
+
+async def test_no_key_for_the_official_server_is_told_before_any_request() -> None:
+    events = await collect(
+        model_at(MessagesServer(), api_key=None, base_url="https://api.anthropic.com/v1"), ask()
+    )
+    assert [event.error.kind for event in events] == ["authentication"]
+    assert "--model offline" in events[0].error.message
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:1", "SOCKS"),
+        ("SSL_CERT_FILE", "/does/not/exist.pem", "certificates"),
+        ("HTTPS_PROXY", "nonsense://x", "proxy"),
+    ],
+)
+async def test_a_client_that_cannot_be_built_is_a_message(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, words: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    events = await collect(model_at(MessagesServer(), base_url="https://server.invalid"), ask())
+    assert [event.error.kind for event in events] == ["client"]
+    assert words in events[0].error.message
+
+
+async def test_proxies_of_the_environment_are_not_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(variable, "socks5://127.0.0.1:1")
+    async with MessagesServer([say("direct")]) as server:
+        assert text_of(await collect(model_at(server), ask())) == "direct"
+
+
+async def test_text_that_is_no_unicode_is_told() -> None:
+    async with MessagesServer([say("never")]) as server:
+        events = await collect(model_at(server), ask("\ud83d"))
+    assert [event.error.kind for event in events] == ["invalid_request"]
+
+
+# -- silence ---------------------------------------------------------------------------------------------
+
+
+async def watch(
+    server: MessagesServer, clock: FakeClock, steps: list[float], ready: Callable[[list[Any]], bool]
+) -> list[Any]:
+    """Ask, wait for `ready`, let time pass in steps, and return all events."""
+    events: list[Any] = []
+    model = model_at(
+        server, clock=clock, patience=Patience(first_byte=60, between_bytes=30, content=100, show_every=5)
+    )
+
+    async def read() -> None:
+        async for event in model.stream(ask()):
+            events.append(event)
+
+    async with asyncio.timeout(10):
+        task = asyncio.create_task(read())
+        while not ready(events):
+            await asyncio.sleep(0.002)
+        for step in steps:
+            clock.advance(step)
+            await asyncio.sleep(0.02)
+        await task
+    return events
+
+
+async def test_silence_before_the_first_byte_is_shown_and_then_given_up() -> None:
+    async with MessagesServer([Silence()]) as server:
+        events = await watch(server, FakeClock(), [6, 6, 50], lambda _events: bool(server.requests))
+        assert await asyncio.to_thread(server.client_left.wait, 5)
+    assert [type(event) for event in events] == [Waiting, Waiting, Failed]
+    assert events[0].seconds >= 5
+    assert events[1].seconds >= 10
+    assert (events[-1].error.kind, events[-1].error.retryable) == ("stall", True)
+
+
+async def test_pings_keep_the_first_clock_quiet_and_not_the_second() -> None:
+    async with MessagesServer([say("Hello", stall_after_events=4, ping_every=0.005)]) as server:
+        events = await watch(server, FakeClock(), [20] * 6, lambda events: bool(text_of(events)))
+    assert isinstance(events[-1], Failed)
+    assert events[-1].error.kind == "stall"
+    assert "alive" in events[-1].error.message
+    assert text_of(events) == "Hello"
+    assert sum(isinstance(event, Waiting) for event in events) >= 4
+
+
+async def test_a_dead_stream_is_given_up_by_the_first_clock() -> None:
+    async with MessagesServer([say("Hello", stall_after_events=4)]) as server:
+        events = await watch(server, FakeClock(), [31], lambda events: bool(text_of(events)))
+    assert "No sign of life" in events[-1].error.message
+    assert text_of(events) == "Hello"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Silence(), say("Hello", stall_after_events=4), say("Hello", stall_after_events=4, ping_every=0.01)],
+)
+async def test_cancelling_closes_the_connection_at_once(answer: Any) -> None:
+    async with MessagesServer([answer]) as server:
+        task = asyncio.create_task(collect(model_at(server), ask()))
+        while not server.requests:
+            await asyncio.sleep(0.002)
+        await asyncio.sleep(0.02)
+        started = asyncio.get_running_loop().time()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert asyncio.get_running_loop().time() - started < 0.5
+        assert await asyncio.to_thread(server.client_left.wait, 2)
+        assert len(asyncio.all_tasks()) == 1
+
+
+async def test_closing_the_iterator_closes_the_connection() -> None:
+    async with MessagesServer([Answer((Text("word " * 1000),), delta=5, delay=0.002)]) as server:
+        stream = model_at(server).stream(ask())
+        async for event in stream:
+            if text_of([event]):
+                break
+        await stream.aclose()  # type: ignore[attr-defined]
+        assert await asyncio.to_thread(server.client_left.wait, 2)
+        assert len(asyncio.all_tasks()) == 1
+
+
+# -- what a server does not take -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "level", "left_out"),
+    [
+        ("cache_control", "off", "cache_control"),
+        ("thinking", "high", "thinking"),
+        ("thinking", "off", "thinking"),
+        ("output_config", "high", "output_config"),
+    ],
+)
+async def test_a_refused_feature_is_left_out_from_then_on(word: str, level: Any, left_out: str) -> None:
+    async with MessagesServer(lambda _body: say("ok"), refused_words=[word]) as server:
+        model = model_at(server)
+        first = await collect(model, ask(thinking=level))
+        second = await collect(model, ask(thinking=level))
+        assert left_out in server.bodies[0]
+        assert left_out not in server.bodies[-1]
+        assert len(server.bodies) == 3
+    assert sum(isinstance(event, Notice) for event in first) == 1
+    assert not any(isinstance(event, Notice) for event in second)
+    assert text_of(first) == text_of(second) == "ok"
+
+
+async def test_a_server_that_refuses_everything_is_asked_ever_less() -> None:
+    words = ["cache_control", "output_config", "thinking"]
+    async with MessagesServer(
+        lambda _body: say("ok"),
+        refused_words=words,
+        only_versions=["2023-06-01"],
+        only_api_key_header=True,
+        max_tokens=4096,
+    ) as server:
+        events = await collect(model_at(server), ask(thinking="max"))
+        assert server.bodies[-1]["max_tokens"] == 4096
+        assert not set(words) & set(server.bodies[-1])
+    assert isinstance(events[-1], Done)
+    assert sum(isinstance(event, Notice) for event in events) == 6
+
+
+async def test_a_model_without_adaptive_thinking_gets_a_budget() -> None:
+    replies = [Refusal(400, message="adaptive thinking is not supported on this model"), say("ok"), say("ok")]
+    async with MessagesServer(replies, strict=False) as server:
+        events = await collect(model_at(server), ask(thinking="medium", max_tokens=20_000))
+        assert server.bodies[1]["thinking"] == {
+            "type": "enabled",
+            "budget_tokens": 8192,
+            "display": "summarized",
+        }
+        assert "output_config" not in server.bodies[1]
+    assert isinstance(events[-1], Done)
+
+
+async def test_a_refusal_about_the_conversation_changes_no_profile() -> None:
+    message = "messages.1.content.0: Invalid `signature` in `thinking` block"
+    async with MessagesServer([Refusal(400, message=message)], strict=False) as server:
+        assert message in (await failure(server)).error.message
+        assert len(server.requests) == 1
