@@ -1,0 +1,315 @@
+"""Drawing Markdown pieces as lines, by our own renderer over markdown-it's tokens. Pure.
+
+Nothing that was written is hidden: HTML, entities and reference definitions are shown as they are, links show
+where they go, images their address; and a piece of which a letter would be lost is shown as plain text instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from tui.sanitise import sanitise
+from tui.widgets.conversation.lines import (
+    BOLD,
+    CODE,
+    DIM,
+    HEADING,
+    ITALIC,
+    LINK,
+    STRIKE,
+    UNICODE,
+    Flow,
+    Glyphs,
+    Line,
+    Run,
+    run_cells,
+    wrap_runs,
+)
+from tui.widgets.conversation.pieces import Piece, split
+
+_NOT_LETTERS = re.compile(r"[\W_]+")
+
+
+@cache
+def _parser() -> Any:
+    # Imported when the first answer is drawn, not when the program starts.
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser.disable(["reference", "entity", "html_block", "html_inline"])
+    # Addresses are shown, never followed: exactly as written, whatever they are.
+    parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
+    parser.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]
+    return parser
+
+
+def draw_markdown(text: str, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """Return the lines of a whole answer (harmless text) at `width` cells."""
+    return [line for piece in split(text) for line in draw_piece(piece, width, glyphs)]
+
+
+def draw_piece(piece: Piece, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """Return the lines of one piece at `width` cells, an empty one before it when it has a gap."""
+    lines = [Line()] if piece.gap else []
+    if piece.kind == "code":
+        lines += draw_code(piece, width, glyphs)
+    elif piece.kind == "plain":
+        lines += draw_plain(piece.text, width)
+    else:
+        lines += _draw_parsed(piece.text, width, glyphs)
+    return lines
+
+
+def draw_plain(text: str, width: int, ink: int = 0, prefix: Sequence[Run] = ()) -> list[Line]:
+    """Return the lines of harmless `text` as it is, wrapped."""
+    flow = Flow(width, ink, prefix)
+    flow.feed(text)
+    return flow.lines
+
+
+def draw_code(piece: Piece, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """Return the lines of a code piece: each as written, cut where it is too long."""
+    lines = code_heading(piece.info, width, glyphs)
+    flow = code_flow(width, glyphs)
+    if piece.text or not lines:
+        flow.feed(piece.text)
+    return lines + flow.lines
+
+
+def code_heading(info: str, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """Return the line that names a fence's language, if it does."""
+    if not info:
+        return []
+    bar = (f"{glyphs.bar} ", DIM)
+    return wrap_runs([(info.replace("\t", " "), DIM | ITALIC)], width, [bar], [bar], lead=(2, 2))
+
+
+def code_flow(width: int, glyphs: Glyphs = UNICODE) -> Flow:
+    """Return a flow for the lines of a code piece."""
+    return Flow(width, CODE, [(f"{glyphs.bar} ", DIM)], fold=True)
+
+
+def _draw_parsed(text: str, width: int, glyphs: Glyphs) -> list[Line]:
+    parser = _parser()
+    tokens = parser.parse(text.replace("\t", "    "))
+    if any(token.level >= parser.options.maxNesting - 1 for token in tokens):
+        return draw_plain(text, width)
+    lines = _Drawing(width, glyphs).draw(tokens)
+    if _letters(text) > sum(_letters(line.text) for line in lines):
+        return draw_plain(text, width)
+    return lines
+
+
+def _letters(text: str) -> int:
+    return len(_NOT_LETTERS.sub("", text))
+
+
+class _Drawing:
+    """One walk over the block tokens of a piece."""
+
+    def __init__(self, width: int, glyphs: Glyphs) -> None:
+        self._width = width
+        self._glyphs = glyphs
+        self._lines: list[Line] = []
+        # What stands before the next line and before the ones after it, level by level (quotes, list items).
+        self._levels: list[tuple[list[Run], list[Run], bool]] = []
+        self._gap = False
+
+    def draw(self, tokens: Sequence[Any]) -> list[Line]:
+        ink = 0
+        loose: list[bool] = []
+        at = 0
+        while at < len(tokens):
+            token = tokens[at]
+            kind = token.type
+            if kind == "inline":
+                self._emit_inline(token, ink)
+            elif kind == "heading_open":
+                self._before_block()
+                ink = HEADING | BOLD
+            elif kind == "heading_close":
+                ink = 0
+                self._gap = True
+            elif kind == "paragraph_open":
+                self._before_block(hidden=token.hidden)
+            elif kind == "paragraph_close":
+                self._gap = not token.hidden
+            elif kind in ("bullet_list_open", "ordered_list_open"):
+                loose.append(_is_loose(tokens, at))
+                self._before_block(hidden=not self._gap)
+            elif kind in ("bullet_list_close", "ordered_list_close"):
+                loose.pop()
+                self._gap = True
+            elif kind == "list_item_open":
+                if token.map is not None and self._lines:
+                    self._gap = self._gap and loose[-1]
+                    self._before_block(hidden=not self._gap)
+                marker = f"{token.info}{token.markup}" if token.info else self._glyphs.bullet
+                self._levels.append(([(f"{marker} ", DIM)], [(" " * (len(marker) + 1), 0)], False))
+            elif kind == "list_item_close":
+                _, _, used = self._levels[-1]
+                if not used:
+                    self._emit([("", 0)])
+                self._levels.pop()
+                self._gap = loose[-1]
+            elif kind == "blockquote_open":
+                self._before_block()
+                bar = [(f"{self._glyphs.bar} ", DIM)]
+                self._levels.append((bar, bar, False))
+            elif kind == "blockquote_close":
+                self._levels.pop()
+                self._gap = True
+            elif kind in ("fence", "code_block"):
+                self._before_block()
+                self._emit_code(token)
+                self._gap = True
+            elif kind == "hr":
+                self._before_block()
+                self._emit([(self._glyphs.rule * max(3, min(self._width, 40)), DIM)], fold=True)
+                self._gap = True
+            elif kind == "table_open":
+                self._before_block()
+                at = self._emit_table(tokens, at)
+                self._gap = True
+            at += 1
+        return self._lines
+
+    def _before_block(self, *, hidden: bool = False) -> None:
+        if self._gap and self._lines and not hidden:
+            runs = [run for _, rest, _ in self._levels for run in rest]
+            self._lines.append(Line(runs, lead=sum(len(text) for text, _ in runs)))
+        self._gap = False
+
+    def _emit(self, runs: Sequence[Run], *, fold: bool = False) -> None:
+        first: list[Run] = []
+        rest: list[Run] = []
+        marked = False
+        for number, (once, after, used) in enumerate(self._levels):
+            first += after if used else once
+            rest += after
+            if not used:
+                marked = marked or once is not after
+                self._levels[number] = (once, after, True)
+        lead = sum(len(text) for text, _ in rest)
+        self._lines += wrap_runs(
+            runs, self._width, first, rest, lead=(0 if marked else lead, lead), fold=fold
+        )
+
+    def _emit_inline(self, token: Any, ink: int) -> None:
+        for runs in _inline_lines(token.children or (), ink):
+            self._emit(runs)
+
+    def _emit_code(self, token: Any) -> None:
+        bar = [(f"{self._glyphs.bar} ", DIM)]
+        self._levels.append((bar, bar, False))
+        if token.info.strip():
+            self._emit([(sanitise(token.info.strip()), DIM | ITALIC)])
+        for line in token.content.removesuffix("\n").split("\n"):
+            self._emit([(line, CODE)], fold=True)
+        self._levels.pop()
+
+    def _emit_table(self, tokens: Sequence[Any], at: int) -> int:
+        """Draw the table that opens at `at`; return where it closes."""
+        rows: list[list[list[Run]]] = []
+        while tokens[at].type != "table_close":
+            token = tokens[at]
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type == "inline":
+                ink = BOLD if tokens[at - 1].type == "th_open" else 0
+                cell: list[Run] = []
+                for runs in _inline_lines(token.children or (), ink):
+                    cell += [*([(" ", 0)] if cell else []), *runs]
+                rows[-1].append(cell or [("", 0)])
+            at += 1
+        widths = self._column_widths(rows)
+        bar = f" {self._glyphs.bar} "
+        for number, row in enumerate(rows):
+            cells = [wrap_runs(cell, columns) for cell, columns in zip(row, widths, strict=False)]
+            for height in range(max(len(cell) for cell in cells)):
+                across: list[Run] = []
+                for column, cell_lines in enumerate(cells):
+                    part = list(cell_lines[height].runs) if height < len(cell_lines) else []
+                    across += [(bar, DIM)] if column else []
+                    across += [*part, (" " * (widths[column] - run_cells(part)), 0)]
+                self._emit(across, fold=True)
+            if number == 0:
+                rule = self._glyphs.rule
+                joint = f"{rule}{self._glyphs.cross}{rule}"
+                self._emit([(joint.join(rule * columns for columns in widths), DIM)], fold=True)
+        return at
+
+    def _column_widths(self, rows: list[list[list[Run]]]) -> list[int]:
+        """Return the widths of the columns, the widest made narrower until the table fits."""
+        count = max(len(row) for row in rows)
+        widths = [
+            max(4, *(run_cells(row[column]) for row in rows if column < len(row))) for column in range(count)
+        ]
+        indent = sum(run_cells(rest) for _, rest, _ in self._levels)
+        room = self._width - indent - 3 * (count - 1)
+        while (excess := sum(widths) - room) > 0 and max(widths) > 4:
+            widest = max(widths)
+            second = max([width for width in widths if width < widest], default=4)
+            share = max(1, min(widest - second, -(-excess // widths.count(widest))))
+            widths = [max(4, width - share) if width == widest else width for width in widths]
+        return widths
+
+
+def _is_loose(tokens: Sequence[Any], at: int) -> bool:
+    """Whether the list that opens at `at` has empty lines between its items."""
+    level = tokens[at].level
+    for token in tokens[at + 1 :]:
+        if token.level == level and token.type.endswith("_list_close"):
+            break
+        if token.type == "paragraph_open" and token.level == level + 2:
+            return not token.hidden
+    return False
+
+
+def _inline_lines(children: Sequence[Any], base: int) -> list[list[Run]]:
+    """Return the runs of a paragraph, line by line; line ends are kept as they were written."""
+    lines: list[list[Run]] = [[]]
+    ink = base
+    links: list[tuple[str, str, bool]] = []
+    for token in children:
+        kind = token.type
+        if kind == "text":
+            if token.content:
+                lines[-1].append((sanitise(token.content), ink))
+        elif kind == "code_inline":
+            lines[-1].append((sanitise(token.content), ink | CODE))
+        elif kind in ("softbreak", "hardbreak"):
+            lines.append([])
+        elif kind in ("strong_open", "em_open", "s_open"):
+            ink |= _INKS[kind]
+        elif kind in ("strong_close", "em_close", "s_close"):
+            ink &= ~_INKS[kind.replace("close", "open")] | (base & _INKS[kind.replace("close", "open")])
+        elif kind == "link_open":
+            links.append(
+                (str(token.attrs.get("href", "")), str(token.attrs.get("title", "")), token.info == "auto")
+            )
+            ink |= LINK
+        elif kind == "link_close":
+            href, title, auto = links.pop()
+            if not links:
+                ink &= ~LINK
+            if not auto:
+                lines[-1].append((sanitise(_target(href, title)), ink | DIM))
+        elif kind == "image":
+            lines[-1] += [(sanitise(token.content), ink | LINK)] if token.content else []
+            target = _target(str(token.attrs.get("src", "")), str(token.attrs.get("title", "")))
+            lines[-1].append((sanitise(target), ink | DIM))
+        else:
+            lines[-1].append((sanitise(token.content), ink))
+    return [[(text.replace("\n", " "), ink) for text, ink in runs] or [("", base)] for runs in lines]
+
+
+_INKS = {"strong_open": BOLD, "em_open": ITALIC, "s_open": STRIKE}
+
+
+def _target(href: str, title: str) -> str:
+    return f" ({href} {title})" if title else f" ({href})"
