@@ -7,26 +7,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from enum import Enum
+from typing import Any, ClassVar, Final, Protocol
 
+from personas import toml_edit
 from personas.errors import EditRefused, InvalidValue
+from personas.merge import count
+from personas.slug import free_id, slug
+from personas.toml_parse import parse
 
-_SUMMARY_LIMIT = 60
+_ID_LENGTH = 24
+_SHOWN_LENGTH = 40
+
+
+class Keep(Enum):
+    """The type of `KEEP`."""
+
+    KEEP = "keep"
+
+
+KEEP: Final = Keep.KEEP
+"""Stands for "leave this field as it is"."""
 
 
 class Change(Protocol):
-    """One change: `apply` gives the new text, `summary` says it in a few words.
-
-    `typed` is true for what a person does by typing and the program saves by itself; such changes join into
-    one version when they follow one another.
-    """
+    """One change to one persona."""
 
     @property
     def typed(self) -> bool:
-        """Whether neighbouring changes of this kind by one person are one stretch of editing."""
+        """Whether it comes from typing, so that neighbouring ones by one person are one stretch of editing."""
+
+    @property
+    def subject(self) -> str:
+        """What it changes, in a word or two: "system prompt"."""
 
     def apply(self, text: str) -> str:
-        """Return the file's new text.
+        """Return the file's new text; equal text where nothing is to be done.
 
         Raises:
             BrokenFile: the text is no TOML.
@@ -34,83 +50,218 @@ class Change(Protocol):
             InvalidValue: the value cannot be stored.
         """
 
-    def summary(self, text: str) -> str:
-        """Say what the change does to `text`, in a few words for a log."""
+    def summarise(self, old: str, new: str) -> str:
+        """Say in a few words what turned the text `old` into `new`."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Typed:
-    """A change a person makes by typing."""
-
-    typed: ClassVar[bool] = True
-
-
-@dataclass(frozen=True, slots=True)
-class SetName(_Typed):
-    """Set the display name."""
+class SetName:
+    """Set the display name: one line, not blank."""
 
     name: str
+    typed: ClassVar[bool] = True
+    subject: ClassVar[str] = "name"
+
+    def apply(self, text: str) -> str:
+        if not self.name.strip():
+            raise InvalidValue("A name must not be empty.")
+        if any(mark in self.name for mark in "\n\r\0"):
+            raise InvalidValue("A name is a single line.")
+        return _set(text, ("name",), self.name)
+
+    def summarise(self, old: str, new: str) -> str:
+        before = _get(parse(old), ("name",), str)
+        return f"name: {_short(before)} -> {_short(self.name)}" if before else f"name: {_short(self.name)}"
 
 
 @dataclass(frozen=True, slots=True)
-class SetDescription(_Typed):
-    """Set the description; empty removes it."""
+class _SetText:
+    """Set one of the texts at the top of the file; a missing one is not written when empty."""
+
+    key: ClassVar[str]
+    typed: ClassVar[bool] = True
+    subject: ClassVar[str]
+
+    @property
+    def value(self) -> str:
+        raise NotImplementedError
+
+    def apply(self, text: str) -> str:
+        fields = parse(text)
+        if self.key not in fields and not self.value:
+            return text
+        return _set(text, (self.key,), self.value)
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"{self.subject} {_counts(old, new)}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetDescription(_SetText):
+    """Set the description."""
 
     description: str
+    key: ClassVar[str] = "description"
+    subject: ClassVar[str] = "description"
+
+    @property
+    def value(self) -> str:
+        return self.description
 
 
 @dataclass(frozen=True, slots=True)
-class SetTags:
-    """Set the tags; none removes the key."""
+class SetSummary(_SetText):
+    """Set the short form."""
 
-    tags: Sequence[str]
+    summary: str
+    key: ClassVar[str] = "summary"
+    subject: ClassVar[str] = "summary"
+
+    @property
+    def value(self) -> str:
+        return self.summary
 
 
 @dataclass(frozen=True, slots=True)
-class SetSummary(_Typed):
-    """Set the short form; empty removes it."""
-
-    summary_text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SetPrompt(_Typed):
+class SetPrompt(_SetText):
     """Set the whole system prompt."""
 
     system_prompt: str
+    key: ClassVar[str] = "system_prompt"
+    subject: ClassVar[str] = "system prompt"
+
+    @property
+    def value(self) -> str:
+        return self.system_prompt
 
 
 @dataclass(frozen=True, slots=True)
-class EditPrompt(_Typed):
+class EditPrompt:
     """Replace `old`, which must occur exactly once in the system prompt, by `new`."""
 
     old: str
     new: str
+    typed: ClassVar[bool] = True
+    subject: ClassVar[str] = "system prompt"
+
+    def apply(self, text: str) -> str:
+        if not self.old:
+            raise InvalidValue("The text to replace must not be empty.")
+        prompt = _get(parse(text), ("system_prompt",), str) or ""
+        matches = _occurrences(prompt, self.old)
+        if matches == 0:
+            raise InvalidValue(
+                "The text to replace has no match in the system prompt; it must have exactly one."
+            )
+        if matches > 1:
+            raise InvalidValue(
+                f"The text to replace has {matches} matches in the system prompt; it must have exactly one: "
+                "include more of the text around it."
+            )
+        return _set(text, ("system_prompt",), prompt.replace(self.old, self.new, 1))
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"{self.subject} {_counts(old, new)}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetTags:
+    """Set the tags, in this order."""
+
+    tags: Sequence[str]
+    typed: ClassVar[bool] = False
+    subject: ClassVar[str] = "tags"
+
+    def apply(self, text: str) -> str:
+        tags = list(self.tags)
+        if any(not tag.strip() or "\n" in tag for tag in tags):
+            raise InvalidValue("A tag is a single line and not empty.")
+        if "tags" not in parse(text) and not tags:
+            return text
+        return _set(text, ("tags",), tags)
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"tags: {_short(', '.join(self.tags)) or 'none'}"
 
 
 @dataclass(frozen=True, slots=True)
 class SetModel:
-    """Set how the persona is tried. A field left at `KEEP` stays; None removes it."""
+    """Set how the persona is tried. A field that is `KEEP` stays, None removes it."""
 
-    name: str | None
-    effort: str | None
-    max_tokens: int | None
+    name: str | Keep | None = KEEP
+    effort: str | Keep | None = KEEP
+    max_tokens: int | Keep | None = KEEP
+    typed: ClassVar[bool] = False
+    subject: ClassVar[str] = "model"
+
+    def apply(self, text: str) -> str:
+        if isinstance(self.max_tokens, int) and self.max_tokens <= 0:
+            raise InvalidValue("max_tokens must be greater than 0.")
+        for line in (self.name, self.effort):
+            if isinstance(line, str) and (not line.strip() or "\n" in line):
+                raise InvalidValue("A model's name and its effort are single lines, not empty.")
+        for key, value in self._fields():
+            table = _get(parse(text), ("model",), dict) or {}
+            if value is not None:
+                text = _set(text, ("model", key), value)
+            elif key in table:
+                text = toml_edit.remove_key(text, ("model", key))
+        return text
+
+    def summarise(self, old: str, new: str) -> str:
+        fields = ", ".join(f"{key} {_short(str(value or 'unset'))}" for key, value in self._fields())
+        return f"model: {fields or 'unchanged'}"
+
+    def _fields(self) -> list[tuple[str, str | int | None]]:
+        fields = (("name", self.name), ("effort", self.effort), ("max_tokens", self.max_tokens))
+        return [(key, value) for key, value in fields if not isinstance(value, Keep)]
 
 
 @dataclass(frozen=True, slots=True)
 class AddTestInput:
-    """Add a test input at the end; `id` is made from the content when not given."""
+    """Add a test input at the end; its `id` is made from the content when not given, see `new_test_input_id`."""
 
     content: str
     id: str | None = None
+    typed: ClassVar[bool] = False
+    subject: ClassVar[str] = "test inputs"
+
+    def apply(self, text: str) -> str:
+        _require_content(self.content)
+        inputs = _test_inputs(text)
+        taken = [table.get("id") for table in inputs]
+        if self.id is None:
+            wanted = new_test_input_id(self.content, taken)
+        else:
+            wanted = self.id
+            if not wanted.strip() or any(mark in wanted for mark in "\n\r\0"):
+                raise InvalidValue("A test input's id is a single line, not empty.")
+            if wanted in taken:
+                raise InvalidValue(f"There is already a test input with the id {wanted!r}.")
+        return toml_edit.append_table(text, ("test_inputs",), {"id": wanted, "content": self.content})
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"test input added: {_short(self.content)}"
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateTestInput(_Typed):
+class UpdateTestInput:
     """Replace the content of a test input."""
 
     id: str
     content: str
+    typed: ClassVar[bool] = True
+
+    @property
+    def subject(self) -> str:
+        return f"test input {_short(self.id)}"
+
+    def apply(self, text: str) -> str:
+        _require_content(self.content)
+        return _set(text, ("test_inputs", _index_of(text, self.id), "content"), self.content)
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"{self.subject} {_counts(old, new)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +269,126 @@ class DeleteTestInput:
     """Remove a test input and the comments right above it."""
 
     id: str
+    typed: ClassVar[bool] = False
+    subject: ClassVar[str] = "test inputs"
+
+    def apply(self, text: str) -> str:
+        return toml_edit.remove_table(text, ("test_inputs", _index_of(text, self.id)))
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"test input deleted: {_short(self.id)}"
 
 
 @dataclass(frozen=True, slots=True)
 class MoveTestInput:
-    """Move a test input to a position counted from 0."""
+    """Move a test input to a position counted from 0; beyond the end means the end."""
 
     id: str
     position: int
+    typed: ClassVar[bool] = False
+    subject: ClassVar[str] = "test inputs"
+
+    def apply(self, text: str) -> str:
+        index = _index_of(text, self.id)
+        position = min(max(self.position, 0), len(_test_inputs(text)) - 1)
+        if position == index:
+            return text
+        return toml_edit.move_table(text, ("test_inputs", index), position)
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"test input moved: {_short(self.id)}"
 
 
 @dataclass(frozen=True, slots=True)
-class ReplaceText(_Typed):
-    """Replace the whole file: what `$EDITOR` brought back."""
+class ReplaceText:
+    """Replace the whole file: what `$EDITOR` brought back. The text may be broken; it is the person's own."""
 
     text: str
+    typed: ClassVar[bool] = True
+    subject: ClassVar[str] = "file"
+
+    def apply(self, text: str) -> str:
+        return self.text
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"file {_counts(old, new)}"
+
+
+def new_test_input_id(content: str, taken: Sequence[object]) -> str:
+    """Return a short id for a test input, from the first words of its content, not among `taken`."""
+    return free_id(slug(content, fallback="test", limit=_ID_LENGTH), lambda wanted: wanted in taken)
+
+
+def _set(text: str, path: tuple[str | int, ...], value: Any) -> str:
+    """Set a value, refusing where the file has a value of another type: that is for a person to look at."""
+    fields = parse(text)
+    if len(path) > 1:
+        _get(fields, path[:1], list if path[0] == "test_inputs" else dict)
+    old = _get(fields, path, type(value))
+    return text if old == value else toml_edit.set_value(text, path, value)
+
+
+def _get(fields: Any, path: tuple[str | int, ...], kind: type) -> Any:
+    """Return the value at `path`, or None where there is none.
+
+    Raises:
+        EditRefused: it has another type.
+    """
+    value = fields
+    for part in path:
+        value = value.get(part) if isinstance(part, str) else value[part]
+        if value is None:
+            return None
+    if type(value) is not kind:
+        where = ".".join(str(part) for part in path if isinstance(part, str))
+        raise EditRefused(f"{where} has the wrong type in the file; mend it by hand first.")
+    return value
+
+
+def _test_inputs(text: str) -> list[dict[str, Any]]:
+    """Return the test inputs as they stand in the file.
+
+    Raises:
+        EditRefused: they are not a list of tables.
+    """
+    inputs = _get(parse(text), ("test_inputs",), list) or []
+    if any(type(table) is not dict for table in inputs):
+        raise EditRefused("test_inputs holds something else than tables; mend it by hand first.")
+    return list(inputs)
+
+
+def _index_of(text: str, input_id: str) -> int:
+    inputs = _test_inputs(text)
+    found = [i for i, table in enumerate(inputs) if table.get("id") == input_id]
+    if len(found) > 1:
+        raise EditRefused(
+            f"{len(found)} test inputs have the id {input_id!r}; give them ids of their own first."
+        )
+    if not found:
+        known = ", ".join(_short(str(table["id"])) for table in inputs[:20] if "id" in table)
+        raise InvalidValue(f"There is no test input {_short(input_id)!r}; there is {known or 'none'}.")
+    return found[0]
+
+
+def _require_content(content: str) -> None:
+    if not content.strip():
+        raise InvalidValue("A test input must not be empty.")
+
+
+def _occurrences(text: str, part: str) -> int:
+    """Count the places where `part` starts, overlapping ones too."""
+    total, at = 0, text.find(part)
+    while at >= 0:
+        total += 1
+        at = text.find(part, at + 1)
+    return total
+
+
+def _counts(old: str, new: str) -> str:
+    added, removed = count(old, new)
+    return f"+{added} -{removed}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN_LENGTH else line[: _SHOWN_LENGTH - 1] + "…"

@@ -69,7 +69,7 @@ class Journal:
             OutsideHome: the file is a symlink or no regular file.
             StorageError: the disk refused; later appends stay readable.
         """
-        line = _to_line(record)
+        line = encode_record(record)
         with self._lock:
             try:
                 size = self._open()
@@ -162,7 +162,12 @@ class Journal:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _to_line(record: dict[str, Any]) -> bytes:
+def encode_record(record: dict[str, Any]) -> bytes:
+    """Return the line that stands for a record, with its newline.
+
+    Raises:
+        InvalidValue: the record is no JSON, or longer than the line limit.
+    """
     try:
         line = (_encode(record) + "\n").encode("ascii")
     except RecursionError:

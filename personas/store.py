@@ -7,15 +7,44 @@ old text stored first, atomic.
 from __future__ import annotations
 
 import builtins
+import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from personas.authorship import Author, Diff, Undone, Version
-from personas.changes import Change
+from personas.changes import Change, ReplaceText, SetName
+from personas.current_sessions import current_sessions, link_session
+from personas.errors import (
+    Busy,
+    Conflict,
+    InvalidValue,
+    NothingToUndo,
+    OutsideHome,
+    PersonaError,
+    StorageError,
+    UnknownVersion,
+)
+from personas.folder import read_all, stems, taken_ids, unknown_persona
 from personas.home import Home
+from personas.merge import count, unified_diff
 from personas.persona import Persona
+from personas.persona_file import PersonaFile, is_id, readable
+from personas.persona_reading import broken_persona, read_persona
+from personas.slug import free_id, slug
+from personas.textfile import (
+    BOM,
+    SIZE_LIMIT,
+    decode,
+    encode,
+    replace_file,
+    sha256,
+)
+from personas.toml_edit import set_value
+from personas.undo import Unit, reverse
+from personas.versions import Timeline
 
 
 def utc_now() -> datetime:
@@ -42,11 +71,11 @@ class Store:
 
     def ids(self) -> builtins.list[str]:
         """Return the ids of all persona files, sorted without regard to case. One look at the folder."""
-        raise NotImplementedError
+        return [stem for stem in stems(self.home) if is_id(stem)]
 
     def list(self) -> builtins.list[Persona]:
         """Return every persona in the order of `ids`; a broken file is a `Persona` with `error` set."""
-        raise NotImplementedError
+        return read_all(self.home, current_sessions(self.home))
 
     def get(self, persona_id: str) -> Persona:
         """Return one persona, with `error` set when its file is broken.
@@ -54,7 +83,12 @@ class Store:
         Raises:
             UnknownPersona: no such file; the message names the nearest ids.
         """
-        raise NotImplementedError
+        file = self._file(persona_id)
+        session_id = self.session_of(persona_id)
+        try:
+            return read_persona(persona_id, self._content(file), session_id)
+        except (OutsideHome, StorageError) as error:
+            return broken_persona(persona_id, error, session_id=session_id)
 
     def text(self, persona_id: str) -> str:
         """Return the file's text as it is on disk (without a byte order mark, line endings kept).
@@ -62,7 +96,7 @@ class Store:
         Raises:
             BrokenFile: the file is not UTF-8.
         """
-        raise NotImplementedError
+        return decode(self._content(self._file(persona_id))).text
 
     def path(self, persona_id: str) -> Path:
         """Return where the persona's file lies; it need not exist.
@@ -70,7 +104,7 @@ class Store:
         Raises:
             OutsideHome: the id is no plain file name.
         """
-        raise NotImplementedError
+        return self._file(persona_id).path
 
     # -- changing -------------------------------------------------------------------------------------
 
@@ -89,7 +123,26 @@ class Store:
             InvalidValue: the name is empty or holds what cannot be stored.
             BrokenFile: the persona to copy is broken.
         """
-        raise NotImplementedError
+        text = "" if from_id is None else self.text(from_id)
+        text = SetName(name).apply(text)
+        if system_prompt or from_id is None:
+            text = set_value(text, ("system_prompt",), system_prompt)
+        content = encode(text)
+        if len(content) > SIZE_LIMIT:
+            raise InvalidValue(f"The persona would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
+        taken = taken_ids(self.home)
+        wanted = slug(name, fallback="persona")
+        while True:
+            file = self._file(free_id(wanted, taken.__contains__))
+            try:
+                with file.lock():
+                    replace_file(file.path, content, root=self.home.root, exclusive=True)
+                    with contextlib.suppress(StorageError):  # only what later goes on outside needs it
+                        file.remember(content)
+            except FileExistsError:  # another process took it just now
+                taken.add(file.persona_id)
+                continue
+            return read_persona(file.persona_id, content)
 
     def change(
         self, persona_id: str, change: Change, *, revision: str | None, by: Author, reason: str = ""
@@ -108,17 +161,29 @@ class Store:
             BrokenFile, EditRefused, InvalidValue: see `Change.apply`; the file is as it was.
             Busy: another process has been changing this persona for seconds.
         """
-        raise NotImplementedError
+        file = self._file(persona_id)
+        for attempts_left in (2, 1, 0):
+            try:
+                with file.lock():
+                    return self._change(file, change, revision, by, reason)
+            except Conflict:
+                if revision is not None or not attempts_left:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
 
     def delete(self, persona_id: str, *, by: Author) -> int:
         """Delete the file and return the number of the version that keeps its text for `restore`."""
-        raise NotImplementedError
+        file = self._file(persona_id)
+        with file.lock():
+            content = self._content(file)
+            return file.delete(file.noticed(content), content, by=by).version
 
     # -- versions -------------------------------------------------------------------------------------
 
     def log(self, persona_id: str) -> builtins.list[Version]:
         """Return the stored versions, newest first; also those of a deleted persona."""
-        raise NotImplementedError
+        _, timeline = self._history(persona_id)
+        return sorted(timeline.versions.values(), key=lambda version: version.number, reverse=True)
 
     def version_text(self, persona_id: str, version: str | int) -> str:
         """Return the text of a version given by number (also as a string of digits) or by name.
@@ -126,7 +191,8 @@ class Store:
         Raises:
             UnknownVersion: there is none.
         """
-        raise NotImplementedError
+        file, timeline = self._history(persona_id)
+        return readable(file.versions.load(_find(persona_id, timeline, version).sha))
 
     def name_version(self, persona_id: str, name: str, *, version: str | int | None = None) -> Version:
         """Give a version a name, so that it is never thinned out.
@@ -140,7 +206,24 @@ class Store:
             InvalidValue: the name is empty, a number or taken.
             UnknownVersion: there is no such version.
         """
-        raise NotImplementedError
+        file = self._file(persona_id)
+        if not name.strip() or name.strip() != name or any(mark in name for mark in "\n\r\0"):
+            raise InvalidValue("A version's name is a single line, not empty.")
+        if name.isdigit():
+            raise InvalidValue("A version's name must not be a number: versions have numbers already.")
+        encode(name)
+        with file.lock():
+            content = file.read_if_there()
+            timeline = file.noticed(content)
+            if any(other.name == name for other in timeline.versions.values()):
+                raise InvalidValue(f"There is already a version called {name!r}.")
+            if version is not None:
+                found = _find(persona_id, timeline, version)
+            else:
+                number = file.snapshot(timeline, self._content(file), reason=name).version
+                found = timeline.versions[number]
+            file.versions.append({"type": "name", "version": found.number, "name": name}, sync=True)
+        return replace(found, name=name)
 
     def diff(
         self,
@@ -158,7 +241,21 @@ class Store:
         Raises:
             UnknownVersion: no such version, or there are none yet.
         """
-        raise NotImplementedError
+        file, timeline = self._history(persona_id)
+        if from_version is not None:
+            older = _find(persona_id, timeline, from_version)
+        elif timeline.versions:
+            older = timeline.versions[max(timeline.versions)]
+        else:
+            raise UnknownVersion(f"{persona_id} has no versions yet: nothing has been changed.")
+        newer = None if to_version is None else _find(persona_id, timeline, to_version)
+        old = readable(file.versions.load(older.sha))
+        new = readable(self._content(file) if newer is None else file.versions.load(newer.sha))
+        to_name = "now" if newer is None else f"version {newer.number}"
+        title = f"{persona_id}.toml"
+        diff = unified_diff(old, new, f"{title} (version {older.number})", f"{title} ({to_name})")
+        added, removed = count(old, new)
+        return Diff(older.number, newer.number if newer else None, diff, added, removed)
 
     def restore(self, persona_id: str, version: str | int, *, by: Author) -> Persona:
         """Make the file what it was in `version`, byte for byte; also brings back a deleted persona.
@@ -168,7 +265,20 @@ class Store:
         Raises:
             UnknownVersion: there is none.
         """
-        raise NotImplementedError
+        file = self._file(persona_id)
+        with file.lock():
+            before = file.read_if_there()
+            timeline = file.noticed(before)
+            if before is None and not timeline.versions:
+                raise unknown_persona(self.home, persona_id, has_versions=False)
+            found = _find(persona_id, timeline, version)
+            after = file.versions.load(found.sha)
+            if before is None:
+                self._bring_back(file, after)
+            elif before != after:
+                note = ("file", f"version {found.number} restored")
+                file.write(timeline, before, after, by=by, note=note)
+            return read_persona(persona_id, after, self.session_of(persona_id))
 
     def undo(self, persona_id: str, *, by: Author, only: Literal["agent"] | None = None) -> Undone:
         """Undo the last unit (an agent's run, or a stretch of the person's editing); again: the one before.
@@ -185,17 +295,17 @@ class Store:
             Conflict: what was written since touches the same lines; nothing changed. Carries the text after
                 the unit (`base`), before it (`ours`) and now (`theirs`).
         """
-        raise NotImplementedError
+        return self._step(persona_id, "undo", by, only)
 
     def redo(self, persona_id: str, *, by: Author, only: Literal["agent"] | None = None) -> Undone:
         """Do again what the last undo undid; any new change ends that. Arguments and errors as in `undo`."""
-        raise NotImplementedError
+        return self._step(persona_id, "redo", by, only)
 
     # -- the current conversation ---------------------------------------------------------------------
 
     def session_of(self, persona_id: str) -> str | None:
         """Return the id of the persona's current conversation, or None if it never had one."""
-        raise NotImplementedError
+        return current_sessions(self.home).get(persona_id)
 
     def link_session(self, persona_id: str, session_id: str) -> None:
         """Make `session_id` the persona's current conversation.
@@ -203,4 +313,117 @@ class Store:
         Raises:
             InvalidValue: the session id has other characters than letters, digits, `-` and `_`.
         """
-        raise NotImplementedError
+        self._file(persona_id)  # refuses what is no id
+        link_session(self.home, persona_id, session_id)
+
+    # -- inside ---------------------------------------------------------------------------------------
+
+    def _file(self, persona_id: str) -> PersonaFile:
+        return PersonaFile(self.home, persona_id, self._now)
+
+    def _content(self, file: PersonaFile) -> bytes:
+        """Return a persona's bytes; an unknown id is told with the ids that look like it."""
+        content = file.read_if_there()
+        if content is not None:
+            return content
+        raise unknown_persona(self.home, file.persona_id, has_versions=file.versions.exists())
+
+    def _change(
+        self, file: PersonaFile, change: Change, revision: str | None, by: Author, reason: str
+    ) -> Persona:
+        before = self._content(file)
+        if revision is not None and sha256(before) != revision:
+            raise _stale(file, change, revision, before)
+        bom = before.startswith(BOM)
+        # Replacing the whole file is how a person mends one that is not even UTF-8.
+        old = readable(before) if isinstance(change, ReplaceText) else decode(before).text
+        new = change.apply(old)
+        after = encode(new.removeprefix("\ufeff") if bom else new, bom=bom)
+        if after != before:
+            note = (change.subject, change.summarise(old, new))
+            timeline = file.noticed(before)
+            file.write(timeline, before, after, by=by, note=note, reason=reason, typed=change.typed)
+        return read_persona(file.persona_id, after, self.session_of(file.persona_id))
+
+    def _history(self, persona_id: str) -> tuple[PersonaFile, Timeline]:
+        """Return a persona's versions, changes from outside included where they can be recorded now."""
+        file = self._file(persona_id)
+        if not file.versions.exists():
+            return file, file.timeline(self._content(file))
+        try:
+            with file.lock():
+                return file, file.noticed(file.read_if_there())
+        except (Busy, StorageError, UnknownVersion):
+            return file, file.timeline(file.read_if_there())
+
+    def _bring_back(self, file: PersonaFile, content: bytes) -> None:
+        try:
+            replace_file(file.path, content, root=self.home.root, exclusive=True)
+        except FileExistsError:
+            raise StorageError(f"{file.path} appeared at this moment; nothing was written.") from None
+        with contextlib.suppress(StorageError):  # only what later goes on outside needs it
+            file.remember(content)
+
+    def _step(
+        self, persona_id: str, direction: Literal["undo", "redo"], by: Author, only: Literal["agent"] | None
+    ) -> Undone:
+        """Undo or redo the next unit that still has an effect."""
+        file = self._file(persona_id)
+        with file.lock():
+            before = self._content(file)
+            timeline = file.noticed(before)
+            stack = timeline.cursor.undo if direction == "undo" else timeline.cursor.redo
+            for unit in [unit for unit in reversed(stack) if only is None or unit.kind == only]:
+                after = _reversed(file, unit, before, direction)
+                if after == before:
+                    file.versions.append({"type": "skip", "stack": direction, "unit": unit.key})
+                    continue
+                what = unit.describe()
+                note = ("file", f"{direction} of {what}")
+                entry = file.write(timeline, before, after, by=by, note=note, role=direction, unit=unit.key)
+                persona = read_persona(persona_id, after, self.session_of(persona_id))
+                return Undone(persona, entry.version, what)
+        of = "of the agent's " if only else ""
+        raise NothingToUndo(f"There is nothing {of}to {direction} in {persona_id}.")
+
+
+def _find(persona_id: str, timeline: Timeline, version: str | int) -> Version:
+    found = timeline.find(version)
+    if found is None:
+        raise UnknownVersion(f"{persona_id} has no version {version!r}; log shows which there are.")
+    return found
+
+
+def _stale(file: PersonaFile, change: Change, revision: str, now: bytes) -> Conflict:
+    """Return the conflict of a change that was meant for an earlier text."""
+    theirs = readable(now)
+    base = ours = ""
+    with contextlib.suppress(PersonaError):  # the earlier text may not be stored, or not take the change
+        base = ours = readable(file.versions.load(revision))
+    with contextlib.suppress(PersonaError):
+        ours = change.apply(base or theirs)
+    return Conflict(
+        f"{file.persona_id} was changed meanwhile; nothing was written.", base=base, ours=ours, theirs=theirs
+    )
+
+
+def _reversed(file: PersonaFile, unit: Unit, before: bytes, direction: str) -> bytes:
+    """Return the file's bytes without a unit's steps.
+
+    Raises:
+        Conflict: what was written since meets them, or the outcome would be a broken file.
+    """
+    now = readable(before)
+    reversal = reverse(unit, now, lambda sha: readable(file.versions.load(sha)))
+    if reversal.text is not None:
+        after = encode(reversal.text, bom=before.startswith(BOM))
+        broken = read_persona(file.persona_id, after).error
+        if broken is None or read_persona(file.persona_id, before).error is not None:
+            return after
+    raise Conflict(
+        f"Could not {direction} {unit.describe()} in {file.persona_id}: what was written since is in the same "
+        "place; nothing changed.",
+        base=reversal.after,
+        ours=reversal.before,
+        theirs=now,
+    )

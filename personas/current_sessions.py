@@ -1,0 +1,45 @@
+"""Which conversation is a persona's current one. Kept beside the sessions, never in the persona's file."""
+
+from __future__ import annotations
+
+import re
+
+from personas.errors import InvalidValue
+from personas.home import Home
+from personas.journal import Journal
+from personas.textfile import storage_error
+
+_FILE = "current-sessions.journal"
+_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+
+
+def current_sessions(home: Home) -> dict[str, str]:
+    """Return the session id of each persona that has a conversation.
+
+    Raises:
+        OutsideHome, StorageError: the file cannot be read.
+    """
+    current: dict[str, str] = {}
+    for record in Journal(home.inside(home.sessions) / _FILE).read().records:
+        persona_id, session_id = record.get("persona_id"), record.get("session_id")
+        if isinstance(persona_id, str) and isinstance(session_id, str) and _SESSION_ID.fullmatch(session_id):
+            current[persona_id] = session_id
+    return current
+
+
+def link_session(home: Home, persona_id: str, session_id: str) -> None:
+    """Make a conversation the persona's current one; lasting when this returns.
+
+    Raises:
+        InvalidValue: the session id is none.
+        OutsideHome, StorageError: it cannot be written.
+    """
+    if not _SESSION_ID.fullmatch(session_id):
+        raise InvalidValue(f"{session_id!r} cannot be a conversation's id.")
+    folder = home.inside(home.sessions)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(error, "create", folder) from None
+    with Journal(folder / _FILE) as journal:
+        journal.append({"persona_id": persona_id, "session_id": session_id}, sync=True)

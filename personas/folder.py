@@ -1,0 +1,93 @@
+"""The folder of persona files: what is in it, and reading all of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from personas.errors import OutsideHome, StorageError, UnknownPersona
+from personas.home import Home
+from personas.persona import Persona
+from personas.persona_file import is_id
+from personas.persona_reading import broken_persona, read_persona
+from personas.textfile import read_regular, storage_error
+
+
+def stems(home: Home) -> list[str]:
+    """Return the stems of all persona files, sorted without regard to case; also of those that are no ids.
+
+    Raises:
+        OutsideHome: the folder leads out of the home.
+        StorageError: it cannot be read.
+    """
+    folder = home.inside(home.personas)
+    try:
+        with os.scandir(folder) as entries:
+            found = [
+                entry.name[:-5]
+                for entry in entries
+                if entry.name.endswith(".toml")
+                and not entry.name.startswith(".")
+                and not entry.is_dir(follow_symlinks=False)
+            ]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise storage_error(error, "read", folder) from None
+    return sorted(found, key=lambda stem: (stem.casefold(), stem))
+
+
+def read_all(home: Home, sessions: Mapping[str, str]) -> list[Persona]:
+    """Return every persona in the order of `stems`; whatever is wrong with one becomes its `error`.
+
+    Args:
+        home: the home.
+        sessions: the current conversation by persona id.
+    """
+    folder = home.inside(home.personas)
+    personas = []
+    for stem in stems(home):
+        session_id = sessions.get(stem)
+        try:
+            if not is_id(stem):
+                raise OutsideHome("The file's name is not UTF-8; rename it.")
+            path = folder / f"{stem}.toml"
+            # The folder is checked already; only a symlink in it can lead elsewhere.
+            content = read_regular(path, root=home.root if path.is_symlink() else folder)
+            personas.append(read_persona(stem, content, session_id))
+        except FileNotFoundError:
+            gone = StorageError("The file is gone, or a symlink that leads nowhere.")
+            personas.append(broken_persona(stem, gone, session_id=session_id))
+        except (OutsideHome, StorageError) as error:
+            shown = stem.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            personas.append(broken_persona(shown, error, session_id=session_id))
+    return personas
+
+
+def taken_ids(home: Home) -> set[str]:
+    """Return, case folded, all ids a new persona cannot have: those in use and those that have versions."""
+    taken = {stem.casefold() for stem in stems(home)}
+    folder = home.inside(home.versions)
+    try:
+        with os.scandir(folder) as entries:
+            taken.update(entry.name.casefold() for entry in entries)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise storage_error(error, "read", folder) from None
+    return taken
+
+
+def unknown_persona(home: Home, persona_id: str, *, has_versions: bool) -> UnknownPersona:
+    """Return the error for an id without a file, with the ids that look like it."""
+    from difflib import get_close_matches
+
+    folded = {stem.casefold(): stem for stem in stems(home) if is_id(stem)}
+    near = get_close_matches(persona_id.casefold(), folded, n=3)
+    if has_versions:
+        hint = "it was deleted; restore brings it back."
+    elif near:
+        hint = f"did you mean {' or '.join(folded[name] for name in near)}?"
+    else:
+        hint = "list shows all of them."
+    return UnknownPersona(f"There is no persona {persona_id!r}; {hint}")

@@ -1,0 +1,342 @@
+"""One persona's file together with its versions: reading it, and the one way it is written.
+
+A write stores the old text and a record first, compares what is on disk right before the rename, and marks the
+record done. Whoever writes holds `lock()`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from personas.authorship import Author
+from personas.errors import BrokenFile, Conflict, InvalidValue, OutsideHome, PersonaError, UnknownPersona
+from personas.home import Home
+from personas.lock import hold
+from personas.merge import count
+from personas.textfile import (
+    SIZE_LIMIT,
+    decode,
+    read_regular,
+    remove_file,
+    replace_file,
+    sha256,
+    storage_error,
+)
+from personas.versions import Entry, Role, Timeline, VersionFolder
+
+STRETCH = 600  # seconds in which one person's autosaves are one version
+_WAIT = 5.0  # seconds to wait for another writer
+
+
+def is_id(persona_id: str) -> bool:
+    """Whether a text can be a persona's id: a plain, visible file name without its ending."""
+    return (
+        0 < len(persona_id) <= 250
+        and not persona_id.startswith(".")
+        and not any(mark in "/\0" or "\ud800" <= mark <= "\udfff" for mark in persona_id)
+    )
+
+
+def readable(content: bytes) -> str:
+    """Return a file's text for showing and counting, whatever its bytes are."""
+    try:
+        return decode(content).text
+    except BrokenFile:
+        return content.decode("utf-8", "replace")
+
+
+class PersonaFile:
+    """One persona's file and versions.
+
+    Args:
+        home: the home.
+        persona_id: any text.
+        now: the clock.
+
+    Raises:
+        OutsideHome: the id is no plain file name.
+    """
+
+    def __init__(self, home: Home, persona_id: str, now: Callable[[], datetime]) -> None:
+        if not is_id(persona_id):
+            raise OutsideHome(f"{persona_id!r} cannot be a persona's id: an id is a plain file name.")
+        self._home = home
+        self._now = now
+        self.persona_id = persona_id
+        self.path: Path = home.personas / f"{persona_id}.toml"
+        self.versions = VersionFolder(home, persona_id)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other writers of this persona out.
+
+        Raises:
+            Busy: one has been at work for seconds.
+        """
+        name = self.persona_id
+        if len(name.encode()) > 200:
+            name = hashlib.sha256(name.encode()).hexdigest()
+        self._home.inside(self._home.locks)
+        try:
+            self._home.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise storage_error(error, "create", self._home.locks) from None
+        with hold(
+            self._home.locks / f"persona-{name}.lock", wait=_WAIT, what=f"The persona {self.persona_id}"
+        ):
+            yield
+
+    def read(self) -> bytes:
+        """Return the file's bytes.
+
+        Raises:
+            UnknownPersona: there is no such file.
+            OutsideHome, StorageError: see `read_regular`.
+        """
+        content = self.read_if_there()
+        if content is None:
+            raise UnknownPersona(f"There is no persona {self.persona_id!r}.")
+        return content
+
+    def read_if_there(self) -> bytes | None:
+        """Return the file's bytes, or None where there is no file."""
+        try:
+            return read_regular(self.path, root=self._home.root)
+        except FileNotFoundError:
+            return None
+
+    def timeline(self, content: bytes | None) -> Timeline:
+        """Return the versions, as they are recorded."""
+        return self.versions.timeline(None if content is None else sha256(content))
+
+    def noticed(self, content: bytes | None) -> Timeline:
+        """Return the versions; a change made outside the program becomes a version of its own first."""
+        timeline = self.timeline(content)
+        current = None if content is None else sha256(content)
+        if (
+            timeline.last_sha is None
+            or timeline.last_sha == current
+            or not self.versions.has(timeline.last_sha)
+        ):
+            return timeline
+        before = self.versions.load(timeline.last_sha)
+        if content is not None:
+            self.versions.store(content)
+        gone = content is None
+        added, removed = count(readable(before), "" if content is None else readable(content))
+        entry = self._entry(
+            timeline,
+            before=timeline.last_sha,
+            after=current,
+            role="external",
+            by=Author("external"),
+            reason="deleted outside the program" if gone else "changed outside the program",
+            note=("file", f"file +{added} -{removed}"),
+            added=added,
+            removed=removed,
+        )
+        self._record(entry)
+        self._mark_done()
+        timeline.take(entry)
+        timeline.records += 2
+        return timeline
+
+    def remember(self, content: bytes) -> None:
+        """Keep what the file holds now as known, so that later changes from outside are noticed."""
+        sha = self.versions.store(content)
+        self.versions.append({"type": "known", "sha": sha, "at": self._time()})
+
+    def write(
+        self,
+        timeline: Timeline,
+        before: bytes,
+        after: bytes,
+        *,
+        by: Author,
+        note: tuple[str, str],
+        reason: str = "",
+        role: Role = "change",
+        typed: bool = False,
+        unit: str = "",
+    ) -> Entry:
+        """Replace `before`, which is on disk, by `after`, and return the recorded change.
+
+        Args:
+            timeline: from `noticed(before)`; brought up to date.
+            before, after: the file's bytes.
+            by, reason: for the log.
+            note: subject and summary of the change.
+            role: what kind of change.
+            typed: whether it may join the person's stretch of editing.
+            unit: key of the unit undone or redone.
+
+        Raises:
+            Conflict: the file is no longer `before`.
+            InvalidValue: `after` is larger than a persona may be.
+            StorageError: the disk refused; the file is as it was.
+        """
+        if len(after) > SIZE_LIMIT:
+            raise InvalidValue(f"The persona would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
+        before_sha, after_sha = self.versions.store(before), self.versions.store(after)
+        stretch = self._stretch(timeline, by, before_sha) if typed and role == "change" else None
+        start = before if stretch is None else self.versions.load(timeline.versions[stretch.version].sha)
+        added, removed = count(readable(start), readable(after))
+        entry = self._entry(
+            timeline,
+            before=before_sha,
+            after=after_sha,
+            role=role,
+            by=by,
+            reason=reason,
+            note=note,
+            added=added,
+            removed=removed,
+            typed=typed,
+            unit=unit,
+            stretch=stretch,
+        )
+        self._record(entry)
+        with self._void_on_error(after_sha):
+            replace_file(
+                self.path, after, root=self._home.root, check=lambda: self._require(before, readable(after))
+            )
+        self._mark_done()
+        timeline.take(entry)
+        if stretch is not None:
+            self.versions.drop_unused(before_sha, timeline)
+        if timeline.is_long:
+            self._thin(timeline)
+        return entry
+
+    def delete(self, timeline: Timeline, before: bytes, *, by: Author) -> Entry:
+        """Remove the file, keeping its text as a version. Arguments and errors as in `write`."""
+        removed = count("", readable(before))[0]
+        entry = self._entry(
+            timeline,
+            before=self.versions.store(before),
+            after=None,
+            role="delete",
+            by=by,
+            reason="deleted",
+            note=("file", "deleted"),
+            added=0,
+            removed=removed,
+        )
+        self._record(entry)
+        with self._void_on_error(None):
+            self._require(before, "")
+            with contextlib.suppress(FileNotFoundError):
+                remove_file(self.path, root=self._home.root)
+        self._mark_done()
+        return entry
+
+    def snapshot(self, timeline: Timeline, content: bytes, *, reason: str) -> Entry:
+        """Store the text as it is as a version of its own."""
+        sha = self.versions.store(content)
+        entry = self._entry(
+            timeline,
+            before=sha,
+            after=sha,
+            role="snapshot",
+            by=Author("user"),
+            reason=reason,
+            note=("file", reason),
+            added=0,
+            removed=0,
+        )
+        self._record(entry)
+        self._mark_done()
+        timeline.take(entry)
+        return entry
+
+    def _entry(
+        self,
+        timeline: Timeline,
+        *,
+        before: str,
+        after: str | None,
+        role: Role,
+        by: Author,
+        reason: str,
+        note: tuple[str, str],
+        added: int,
+        removed: int,
+        typed: bool = False,
+        unit: str = "",
+        stretch: Entry | None = None,
+    ) -> Entry:
+        number = timeline.next_version if stretch is None else stretch.version
+        if not unit:
+            is_run = by.kind == "agent" and by.run_id is not None
+            unit = f"run:{by.session_id}:{by.run_id}" if is_run else f"version:{number}"
+        return Entry(
+            version=number,
+            before=before,
+            after=after,
+            role=role,
+            by=by,
+            at=self._time(),
+            reason=reason,
+            note=note,
+            added=added,
+            removed=removed,
+            typed=typed,
+            unit=unit,
+        )
+
+    def _stretch(self, timeline: Timeline, by: Author, before_sha: str) -> Entry | None:
+        """Return the last change if the person is still at the same stretch of editing."""
+        last = timeline.last
+        if last is None or by.kind != "user" or last.by.kind != "user" or not last.typed:
+            return None
+        if last.role != "change" or last.after != before_sha:
+            return None
+        first = timeline.versions.get(last.version)
+        try:
+            age = (self._now() - datetime.fromisoformat(first.at)).total_seconds() if first else -1
+        except (ValueError, TypeError):  # a time nobody can read
+            return None
+        return last if 0 <= age <= STRETCH and first and self.versions.has(first.sha) else None
+
+    def _time(self) -> str:
+        return self._now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def _record(self, entry: Entry) -> None:
+        self.versions.append(entry.to_record(), sync=True)
+
+    def _mark_done(self) -> None:
+        # The file says it too: a missing mark is made up for when the journal is read.
+        with contextlib.suppress(PersonaError):
+            self.versions.append({"type": "done"})
+
+    @contextmanager
+    def _void_on_error(self, after: str | None) -> Iterator[None]:
+        """Take the record back when the file did not get the new text."""
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(PersonaError):
+                now = self.read_if_there()
+                if (None if now is None else sha256(now)) != after:
+                    self.versions.append({"type": "void"})
+            raise
+
+    def _require(self, before: bytes, wanted: str) -> None:
+        """Raise Conflict unless the file still is what we read."""
+        now = self.read_if_there()
+        if now != before:
+            raise Conflict(
+                f"{self.path.name} was changed outside at this moment; nothing was written.",
+                base=readable(before),
+                ours=wanted,
+                theirs="" if now is None else readable(now),
+            )
+
+    def _thin(self, timeline: Timeline) -> None:
+        with contextlib.suppress(PersonaError):  # the change is made; thinning out can wait
+            self.versions.thin(timeline, self._now())

@@ -1,0 +1,42 @@
+"""Ids out of names: lower-case ASCII that is safe as a file name anywhere. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+ID_LIMIT = 64
+_OTHER = re.compile(r"[^a-z0-9]+")
+
+
+def slug(text: str, *, fallback: str, limit: int = ID_LIMIT) -> str:
+    """Return `text` as words of `a-z` and `0-9` joined by hyphens, other scripts transliterated.
+
+    Args:
+        text: any text; only its beginning counts.
+        fallback: what to return when nothing of it can be said in ASCII.
+        limit: most characters; cut at a word where there is one.
+    """
+    start = text[: 4 * limit]
+    if not start.isascii():
+        from anyascii import anyascii
+
+        start = anyascii(start)
+    words = _OTHER.sub("-", start.lower()).strip("-")
+    if len(words) > limit:
+        cut = words[: limit + 1].rpartition("-")[0]
+        words = cut if len(cut) * 2 >= limit else words[:limit]
+    return words.strip("-") or fallback
+
+
+def free_id(wanted: str, is_taken: Callable[[str], bool], *, limit: int = ID_LIMIT) -> str:
+    """Return `wanted`, or with the first free suffix `-2`, `-3`, …, within `limit` characters."""
+    if not is_taken(wanted):
+        return wanted
+    number = 2
+    while True:
+        suffix = f"-{number}"
+        candidate = wanted[: limit - len(suffix)].rstrip("-") + suffix
+        if not is_taken(candidate):
+            return candidate
+        number += 1
