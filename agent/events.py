@@ -1,12 +1,12 @@
 """The events of a run, in the order AGENT-CORE gives them. All are immutable and carry run id and number.
 
-    agent_start
-      step_start
-        [turn_start turn_end of each prompt, steering or follow-up turn that opens the step]
-        per block of the answer:  turn_start turn_delta* turn_end
-        per tool call:            tool_start tool_progress* tool_end, turn_start turn_end of its result
-      step_end
-    agent_end
+agent_start
+  step_start
+    [turn_start turn_end of each prompt, steering or follow-up turn that opens the step]
+    per block of the answer:  turn_start turn_delta* turn_end
+    per tool call:            tool_start tool_progress* tool_end, turn_start turn_end of its result
+  step_end
+agent_end
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class AgentEnd(_Event):
     outcome: Outcome
     stop_reason: str = ""
     error: ModelError | None = None
-    usage: Usage = Usage()
+    usage: Usage = Usage()  # noqa: RUF009 - immutable
     steps: int = 0
     undelivered: tuple[UserTurn, ...] = ()
 

@@ -136,9 +136,7 @@ class CustomTurn:
     created_at: str = field(default_factory=utc_now)
 
 
-Turn = (
-    UserTurn | AssistantTextTurn | ThinkingTurn | ToolCallTurn | ToolResultTurn | NoticeTurn | CustomTurn
-)
+Turn = UserTurn | AssistantTextTurn | ThinkingTurn | ToolCallTurn | ToolResultTurn | NoticeTurn | CustomTurn
 
 _COMMON = ("id", "created_at")
 _TEXT: dict[str, type] = {"content": str}

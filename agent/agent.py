@@ -1,0 +1,469 @@
+"""The agent: a conversation with its model and tools, its queues and its listeners, around the stateless loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from agent.events import AgentEnd, Event, ToolEnd, ToolStart, TurnDelta, TurnEnd, TurnStart
+from agent.limits import Limits
+from agent.loop import (
+    AgentContext,
+    ConvertToLlm,
+    GetApiKey,
+    LoopConfig,
+    OnSteer,
+    ToolExecution,
+    TransformContext,
+    find_continuation,
+    run_loop,
+)
+from agent.models.base import Model, ModelError, ThinkingLevel
+from agent.models.retry import RetryPolicy
+from agent.models.stalls import Clock, SystemClock
+from agent.run import Interrupts
+from agent.tool import AfterToolCall, BeforeToolCall, Tool
+from agent.turns import AssistantTextTurn, CustomTurn, NoticeTurn, ThinkingTurn, Turn, UserTurn
+from personas.errors import PersonaError
+
+log = logging.getLogger(__name__)
+
+QueueMode = Literal["one_at_a_time", "all"]
+Listener = Callable[[Event], Any]
+
+
+class AgentBusy(PersonaError):
+    """A run is active; steer it, wait for it, or stop it first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentState:
+    """What an agent is and does at one moment; later changes do not show in it.
+
+    Attributes:
+        turns: the finished turns of the conversation.
+        is_streaming: whether a run is active.
+        streaming_turn: the turn being streamed, with what came of it so far, or None.
+        pending_tool_calls: ids of the call turns between `tool_start` and `tool_end`.
+        error: why the last run failed, or None.
+    """
+
+    system_prompt: str
+    model: Model
+    thinking: ThinkingLevel
+    tools: tuple[Tool, ...]
+    turns: tuple[Turn, ...]
+    is_streaming: bool
+    streaming_turn: Turn | None
+    pending_tool_calls: frozenset[str]
+    error: ModelError | None
+
+
+class _Queue:
+    """User turns that wait for their moment."""
+
+    def __init__(self, mode: QueueMode) -> None:
+        self.mode: QueueMode = mode
+        self.turns: list[UserTurn] = []
+
+    def take(self) -> list[UserTurn]:
+        """Remove and return what one delivery brings: the oldest, or all."""
+        count = 1 if self.mode == "one_at_a_time" else len(self.turns)
+        taken, self.turns = self.turns[:count], self.turns[count:]
+        return taken
+
+    def take_all(self) -> list[UserTurn]:
+        """Remove and return everything."""
+        taken, self.turns = self.turns, []
+        return taken
+
+
+class Agent:
+    """An agent with state. All its methods belong to the thread of its event loop.
+
+    Model, tools, thinking level, system prompt and hooks are looked at when a run starts; changes apply to
+    the next one. Besides the constructor's arguments these attributes may be set: `system_prompt`, `model`,
+    `thinking`, `tools`, `turns` (idle only), `steering_mode`, `follow_up_mode`, `on_steer`, `tool_execution`,
+    `limits`, `session_id`, `max_tokens`, `retry`, `grace`, and the functions.
+
+    Args:
+        model: where answers come from.
+        tools: what it may call.
+        system_prompt: sent with every request.
+        turns: the conversation so far.
+        thinking: how much the model may think.
+        transform_context: `turns -> turns`, applied for each request, before the conversion.
+        convert_to_llm: `turns -> messages`; by default the conversion with repair of `agent.messages`.
+        get_api_key: asked for every request.
+        before_tool_call: may block a call or change its input; see `agent.tool.HookContext`.
+        after_tool_call: may replace a call's output.
+        on_steer: whether steering skips the calls that have not started or waits for the whole batch.
+        steering_mode: how many steering messages one delivery brings.
+        follow_up_mode: likewise for follow-ups.
+        tool_execution: side by side, or one after the other.
+        limits: what one run may use up.
+        session_id: forwarded to model and tools.
+        clock: the time, and calls at a later time.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: Model,
+        tools: Sequence[Tool] = (),
+        system_prompt: str = "",
+        turns: Iterable[Turn] = (),
+        thinking: ThinkingLevel = "off",
+        transform_context: TransformContext | None = None,
+        convert_to_llm: ConvertToLlm | None = None,
+        get_api_key: GetApiKey | None = None,
+        before_tool_call: BeforeToolCall | None = None,
+        after_tool_call: AfterToolCall | None = None,
+        on_steer: OnSteer = "skip_remaining",
+        steering_mode: QueueMode = "one_at_a_time",
+        follow_up_mode: QueueMode = "one_at_a_time",
+        tool_execution: ToolExecution = "parallel",
+        limits: Limits = Limits(),  # noqa: B008 - immutable
+        session_id: str | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.model = model
+        self.tools: Sequence[Tool] = tuple(tools)
+        self.system_prompt = system_prompt
+        self.thinking: ThinkingLevel = thinking
+        self.transform_context = transform_context
+        self.convert_to_llm = convert_to_llm
+        self.get_api_key = get_api_key
+        self.before_tool_call = before_tool_call
+        self.after_tool_call = after_tool_call
+        self.on_steer: OnSteer = on_steer
+        self.tool_execution: ToolExecution = tool_execution
+        self.limits = limits
+        self.session_id = session_id
+        self.max_tokens: int | None = None
+        self.retry = RetryPolicy()
+        self.grace = 0.05
+        self._clock: Clock = clock or SystemClock()
+        self._turns: list[Turn] = list(turns)
+        self._turns_seen: tuple[Turn, ...] | None = None
+        self._steering = _Queue(steering_mode)
+        self._follow_up = _Queue(follow_up_mode)
+        self._listeners: list[Listener] = []
+        self._complained: set[int] = set()
+        self._task: asyncio.Task[AgentEnd] | None = None
+        self._interrupts: Interrupts | None = None
+        self._streaming: dict[str, tuple[Turn, list[str]]] = {}
+        self._pending: dict[str, None] = {}
+        self._error: ModelError | None = None
+
+    # State
+
+    @property
+    def state(self) -> AgentState:
+        """What the agent is and does now."""
+        return AgentState(
+            system_prompt=self.system_prompt,
+            model=self.model,
+            thinking=self.thinking,
+            tools=tuple(self.tools),
+            turns=self.turns,
+            is_streaming=self.is_streaming,
+            streaming_turn=self._streaming_turn(),
+            pending_tool_calls=frozenset(self._pending),
+            error=self._error,
+        )
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The finished turns of the conversation."""
+        if self._turns_seen is None:
+            self._turns_seen = tuple(self._turns)
+        return self._turns_seen
+
+    @turns.setter
+    def turns(self, turns: Iterable[Turn]) -> None:
+        self._refuse_while_busy("The conversation cannot be replaced")
+        self._turns = list(turns)
+        self._turns_seen = None
+
+    def append_turn(self, turn: Turn) -> None:
+        """Add a turn that no run makes: while one is active only a notice or a kind of the application's own.
+
+        Raises:
+            AgentBusy: a run is active and the turn would change what the model sees.
+        """
+        if not isinstance(turn, NoticeTurn | CustomTurn):
+            self._refuse_while_busy("A turn cannot be added")
+        self._turns.append(turn)
+        self._turns_seen = None
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether a run is active."""
+        return self._task is not None
+
+    @property
+    def steering_mode(self) -> QueueMode:
+        """How many steering messages one delivery brings."""
+        return self._steering.mode
+
+    @steering_mode.setter
+    def steering_mode(self, mode: QueueMode) -> None:
+        self._steering.mode = mode
+
+    @property
+    def follow_up_mode(self) -> QueueMode:
+        """How many follow-ups one delivery brings."""
+        return self._follow_up.mode
+
+    @follow_up_mode.setter
+    def follow_up_mode(self, mode: QueueMode) -> None:
+        self._follow_up.mode = mode
+
+    # Running
+
+    async def prompt(self, said: str | Turn | Sequence[Turn]) -> AgentEnd:
+        """Say something and run until idle; return how the run ended.
+
+        Cancelling this call aborts the run and waits until it has settled.
+
+        Raises:
+            AgentBusy: a run is active.
+        """
+        self._refuse_while_busy("A message cannot be sent")
+        if isinstance(said, str):
+            return await self._run([UserTurn(content=said)], poll_first=True)
+        prompts = list(said) if isinstance(said, Sequence) else [said]
+        return await self._run(prompts, poll_first=True)
+
+    async def continue_(self) -> AgentEnd:
+        """Run on from where the conversation stands; return how the run ended.
+
+        Raises:
+            AgentBusy: a run is active.
+            NothingToContinue: the conversation is empty or complete, and nothing is queued.
+        """
+        self._refuse_while_busy("The conversation cannot be continued")
+        prompts = await find_continuation(self._turns, self._steering.take, self._follow_up.take)
+        return await self._run(prompts, poll_first=not prompts)
+
+    def abort(self, reason: str = "") -> None:
+        """Stop the active run at once; it settles within the grace period. Idle, this does nothing."""
+        if self._interrupts is not None:
+            self._interrupts.abort(reason)
+
+    def cancel_tool(self, call_id: str) -> bool:
+        """Cancel one open tool call (the id of its turn, or its wire id); return whether there was one."""
+        return self._interrupts is not None and self._interrupts.cancel_tool(call_id)
+
+    async def wait_for_idle(self) -> None:
+        """Return when no run is active and the listeners of `agent_end` have finished."""
+        while (task := self._task) is not None:
+            if task is asyncio.current_task():
+                raise AgentBusy("A listener cannot wait for the end of the run that calls it.")
+            await asyncio.wait({task})
+
+    def reset(self) -> None:
+        """Forget the conversation, the queues and the error.
+
+        Raises:
+            AgentBusy: a run is active.
+        """
+        self._refuse_while_busy("The agent cannot be reset")
+        self._turns, self._turns_seen = [], None
+        self.clear_all_queues()
+        self._error = None
+
+    # Queues
+
+    def steer(self, said: str | UserTurn) -> UserTurn:
+        """Queue a message for the working agent: delivered after the tool that runs, or with the next step."""
+        return self._enqueue(self._steering, said)
+
+    def follow_up(self, said: str | UserTurn) -> UserTurn:
+        """Queue a message for when the agent would otherwise be idle."""
+        return self._enqueue(self._follow_up, said)
+
+    @property
+    def steering_queue(self) -> tuple[UserTurn, ...]:
+        """What waits as steering, oldest first."""
+        return tuple(self._steering.turns)
+
+    @property
+    def follow_up_queue(self) -> tuple[UserTurn, ...]:
+        """What waits as follow-up, oldest first."""
+        return tuple(self._follow_up.turns)
+
+    def clear_steering_queue(self) -> list[UserTurn]:
+        """Empty the queue and return what was in it."""
+        return self._steering.take_all()
+
+    def clear_follow_up_queue(self) -> list[UserTurn]:
+        """Empty the queue and return what was in it."""
+        return self._follow_up.take_all()
+
+    def clear_all_queues(self) -> list[UserTurn]:
+        """Empty both queues and return what was in them, steering first."""
+        return self._steering.take_all() + self._follow_up.take_all()
+
+    # Listening
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` (plain or async) with every event from now on, after those subscribed earlier.
+
+        It is awaited before the run goes on. What it raises is reported once and changes nothing.
+
+        Returns:
+            A function that unsubscribes it.
+        """
+        self._listeners = [*self._listeners, listener]
+        subscribed = True
+
+        def unsubscribe() -> None:
+            nonlocal subscribed
+            if subscribed:
+                subscribed = False
+                listeners = self._listeners.copy()
+                listeners.remove(listener)
+                self._listeners = listeners
+
+        return unsubscribe
+
+    # Inside
+
+    def _refuse_while_busy(self, what: str) -> None:
+        if self._task is not None:
+            raise AgentBusy(f"{what} while the agent works; wait for it or stop it first.")
+
+    @staticmethod
+    def _enqueue(queue: _Queue, said: str | UserTurn) -> UserTurn:
+        turn = UserTurn(content=said) if isinstance(said, str) else said
+        queue.turns.append(turn)
+        return turn
+
+    async def _run(self, prompts: Sequence[Turn], *, poll_first: bool) -> AgentEnd:
+        """Start the run in a task of its own and wait for it."""
+        self._error = None
+        self._interrupts = interrupts = Interrupts()
+        context = AgentContext(
+            system_prompt=self.system_prompt, turns=tuple(self._turns), tools=tuple(self.tools)
+        )
+        config = self._config(interrupts)
+        self._task = task = asyncio.get_running_loop().create_task(
+            self._go(prompts, context, config, poll_first=poll_first)
+        )
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            interrupts.abort("the caller was cancelled")
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait({task})
+            raise
+
+    async def _go(
+        self, prompts: Sequence[Turn], context: AgentContext, config: LoopConfig, *, poll_first: bool
+    ) -> AgentEnd:
+        try:
+            return await run_loop(prompts, context, config, self._see, poll_first=poll_first)
+        finally:
+            self._streaming.clear()
+            self._pending.clear()
+            self._task = self._interrupts = None
+
+    def _config(self, interrupts: Interrupts) -> LoopConfig:
+        """Everything the run looks at, as it is now."""
+        return LoopConfig(
+            model=self.model,
+            thinking=self.thinking,
+            max_tokens=self.max_tokens,
+            session_id=self.session_id,
+            transform_context=self.transform_context,
+            convert_to_llm=self.convert_to_llm,
+            get_api_key=self.get_api_key,
+            before_tool_call=self.before_tool_call,
+            after_tool_call=self.after_tool_call,
+            get_steering=self._steering.take,
+            get_follow_up=self._follow_up.take,
+            take_undelivered=self.clear_all_queues,
+            on_steer=self.on_steer,
+            tool_execution=self.tool_execution,
+            limits=self.limits,
+            retry=self.retry,
+            clock=self._clock,
+            interrupts=interrupts,
+            grace=self.grace,
+        )
+
+    def _see(self, event: Event) -> Awaitable[None] | None:
+        """Update the state, then tell the listeners; return what is left to await."""
+        if isinstance(event, TurnDelta):
+            if (streaming := self._streaming.get(event.turn_id)) is not None:
+                streaming[1].append(event.text)
+        elif isinstance(event, TurnStart):
+            self._streaming[event.turn.id] = (event.turn, [])
+        elif isinstance(event, TurnEnd):
+            self._streaming.pop(event.turn.id, None)
+            self._turns.append(event.turn)
+            self._turns_seen = None
+        elif isinstance(event, ToolStart):
+            self._pending[event.call.id] = None
+        elif isinstance(event, ToolEnd):
+            self._pending.pop(event.call.id, None)
+        elif isinstance(event, AgentEnd):
+            self._error = event.error
+        listeners = self._listeners
+        for index, listener in enumerate(listeners):
+            try:
+                result = listener(event)
+            except Exception as error:  # noqa: BLE001 - a listener must not break the run
+                self._complain(listener, error)
+                continue
+            if result is not None and inspect.isawaitable(result):
+                return self._tell(event, result, listener, listeners[index + 1 :])
+        return None
+
+    async def _tell(
+        self, event: Event, pending: Awaitable[Any], listener: Listener, others: Sequence[Listener]
+    ) -> None:
+        """Await one listener, then call and await the others in order."""
+        await self._await(pending, listener)
+        for other in others:
+            try:
+                result = other(event)
+            except Exception as error:  # noqa: BLE001 - a listener must not break the run
+                self._complain(other, error)
+                continue
+            if result is not None and inspect.isawaitable(result):
+                await self._await(result, other)
+
+    async def _await(self, pending: Awaitable[Any], listener: Listener) -> None:
+        try:
+            await pending
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                self.abort("the program cancelled the run")  # the run closes everything, then ends
+                task.uncancel()
+            else:
+                self._complain(listener, error)
+        except Exception as error:  # noqa: BLE001 - a listener must not break the run
+            self._complain(listener, error)
+
+    def _complain(self, listener: Listener, error: BaseException) -> None:
+        """Report a listener's failure, once for each listener."""
+        if id(listener) not in self._complained:
+            self._complained.add(id(listener))
+            log.error("a listener failed; the run goes on: %r", listener, exc_info=error)
+
+    def _streaming_turn(self) -> Turn | None:
+        if not self._streaming:
+            return None
+        turn, parts = next(reversed(self._streaming.values()))
+        if isinstance(turn, AssistantTextTurn | ThinkingTurn):
+            return replace(turn, content="".join(parts))
+        return turn

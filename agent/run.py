@@ -1,0 +1,309 @@
+"""One run while it goes: its events, its stop, and the one way it awaits code that is not ours.
+
+The run's own task is never cancelled from inside. Foreign code (a model, a tool, a hook) runs in tasks of
+its own; the run waits for whichever comes first: the code's end, a stop, a timeout. Code that does not
+react to its cancellation is left behind after a grace period.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from agent.events import Event, Outcome, TurnEnd, TurnStart
+from agent.models.base import Usage
+from agent.turns import Turn, new_id
+
+if TYPE_CHECKING:
+    from agent.loop import LoopConfig
+
+log = logging.getLogger(__name__)
+
+Sink = Callable[[Event], Awaitable[None] | None]
+
+_left_behind: set[asyncio.Future[Any]] = set()
+
+
+class Cut(Exception):
+    """Foreign code was not waited for to its end; the message says why."""
+
+
+class Interrupts:
+    """How the outside reaches into a run: ends it, or one of its tools. Usable from the loop's thread."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._run: Run | None = None
+
+    def abort(self, reason: str = "") -> None:
+        """End the run with the outcome `cancelled`, at once, wherever it is. Later calls change nothing."""
+        if self.reason is None:
+            self.reason = reason or "stopped by the user"
+            if self._run is not None:
+                self._run.stop("cancelled", self.reason)
+
+    def cancel_tool(self, call_id: str) -> bool:
+        """End one tool without ending the run; return whether a call of this id was open."""
+        return self._run is not None and self._run.cancel_call(call_id)
+
+    def attach(self, run: Run) -> None:
+        """Reach into `run` from now on; an abort that came before counts."""
+        self._run = run
+        if self.reason is not None:
+            run.stop("cancelled", self.reason)
+
+    def detach(self, run: Run) -> None:
+        """The run is over."""
+        if self._run is run:
+            self._run = None
+
+
+class Run:
+    """The state of one run.
+
+    Attributes:
+        id: of this run.
+        added: the turns it has added, in order.
+        stopped: the outcome and the reason once it is to end early, else None.
+        usage: tokens of all its requests so far.
+        step: the number of the step it is in.
+    """
+
+    def __init__(self, config: LoopConfig, sink: Sink) -> None:
+        self.id = new_id("run")
+        self.config = config
+        self.added: list[Turn] = []
+        self.stopped: tuple[Outcome, str] | None = None
+        self.usage = Usage()
+        self.step = 0
+        self.cancelled_outside = False
+        self.open_calls: dict[str, Callable[[], None]] = {}
+        self.on_turn: Callable[[Turn], None] = self.added.append
+        self._sink = sink
+        self._seq = 0
+        self._emitting = False
+        self._waiter: asyncio.Future[None] | None = None
+        self._poked = False
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._now = config.clock.now
+
+    # Events
+
+    async def emit(self, kind: Callable[..., Event], **fields: Any) -> None:
+        """Send one event and wait until everyone has seen it."""
+        event = kind(run_id=self.id, seq=self._seq, at=self._now(), **fields)
+        self._seq += 1
+        await self.send(event)
+
+    def stamp(self) -> dict[str, Any]:
+        """Return what every event carries, for the next one."""
+        self._seq += 1
+        return {"run_id": self.id, "seq": self._seq - 1, "at": self._now()}
+
+    async def send(self, event: Event) -> None:
+        """Hand a stamped event to everyone; see `emit`."""
+        self._emitting = True
+        try:
+            pending = self._sink(event)
+            if pending is not None:
+                await pending
+        finally:
+            self._emitting = False
+            if self.stopped is not None:
+                self.poke()
+
+    async def say(self, turn: Turn) -> None:
+        """Add a whole turn to the conversation."""
+        await self.emit(TurnStart, turn=turn)
+        await self.end_turn(turn)
+
+    async def end_turn(self, turn: Turn) -> None:
+        """Add a turn whose start was already sent."""
+        self.on_turn(turn)
+        await self.emit(TurnEnd, turn=turn)
+
+    # Stopping
+
+    def stop(self, outcome: Outcome, reason: str) -> None:
+        """Have the run end with this outcome as soon as everything open is closed. The first stop counts."""
+        if self.stopped is None:
+            self.stopped = (outcome, reason)
+        self.poke()
+
+    def cancel_call(self, call_id: str) -> bool:
+        """Cancel one open tool call, by the id of its turn or its wire id."""
+        cancel = self.open_calls.get(call_id)
+        if cancel is None:
+            return False
+        cancel()
+        self.poke()
+        return True
+
+    # Waiting
+
+    def poke(self, _done: object = None) -> None:
+        """Have `wait` return: something may have changed."""
+        self._poked = True
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def poke_from_anywhere(self) -> None:
+        """`poke`, also from another thread."""
+        if threading.get_ident() == self._thread:
+            self.poke()
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                self._loop.call_soon_threadsafe(self.poke)
+
+    async def wait(self) -> None:
+        """Return when the run was poked since the last return. Our own cancellation becomes a stop."""
+        if not self._poked:
+            self._waiter = self._loop.create_future()
+            try:
+                await self._waiter
+            except asyncio.CancelledError:
+                self.cancelled_outside = True
+                self.stop("cancelled", "the program cancelled the run")
+            finally:
+                self._waiter = None
+        self._poked = False
+
+    async def sleep_until(self, due: float) -> bool:
+        """Wait for a time of the clock; return False when the run was stopped before."""
+        clock = self.config.clock
+        while self.stopped is None and (left := due - clock.now()) > 0:
+            timer = clock.call_later(left, self.poke)
+            try:
+                await self.wait()
+            finally:
+                timer.cancel()
+        return self.stopped is None
+
+    async def call(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        within: float | None = None,
+        given_up: Callable[[], str | None] = lambda: None,
+    ) -> Any:
+        """Call a function given to us, plain or async, and return what it returns.
+
+        Raises:
+            Cut: the run was stopped, `given_up` gave a reason, or `within` seconds went by.
+            Exception: whatever the function raised.
+        """
+        result = function(*args)
+        if not inspect.isawaitable(result):
+            return result
+        task = asyncio.ensure_future(result)
+        task.add_done_callback(self.poke)
+        clock = self.config.clock
+        late = _Flag(self.poke)
+        timer = None if within is None else clock.call_later(within, late.set)
+        try:
+            while not task.done():
+                await self.wait()
+                reason = given_up()
+                if self.stopped is not None:
+                    reason = "cancelled"
+                elif late.is_set:
+                    reason = f"it took longer than {within:g} s"
+                if reason is not None and not task.done():
+                    await self.release([task])
+                    raise Cut(reason)
+        finally:
+            if timer is not None:
+                timer.cancel()
+        if task.cancelled():
+            raise Cut("it cancelled itself")
+        return task.result()
+
+    async def watch(self, task: asyncio.Task[None], due: Callable[[], float] | None = None) -> bool:
+        """Wait for a task that sends events itself; stop it between two of them, never within one.
+
+        Args:
+            task: what to wait for.
+            due: the time of the clock, which may move, at which the task is given up.
+
+        Returns:
+            Whether it was given up because its time came.
+        """
+        task.add_done_callback(self.poke)
+        clock = self.config.clock
+        alarm = _Flag(self.poke)
+        timer = None if due is None else clock.call_later(max(0.0, due() - clock.now()), alarm.set)
+        late = False
+        try:
+            while not task.done():
+                await self.wait()
+                if alarm.is_set and due is not None and not late:
+                    left = due() - clock.now()
+                    late = left <= 0.001
+                    if not late:
+                        alarm = _Flag(self.poke)
+                        timer = clock.call_later(left, alarm.set)
+                if (late or self.stopped is not None) and not self._emitting and not task.done():
+                    await self.release([task])
+                    return late
+        finally:
+            if timer is not None:
+                timer.cancel()
+        _look_at(task)
+        return False
+
+    async def release(self, tasks: Iterable[asyncio.Future[Any]]) -> None:
+        """Cancel tasks and wait the grace period for them; those that go on are left behind."""
+        waiting = [task for task in tasks if not task.done()]
+        for task in waiting:
+            task.cancel()
+        if waiting:
+            over = _Flag(self.poke)
+            timer = self._loop.call_later(self.config.grace, over.set)
+            for task in waiting:
+                task.add_done_callback(self.poke)
+            try:
+                while not over.is_set and not all(task.done() for task in waiting):
+                    await self.wait()
+            finally:
+                timer.cancel()
+        for task in waiting:
+            if task.done():
+                _look_at(task)
+            else:
+                leave_behind(task)
+
+
+class _Flag:
+    """Set by a timer; says so by calling `then`."""
+
+    def __init__(self, then: Callable[[], None]) -> None:
+        self.is_set = False
+        self._then = then
+
+    def set(self) -> None:
+        self.is_set = True
+        self._then()
+
+
+def leave_behind(task: asyncio.Future[Any]) -> None:
+    """Keep a task that ignores its cancellation until it ends by itself, and drop what it returns."""
+    _left_behind.add(task)
+    task.add_done_callback(_log_late)
+
+
+def _log_late(task: asyncio.Future[Any]) -> None:
+    _left_behind.discard(task)
+    _look_at(task)
+    log.info("what ended after its run had settled was dropped: %r", task)
+
+
+def _look_at(task: asyncio.Future[Any]) -> None:
+    """Take note of how a task ended, so that asyncio does not report an exception nobody fetched."""
+    if not task.cancelled():
+        task.exception()
