@@ -7,23 +7,23 @@ hands over raw bytes; reading them, the clocks and the errors are ours.
 from __future__ import annotations
 
 import asyncio
-import difflib
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from agent.models import errors, profiles
 from agent.models.base import (
     BlockEvent,
+    Done,
     Failed,
     ModelError,
     Notice,
     Request,
-    Usage,
     Waiting,
 )
+from agent.models.catalogue import ModelInfo, read_models, unknown_model
 from agent.models.endpoint import (
     OFFICIAL,
     check_base_url,
@@ -36,28 +36,13 @@ from agent.models.endpoint import (
 from agent.models.errors import ModelFailure, Where
 from agent.models.profiles import EndpointProfile, Profiles
 from agent.models.pump import Pump, Put
+from agent.models.request_body import build_body
 from agent.models.sse import SSEParser
 from agent.models.stalls import Clock, Patience, StallClocks, SystemClock
 from agent.models.wire import Accumulator
-from agent.turns import thaw
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
-DEFAULT_MAX_TOKENS = 32_000
-"""Tokens per answer where the model's own limit is not known; a server that allows less says so."""
-
-_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "max": "max"}
-_BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "max": 24_576}
 _LINGER = 0.05  # seconds a finished stream may take to close by itself and keep its connection
-
-
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
-    """A model a server offers; limits in tokens, None where the server does not say."""
-
-    id: str
-    display_name: str = ""
-    max_tokens: int | None = None
-    max_input_tokens: int | None = None
 
 
 class _Refused(Exception):
@@ -138,7 +123,7 @@ class AnthropicModel:
         """The server's base URL without secrets."""
         return self._endpoint
 
-    async def stream(self, request: Request) -> AsyncIterator[BlockEvent]:
+    async def stream(self, request: Request) -> AsyncGenerator[BlockEvent, None]:
         """Make one attempt; see `Model.stream`.
 
         A refusal that names a feature is answered by the same request without it, with a `Notice`; that
@@ -164,7 +149,7 @@ class AnthropicModel:
 
     async def _attempt(
         self, request: Request, body: Mapping[str, Any], profile: EndpointProfile, where: Where
-    ) -> AsyncIterator[BlockEvent]:
+    ) -> AsyncGenerator[BlockEvent, None]:
         """Make the request once; raises `_Refused`, everything else becomes `Failed`."""
         wire = Accumulator(lambda error: errors.from_event(error, where))
         parser = SSEParser()
@@ -189,7 +174,7 @@ class AnthropicModel:
                         ]
                     if events:
                         stalls.content_came(self._clock.now())
-                    if wire.finished:
+                    if events and isinstance(events[-1], Done):
                         await pump.finish(_LINGER)
                     for event in events:
                         yield event
@@ -291,8 +276,12 @@ class AnthropicModel:
         Raises:
             ModelFailure: the server cannot be asked, or does not answer as expected.
         """
-        answer = await self._get("/v1/models", {"limit": "1000"})
-        return read_models(answer)
+        models = read_models(await self._get("/v1/models", {"limit": "1000"}))
+        for model in models:
+            if model.max_tokens is not None:
+                profile = self._known.get(self._endpoint, model.id)
+                self._known.put(self._endpoint, model.id, replace(profile, max_tokens=model.max_tokens))
+        return models
 
     async def count_tokens(self, request: Request) -> int | None:
         """Return the input tokens of `request`, or None where the server cannot count."""
@@ -336,42 +325,6 @@ class AnthropicModel:
             raise ModelFailure(error.error) from None
         except Exception as error:  # noqa: BLE001 - one boundary for whatever the client throws
             raise ModelFailure(errors.from_exception(error, where)) from None
-
-
-def build_body(name: str, request: Request, profile: EndpointProfile) -> dict[str, Any]:
-    """Return the request body for `request` as `profile` allows it."""
-    most = profile.max_tokens or request.max_tokens or DEFAULT_MAX_TOKENS
-    max_tokens = min(request.max_tokens or DEFAULT_MAX_TOKENS, most)
-    body: dict[str, Any] = {
-        "model": name,
-        "max_tokens": max_tokens,
-        "messages": thaw(request.messages),
-        "stream": True,
-    }
-    if request.system:
-        body["system"] = request.system
-    if request.tools:
-        body["tools"] = [
-            {"name": tool.name, "description": tool.description, "input_schema": thaw(tool.input_schema)}
-            for tool in request.tools
-        ]
-    if profile.cache_control:
-        body["cache_control"] = {"type": "ephemeral"}
-    if profile.thinking:
-        body |= _thinking(request, profile, max_tokens)
-    return body
-
-
-def _thinking(request: Request, profile: EndpointProfile, max_tokens: int) -> dict[str, Any]:
-    level = request.thinking
-    if level == "off":
-        return {"thinking": {"type": "disabled"}} if profile.thinking_off else {}
-    display = {"display": "summarized"} if profile.thinking_display else {}
-    if profile.adaptive_thinking:
-        effort = {"output_config": {"effort": _EFFORTS[level]}} if profile.effort else {}
-        return {"thinking": {"type": "adaptive", **display}, **effort}
-    budget = min(_BUDGETS[level], max_tokens - 1)
-    return {"thinking": {"type": "enabled", "budget_tokens": budget, **display}} if budget >= 1024 else {}
 
 
 def build_client(
@@ -428,29 +381,6 @@ def read_event(wire: Accumulator, server_event: Any) -> list[BlockEvent]:
     return wire.feed(event, server_event.name)
 
 
-def read_models(answer: object) -> list[ModelInfo]:
-    """Return the models in the answer to `GET /v1/models`, in Anthropic's shape or OpenAI's."""
-    listed = answer.get("data", answer.get("models")) if isinstance(answer, Mapping) else answer
-    models = []
-    for entry in listed if isinstance(listed, list) else []:
-        if not isinstance(entry, Mapping):
-            continue
-        name = entry.get("id") or entry.get("name") or entry.get("model")
-        if isinstance(name, str) and name:
-            display = entry.get("display_name")
-            limits = [entry.get("max_tokens"), entry.get("max_input_tokens")]
-            most, context = (limit if type(limit) is int and limit > 0 else None for limit in limits)
-            models.append(ModelInfo(name, display if isinstance(display, str) else name, most, context))
-    return models
-
-
-def unknown_model(name: str, endpoint: str, offered: list[str]) -> str:
-    """Return the sentence for a model the server does not have, with the nearest names it has."""
-    near = difflib.get_close_matches(name, offered, n=3, cutoff=0.4) or offered[:3]
-    hint = f"near matches: {', '.join(near)}" if near else "the server lists no models"
-    return f"{endpoint} has no model {name}; {hint}. Set another with --model or PERSONA_MODEL."
-
-
 async def _beginning(chunks: AsyncIterator[bytes]) -> str:
     """Return how a body that is no event stream begins, without waiting for all of it."""
     start = b""
@@ -459,6 +389,3 @@ async def _beginning(chunks: AsyncIterator[bytes]) -> str:
         if len(start) >= 4 * errors.EXCERPT:
             break
     return start.decode("utf-8", "replace")
-
-
-__all__ = ["DEFAULT_MODEL", "AnthropicModel", "ModelInfo", "Usage"]

@@ -100,6 +100,14 @@ class Profiles:
 SHARED = Profiles()
 """What this process has learned."""
 
+Learned = tuple[EndpointProfile, str]
+
+_UNKNOWN_FIELD = re.compile(
+    r"\bthinking\b:? (is )?(an? )?(extra|unknown|unrecognized|unexpected)|not permitted"
+)
+_KEY_HEADER = re.compile(
+    r"(required|missing|provide|expected|no).{0,40}x-api-key|x-api-key.{0,40}(required|missing)"
+)
 _MAX_TOKENS = re.compile(r"max_tokens:?\s*\d+\s*>\s*(\d+)")
 _MAX_TOKENS_RANGE = re.compile(
     r"max_tokens\b.{0,80}?(?:at most|less than or equal to|between 0 and|\[1,)\s*(\d+)", re.S
@@ -107,9 +115,7 @@ _MAX_TOKENS_RANGE = re.compile(
 _CONTEXT = re.compile(r"maximum context length is (\d+) tokens.{0,200}?(\d+) (?:input|prompt) tokens", re.S)
 
 
-def learn(
-    profile: EndpointProfile, status: int, text: str, sent: Mapping[str, Any]
-) -> tuple[EndpointProfile, str] | None:
+def learn(profile: EndpointProfile, status: int, text: str, sent: Mapping[str, Any]) -> Learned | None:
     """Return the profile without what the server refused by name and a sentence about it, or None.
 
     Args:
@@ -118,56 +124,46 @@ def learn(
         text: what the server said.
         sent: the refused request's body: a feature that was not sent cannot have been refused.
     """
-    if status == 401 and not profile.api_key_header and "x-api-key" in text.lower():
-        return replace(
-            profile, api_key_header=True
-        ), "The server wants the key as x-api-key; it is sent so from now on."
+
+    def but(sentence: str, **changes: Any) -> Learned:
+        return replace(profile, **changes), sentence
+
+    lowered = text.lower()
+    if status == 401 and not profile.api_key_header and _KEY_HEADER.search(lowered):
+        return but("The server wants the key as x-api-key; it is sent so from now on.", api_key_header=True)
     if status not in (400, 422):
         return None
-    lowered = text.lower()
     if "anthropic-version" in lowered and profile.anthropic_version is None:
-        return (
-            replace(profile, anthropic_version=OLDER_VERSION),
-            f"The server does not know this version of the API; {OLDER_VERSION} is used.",
-        )
-    if (
-        "max_tokens" in lowered
-        and (limit := _token_limit(text)) is not None
-        and limit < sent.get("max_tokens", 0)
-    ):
-        return replace(
-            profile, max_tokens=limit
-        ), f"The server gives at most {limit} tokens per answer; that is used."
+        sentence = f"The server does not know this version of the API; {OLDER_VERSION} is used."
+        return but(sentence, anthropic_version=OLDER_VERSION)
+    limit = _token_limit(text)
+    if limit is not None and limit < sent.get("max_tokens", 0):
+        return but(f"The server gives at most {limit} tokens per answer; that is used.", max_tokens=limit)
     if re.search(r"messages[.\[]\d", lowered):
         return None  # it is about the conversation, not about a feature
     if "cache_control" in lowered and "cache_control" in sent:
-        return replace(
-            profile, cache_control=False
-        ), "The server does not know prompt caching; it is left out."
+        return but("The server does not know prompt caching; it is left out.", cache_control=False)
     if "output_config" in sent and ("effort" in lowered or "output_config" in lowered):
-        return replace(
-            profile, effort=False
-        ), "The server does not take an effort for this model; it is left out."
+        return but("The server does not take an effort for this model; it is left out.", effort=False)
     thinking = sent.get("thinking")
     if "thinking" in lowered and isinstance(thinking, Mapping):
         return _learn_thinking(profile, lowered, thinking)
     return None
 
 
-def _learn_thinking(
-    profile: EndpointProfile, text: str, thinking: Mapping[str, Any]
-) -> tuple[EndpointProfile, str] | None:
-    if "display" in text and "display" in thinking:
-        return replace(
-            profile, thinking_display=False
-        ), "The server does not take a display for thinking; it is left out."
-    if thinking.get("type") == "disabled":
-        return replace(profile, thinking_off=False), "This model does not let thinking be turned off."
-    if thinking.get("type") == "adaptive" and "adaptive" in text:
-        return replace(profile, adaptive_thinking=False), "This model thinks within a fixed budget."
-    return replace(
-        profile, thinking=False
-    ), "The server does not take a thinking level for this model; it is left out."
+def _learn_thinking(profile: EndpointProfile, text: str, thinking: Mapping[str, Any]) -> Learned:
+    """The same for a refusal that names `thinking`."""
+    kind = thinking.get("type")
+    if not _UNKNOWN_FIELD.search(text):
+        if "display" in text and "display" in thinking:
+            sentence = "The server does not take a display for thinking; it is left out."
+            return replace(profile, thinking_display=False), sentence
+        if kind == "disabled":
+            return replace(profile, thinking_off=False), "This model does not let thinking be turned off."
+        if kind == "adaptive" and "adaptive" in text:
+            return replace(profile, adaptive_thinking=False), "This model thinks within a fixed budget."
+    sentence = "The server does not take a thinking level for this model; it is left out."
+    return replace(profile, thinking=False), sentence
 
 
 def _token_limit(text: str) -> int | None:

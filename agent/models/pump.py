@@ -6,7 +6,7 @@ Closing the iterator cancels the task, which closes the connection at once.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from types import TracebackType
 
 from agent.models.base import ModelError, Waiting
@@ -52,7 +52,7 @@ class Pump:
         if self._task is not None and self._task.done() and not self._task.cancelled():
             self._task.exception()  # looked at, so that asyncio does not report it a second time
 
-    async def chunks(self) -> AsyncIterator[bytes | Waiting | ModelError]:
+    async def chunks(self) -> AsyncGenerator[bytes | Waiting | ModelError, None]:
         """Yield bytes as they come, `Waiting` in silences, and a stall's `ModelError` as the last thing.
 
         Raises:

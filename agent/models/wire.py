@@ -329,7 +329,7 @@ def _flush(block: _Block) -> list[BlockEvent]:
 
 def _mend(text: str) -> str:
     """Return `text` with surrogate pairs joined and lone halves as U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _index(event: Mapping[str, Any]) -> int | None:
