@@ -18,6 +18,7 @@ from personas.toml_layout import (
     deletions,
     insert_key,
     insert_lines,
+    is_below_comment,
     is_spaced,
     place_of_new_table,
     removal_of_sections,
@@ -185,7 +186,9 @@ def _set_elements(text: str, path: KeyPath, old: list[Any], new: list[Any]) -> s
     for index, value in enumerate(new):
         known = index < len(old)
         text = set_value(text, (*path, index), value) if known else append_table(text, path, value)
-    return _refuse_unequal(text, path, new) if new else text
+    if not new:  # the last header is gone, and the array with it
+        text = set_value(text, path, [])
+    return _refuse_unequal(text, path, new)
 
 
 def _refuse_unequal(text: str, path: KeyPath, value: Any) -> str:
@@ -260,9 +263,10 @@ def _new_table(
 ) -> list[Replacement]:
     names = [part for part in path if isinstance(part, str)]
     spaced = is_spaced(document, like)
+    below_comment = is_below_comment(document, at)  # which would seem to belong to the new table
     lines = table_lines(document, names, table, element=element, like=like)
     blank_after = spaced and like is None
-    return [insert_lines(document, at, lines, blank_before=spaced, blank_after=blank_after)]
+    return [insert_lines(document, at, lines, blank_before=spaced or below_comment, blank_after=blank_after)]
 
 
 def _plan_super_table(document: Document, table: Table, path: KeyPath, value: Any) -> list[Replacement]:

@@ -45,7 +45,7 @@ def insert_lines(
     """
     text, newline = document.text, document.newline
     body = newline.join(lines)
-    above = text[text.rfind("\n", 0, max(at - 1, 0)) + 1 : at].removeprefix(BOM)
+    above = _line_above(text, at)
     if blank_before and above.strip():
         body = newline + body
     if at < len(text):
@@ -106,6 +106,11 @@ def is_spaced(document: Document, like: Section | None = None) -> bool:
     return not starts or any(_is_below_blank(document.text, start) for start in starts)
 
 
+def is_below_comment(document: Document, at: int) -> bool:
+    """Whether the line above a line start is a comment."""
+    return _line_above(document.text, at).lstrip(" \t").startswith("#")
+
+
 def place_of_new_table(document: Document, ancestors: list[Table], *, element: bool) -> int:
     """Return where the first table of a name goes.
 
@@ -121,7 +126,8 @@ def place_of_new_table(document: Document, ancestors: list[Table], *, element: b
         for section in document.sections[1:]:
             if section.is_element:
                 return _place_before(document, section)
-    return len(document.text)
+    filled = len(document.text.rstrip(" \t\r\n"))
+    return document.text.find("\n", filled) + 1 or len(document.text)
 
 
 def removal_of_sections(document: Document, sections: Iterable[Section]) -> list[tuple[int, int]]:
@@ -178,5 +184,9 @@ def _any_entries(document: Document) -> list[Entry]:
 
 
 def _is_below_blank(text: str, line_start: int) -> bool:
-    above = text[text.rfind("\n", 0, max(line_start - 1, 0)) + 1 : line_start]
-    return not above.strip()
+    return not _line_above(text, line_start).strip()
+
+
+def _line_above(text: str, at: int) -> str:
+    """Return the line that ends at an offset, with its newline if it has one."""
+    return text[text.rfind("\n", 0, max(at - 1, 0)) + 1 : at].removeprefix(BOM)
