@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from personas.errors import InvalidValue
+from personas.errors import InvalidValue, PersonaError
 from personas.home import Home
 from personas.journal import Journal
 from personas.textfile import storage_error
@@ -14,13 +14,13 @@ _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
 def current_sessions(home: Home) -> dict[str, str]:
-    """Return the session id of each persona that has a conversation.
-
-    Raises:
-        OutsideHome, StorageError: the file cannot be read.
-    """
+    """Return the session id of each persona that has a conversation; none where that cannot be read."""
     current: dict[str, str] = {}
-    for record in Journal(home.inside(home.sessions) / _FILE).read().records:
+    try:
+        records = Journal(home.inside(home.sessions) / _FILE).read().records
+    except PersonaError:
+        return current  # a persona can be read and written without; linking a session says what is wrong
+    for record in records:
         persona_id, session_id = record.get("persona_id"), record.get("session_id")
         if isinstance(persona_id, str) and isinstance(session_id, str) and _SESSION_ID.fullmatch(session_id):
             current[persona_id] = session_id

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -30,16 +31,15 @@ from personas.textfile import (
 from personas.versions import Entry, Role, Timeline, VersionFolder
 
 STRETCH = 600  # seconds in which one person's autosaves are one version
+_NOT_IN_IDS = re.compile("[/\0\ud800-\udfff]")
 _WAIT = 5.0  # seconds to wait for another writer
 
 
 def is_id(persona_id: str) -> bool:
     """Whether a text can be a persona's id: a plain, visible file name without its ending."""
-    return (
-        0 < len(persona_id) <= 250
-        and not persona_id.startswith(".")
-        and not any(mark in "/\0" or "\ud800" <= mark <= "\udfff" for mark in persona_id)
-    )
+    if not persona_id or persona_id.startswith(".") or _NOT_IN_IDS.search(persona_id):
+        return False
+    return len(persona_id.encode()) <= 250
 
 
 def readable(content: bytes) -> str:

@@ -12,10 +12,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from personas.authorship import Author, Diff, Undone, Version
-from personas.changes import Change, ReplaceText, SetName
 from personas.current_sessions import current_sessions, link_session
 from personas.errors import (
     Busy,
@@ -42,9 +41,11 @@ from personas.textfile import (
     replace_file,
     sha256,
 )
-from personas.toml_edit import set_value
 from personas.undo import Unit, reverse
 from personas.versions import Timeline
+
+if TYPE_CHECKING:
+    from personas.changes import Change
 
 
 def utc_now() -> datetime:
@@ -123,6 +124,9 @@ class Store:
             InvalidValue: the name is empty or holds what cannot be stored.
             BrokenFile: the persona to copy is broken.
         """
+        from personas.changes import SetName
+        from personas.toml_edit import set_value
+
         text = "" if from_id is None else self.text(from_id)
         text = SetName(name).apply(text)
         if system_prompt or from_id is None:
@@ -331,6 +335,8 @@ class Store:
     def _change(
         self, file: PersonaFile, change: Change, revision: str | None, by: Author, reason: str
     ) -> Persona:
+        from personas.changes import ReplaceText
+
         before = self._content(file)
         if revision is not None and sha256(before) != revision:
             raise _stale(file, change, revision, before)
@@ -411,10 +417,11 @@ def _reversed(file: PersonaFile, unit: Unit, before: bytes, direction: str) -> b
     """Return the file's bytes without a unit's steps.
 
     Raises:
+        BrokenFile: a text is not UTF-8.
         Conflict: what was written since meets them, or the outcome would be a broken file.
     """
-    now = readable(before)
-    reversal = reverse(unit, now, lambda sha: readable(file.versions.load(sha)))
+    now = decode(before).text
+    reversal = reverse(unit, now, lambda sha: decode(file.versions.load(sha)).text)
     if reversal.text is not None:
         after = encode(reversal.text, bom=before.startswith(BOM))
         broken = read_persona(file.persona_id, after).error

@@ -96,7 +96,7 @@ class Entry:
             before=record["before"],
             after=after,
             role=record["role"],
-            by=Author(kind, session_id, run_id),
+            by=Author(kind, _text_or_none(session_id), _text_or_none(run_id)),
             at=str(record["at"]),
             reason=str(record["reason"]),
             note=(str(subject), str(summary)),
@@ -364,6 +364,10 @@ class VersionFolder:
                         os.unlink(entry.path)  # noqa: PTH108 - scandir's own path
         except OSError:
             return  # what is left over costs room, nothing else
+
+
+def _text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _checked_sha(value: Any) -> str:
