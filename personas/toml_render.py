@@ -200,7 +200,7 @@ def _changed_block(value: str, newline: str, old: str) -> str:
     elif not opening and body.startswith('"'):
         body = "\\" + body
     result = f'"""{opening}{body}"""'
-    if body.endswith("\\") or _decode(body) != value:
+    if _decode(body) != value:
         return _fresh_block(value, newline)
     return result
 
