@@ -238,7 +238,7 @@ class Agent:
         self._refuse_while_busy("A message cannot be sent")
         if isinstance(said, str):
             return await self._run([UserTurn(content=said)], poll_first=True)
-        prompts = list(said) if isinstance(said, Sequence) else [said]
+        prompts: list[Turn] = [*said] if isinstance(said, Sequence) else [said]
         return await self._run(prompts, poll_first=True)
 
     async def continue_(self) -> AgentEnd:

@@ -12,6 +12,7 @@ import json
 import os
 import stat
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,57 @@ class Journal:
         except OSError as error:
             raise storage_error(error, "read", self.path) from None
 
+    def first(self) -> dict[str, Any] | None:
+        """Return the record on the first line, or None when there is none, or none that short (64 KB).
+
+        Raises:
+            OutsideHome: the file is a symlink or no regular file.
+            StorageError: it cannot be read at all.
+        """
+        for descriptor in self._reading():
+            raw = os.pread(descriptor, 1 << 16, 0).split(b"\n", 1)[0]
+            return _Reader()._parse(raw + b"\n", 1)
+        return None
+
+    def backwards(self) -> Iterator[dict[str, Any] | Problem]:
+        """Yield the records from the last to the first, and the problems between them, as far as one asks.
+
+        A problem's line counts from the end, -1 being the last. A missing file is an empty one.
+
+        Raises:
+            OutsideHome: the file is a symlink or no regular file.
+            StorageError: it cannot be read at all.
+        """
+        reader = _Reader()
+        for descriptor in self._reading():
+            number = 0
+            for raw in _lines_backwards(descriptor):
+                number -= 1
+                record = None
+                if raw is None:
+                    reader.problems.append(Problem(number, "the line is too long"))
+                else:
+                    record = reader._parse(raw, number)
+                yield from reader.problems
+                reader.problems.clear()
+                if record is not None:
+                    yield record
+
+    def _reading(self) -> Iterator[int]:
+        """Yield the file's descriptor for reading once, or not at all when there is no file."""
+        try:
+            descriptor = _open_regular(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise storage_error(error, "read", self.path) from None
+        try:
+            yield descriptor
+        except OSError as error:
+            raise storage_error(error, "read", self.path) from None
+        finally:
+            os.close(descriptor)
+
     def close(self) -> None:
         """Close the file; a later append opens it again."""
         with self._lock:
@@ -190,6 +242,37 @@ def _open_regular(path: Path, flags: int) -> int:
         os.close(descriptor)
         raise OutsideHome(f"{path} is no regular file; it is left alone.")
     return descriptor
+
+
+def _lines_backwards(descriptor: int) -> Iterator[bytes | None]:
+    """Yield the lines from the last to the first; None for one that is too long."""
+    position = os.fstat(descriptor).st_size
+    rest: list[bytes] = []  # the pieces of the line that reaches into the blocks before, last first
+    length = 0
+    block = 1 << 15
+    ends_file = True
+    while position > 0:
+        start = max(0, position - block)
+        lines = os.pread(descriptor, position - start, start).split(b"\n")
+        position = start
+        block = min(block * 2, 1 << 20)
+        if len(lines) > 1:
+            rest.append(lines.pop())
+            line = b"".join(reversed(rest))
+            if not ends_file:
+                yield line + b"\n" if length + len(rest[-1]) <= LINE_LIMIT else None
+            elif line:
+                yield line
+            ends_file = False
+            for line in reversed(lines[1:]):
+                yield line + b"\n"
+            rest, length = [], 0
+        length += len(lines[0])
+        if length <= LINE_LIMIT:
+            rest.append(lines[0])
+    if rest or length:
+        line = b"".join(reversed(rest))
+        yield (line if ends_file else line + b"\n") if length <= LINE_LIMIT else None
 
 
 class _Reader:
