@@ -22,10 +22,11 @@ from agent.answer import Answer, failure
 from agent.calls import answer_calls, run_calls
 from agent.events import AgentEnd, AgentStart, Event, Outcome, RetryWait, StepEnd, StepStart
 from agent.limits import Limits, RepeatWatch, reached
-from agent.messages import GO_ON, NO_RESULT, REFUSED, Conversion, to_messages
+from agent.messages import GO_ON, REFUSED, Conversion, to_messages
 from agent.models.base import Model, ModelError, Request, ThinkingLevel, ToolSpec, Usage
 from agent.models.retry import GiveUp, RetryPolicy, decide
 from agent.models.stalls import Clock, SystemClock
+from agent.repair import is_aside, missing_results
 from agent.run import Cut, Interrupts, Run, Sink
 from agent.tool import AfterToolCall, BeforeToolCall, Tool
 from agent.turns import (
@@ -135,7 +136,7 @@ async def find_continuation(
     Raises:
         NothingToContinue: there is nothing to go on from.
     """
-    last = next((turn for turn in reversed(turns) if not _is_aside(turn)), None)
+    last = next((turn for turn in reversed(turns) if not is_aside(turn)), None)
     if last is None:
         raise NothingToContinue("The conversation is empty; there is nothing to continue.")
     if isinstance(last, UserTurn | ToolResultTurn | ToolCallTurn):
@@ -311,8 +312,8 @@ class _Loop:
         run.step += 1
         await run.emit(StepStart, step=run.step)
         if run.step == 1:
-            for call in unanswered_calls(self._turns):
-                await run.say(ToolResultTurn(tool_use_id=call.tool_use_id, output=NO_RESULT, is_error=True))
+            for result in missing_results(self._turns):
+                await run.say(result)
         while pending:
             await run.say(pending.pop(0))
 
@@ -487,31 +488,6 @@ _NEVER_RUN = {
     "refusal": "Not run: the answer was refused.",
     "model_context_window_exceeded": "Not run: the conversation no longer fits the context window.",
 }
-
-
-def unanswered_calls(turns: Sequence[Turn]) -> list[ToolCallTurn]:
-    """Return the calls of the last answer that have no result yet."""
-    answered: set[str] = set()
-    found: list[ToolCallTurn] = []
-    in_answer = False
-    for turn in reversed(turns):
-        if _is_aside(turn):
-            continue
-        if isinstance(turn, UserTurn | ToolResultTurn):
-            if in_answer:
-                break
-            if isinstance(turn, ToolResultTurn):
-                answered.add(turn.tool_use_id)
-            continue
-        in_answer = True
-        if isinstance(turn, ToolCallTurn) and turn.tool_use_id not in answered:
-            found.append(turn)
-    return found[::-1]
-
-
-def _is_aside(turn: Turn) -> bool:
-    """Whether a turn is no part of what the model sees."""
-    return not isinstance(turn, UserTurn | AssistantTextTurn | ThinkingTurn | ToolCallTurn | ToolResultTurn)
 
 
 async def _poll(poll: Poll | None) -> list[UserTurn]:

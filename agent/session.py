@@ -1,0 +1,332 @@
+"""One stored conversation: an append-only log of what happened, safe to read whatever is in it.
+
+The log is the truth. Its first line is the header; then come turns, and between them what else happened
+(`run_start`, `started`, `step_end`, `run_end`), one record a line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.events import AgentEnd, AgentStart, Event, StepEnd, ToolStart, TurnEnd
+from agent.repair import missing_results
+from agent.tool import Block, HookContext
+from agent.turns import ToolCallTurn, Turn, UserTurn, from_record, new_id, to_record, utc_now
+from personas.errors import BrokenFile, InvalidValue, PersonaError
+from personas.journal import Journal, Problem
+
+if TYPE_CHECKING:
+    from agent.agent import Agent
+
+VERSION = 1
+RECENT = 100
+"""Turns that are read when a session is opened; the rest is read when it is asked for."""
+_NO_TURNS = frozenset({"session", "run_start", "started", "step_end", "run_end"})
+
+
+class Session:
+    """A conversation and its file.
+
+    Only one process may write to it; who does holds the lock, which is not this class's business.
+
+    Attributes:
+        id: of the session; the file's stem.
+        persona_id: whose conversation it is.
+        created_at: UTC, ISO 8601.
+        path: the file.
+        problems: what could not be read, one sentence each.
+        failure: why the last record could not be written, None once everything is.
+    """
+
+    def __init__(
+        self, path: Path, persona_id: str, created_at: str, *, on_failure: Callable[[PersonaError], None]
+    ) -> None:
+        self.path = path
+        self.id = path.stem
+        self.persona_id = persona_id
+        self.created_at = created_at
+        self.problems: list[str] = []
+        self.failure: PersonaError | None = None
+        self.on_failure = on_failure
+        self._journal = Journal(path)
+        self._recent: list[Turn] = []
+        self._earlier: list[Turn] | None = []  # None: not read yet
+        self._unsaved: list[dict[str, Any]] = []
+        self._started_by_hook = False
+
+    # Opening
+
+    @classmethod
+    def create(
+        cls,
+        folder: Path,
+        persona_id: str,
+        *,
+        session_id: str | None = None,
+        on_failure: Callable[[PersonaError], None] = lambda _error: None,
+    ) -> Session:
+        """Start a conversation: a new file with its header in an existing folder.
+
+        Raises:
+            InvalidValue: the id is taken, or no file name.
+            StorageError: the disk refused.
+        """
+        session_id = session_id or new_id("session")
+        path = folder / f"{session_id}.jsonl"
+        if path.parent != folder or path.stem != session_id:
+            raise InvalidValue(f"{session_id!r} is no id for a session.")
+        if path.exists() or path.is_symlink():
+            raise InvalidValue(f"There is already a session {session_id}.")
+        session = cls(path, persona_id, utc_now(), on_failure=on_failure)
+        header = {
+            "type": "session",
+            "version": VERSION,
+            "id": session.id,
+            "persona_id": persona_id,
+            "created_at": session.created_at,
+        }
+        session._journal.append(header, sync=True)
+        return session
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        tail: int = RECENT,
+        persona_id: str | None = None,
+        on_failure: Callable[[PersonaError], None] = lambda _error: None,
+    ) -> Session:
+        """Open a stored conversation; read its last `tail` turns or a few more, back to a user turn.
+
+        A call that a crash left without a result is answered in memory at once, in the log with the first
+        record written. Opening writes nothing.
+
+        Args:
+            path: the file.
+            tail: how many turns to read now; the others are read when asked for.
+            persona_id: whose session it must be, if that matters.
+            on_failure: told when a record cannot be written.
+
+        Raises:
+            BrokenFile: there is no session in this file, or one of a newer program.
+            InvalidValue: it is another persona's.
+            PersonaError: it cannot be read at all.
+        """
+        header = Journal(path).first()
+        problems = []
+        if header is None or header.get("type") != "session":
+            if not path.exists():
+                raise BrokenFile(f"There is no session {path.stem}.")
+            problems.append("The session has no header; what can be read of it is shown.")
+            header = {}
+        version = header.get("version", VERSION)
+        if type(version) is int and version > VERSION:
+            raise BrokenFile(f"The session {path.stem} was written by a newer version of this program.")
+        owner = _text_of(header, "persona_id")
+        if persona_id is not None and owner != persona_id:
+            if owner:
+                raise InvalidValue(f"The session {path.stem} belongs to another persona.")
+            owner = persona_id
+        if header and header.get("id") != path.stem:
+            problems.append("The session's header names another session.")
+        session = cls(path, owner, _text_of(header, "created_at"), on_failure=on_failure)
+        session.problems = problems
+        session._read_tail(max(1, tail))
+        return session
+
+    def _read_tail(self, tail: int) -> None:
+        """Read backwards until enough turns are there and a user turn begins them."""
+        found: list[Turn] = []
+        problems: list[str] = []
+        started: set[str] = set()
+        self._earlier = []
+        for item in self._journal.backwards():
+            if isinstance(item, Problem):
+                problems.append(f"Line {item.line} from the end: {item.why}.".replace("Line -", "Line "))
+                continue
+            if item.get("type") == "started":
+                started.add(_text_of(item, "tool_use_id"))
+            turn = _to_turn(item, problems)
+            if turn is None:
+                continue
+            found.append(turn)
+            if len(found) >= tail and isinstance(turn, UserTurn):
+                self._earlier = None
+                break
+        self._recent = _without_repeats(reversed(found), set(), problems)
+        self.problems.extend(reversed(problems))
+        for result in missing_results(self._recent, started):
+            self._recent.append(result)
+            self._unsaved.append(to_record(result))
+
+    # Reading
+
+    @property
+    def recent(self) -> list[Turn]:
+        """The turns read when the session was opened, repaired, and those added since."""
+        return self._recent
+
+    def earlier(self) -> list[Turn]:
+        """Return the turns before the recent ones; they are read from the file the first time."""
+        if self._earlier is None:
+            problems: list[str] = []
+            turns = [
+                turn
+                for record in self._journal.read().records
+                if (turn := _to_turn(record, problems)) is not None
+            ]
+            first = self._recent[0].id
+            whole = _without_repeats(turns, set(), problems)
+            index = next((at for at, turn in enumerate(whole) if turn.id == first), 0)
+            self._earlier = whole[:index]
+        return self._earlier
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The whole conversation, repaired."""
+        return self.earlier() + self._recent
+
+    # Writing
+
+    def record(self, event: Event) -> Awaitable[None] | None:
+        """Write what an event adds to the log: a listener for `Agent.subscribe`.
+
+        At the end of a step and of a run the log is forced to the disk, in a thread.
+        """
+        if isinstance(event, TurnEnd):
+            self.add(event.turn)
+        elif isinstance(event, ToolStart):
+            if not self._started_by_hook:
+                self.started(event.call)
+        elif isinstance(event, AgentStart):
+            self._write({"type": "run_start", "run_id": event.run_id, "created_at": utc_now()})
+        elif isinstance(event, StepEnd):
+            self._write(
+                {
+                    "type": "step_end",
+                    "run_id": event.run_id,
+                    "created_at": utc_now(),
+                    "step": event.step,
+                    "stop_reason": event.stop_reason,
+                    "usage": event.usage.to_record(),
+                }
+            )
+            return asyncio.to_thread(self.sync)
+        elif isinstance(event, AgentEnd):
+            self._write(_run_end(event))
+            return asyncio.to_thread(self.sync)
+        return None
+
+    def add(self, turn: Turn) -> None:
+        """Add one turn to the conversation and its log."""
+        self._recent.append(turn)
+        self._write(to_record(turn))
+
+    def started(self, call: ToolCallTurn) -> None:
+        """Note that a call is about to act."""
+        self._write({"type": "started", "tool_use_id": call.tool_use_id, "created_at": utc_now()})
+
+    def attach(self, agent: Agent) -> Callable[[], None]:
+        """Record everything `agent` does, and `started` right before a call acts; return what ends that.
+
+        The agent's own `before_tool_call` is asked first.
+        """
+        inner = agent.before_tool_call
+
+        async def note_started(context: HookContext) -> Any:
+            answer = inner(context) if inner is not None else None
+            if isinstance(answer, Awaitable):
+                answer = await answer
+            if not isinstance(answer, Block):
+                self.started(context.call)
+            return answer
+
+        self._started_by_hook = True
+        agent.before_tool_call = note_started
+        unsubscribe = agent.subscribe(self.record)
+
+        def detach() -> None:
+            unsubscribe()
+            if agent.before_tool_call is note_started:
+                agent.before_tool_call = inner
+                self._started_by_hook = False
+
+        return detach
+
+    def sync(self) -> None:
+        """Wait until everything written is on the disk. What the disk says instead is in `failure`."""
+        try:
+            self._journal.sync()
+        except PersonaError as error:
+            self._fail(error)
+
+    def close(self) -> None:
+        """Close the file; a later record opens it again."""
+        self._journal.close()
+
+    def _write(self, record: dict[str, Any]) -> None:
+        """Append a record after those that could not be written before."""
+        self._unsaved.append(record)
+        try:
+            while self._unsaved:
+                self._journal.append(self._unsaved[0])
+                self._unsaved.pop(0)
+        except InvalidValue as error:  # this record can never be written; those after it can
+            self._unsaved.pop(0)
+            self._fail(error)
+        except PersonaError as error:
+            self._fail(error)
+        else:
+            self.failure = None
+
+    def _fail(self, error: PersonaError) -> None:
+        self.failure = error
+        self.on_failure(error)
+
+
+def _run_end(event: AgentEnd) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "type": "run_end",
+        "run_id": event.run_id,
+        "created_at": utc_now(),
+        "outcome": event.outcome,
+        "stop_reason": event.stop_reason,
+        "usage": event.usage.to_record(),
+        "steps": event.steps,
+    }
+    if event.error is not None:
+        record["error"] = {"kind": event.error.kind, "message": event.error.message}
+    return record
+
+
+def _text_of(record: Mapping[str, Any], name: str) -> str:
+    value = record.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _to_turn(record: Mapping[str, Any], problems: list[str]) -> Turn | None:
+    """The turn a record holds; None for other records and for what is no turn whatever it says."""
+    kind = record.get("type")
+    if isinstance(kind, str) and kind in _NO_TURNS:
+        return None
+    try:
+        return from_record(record)
+    except ValueError as error:
+        problems.append(f"A record was left out: {error}.")
+        return None
+
+
+def _without_repeats(turns: Iterable[Turn], seen: set[str], problems: list[str]) -> list[Turn]:
+    """The turns, each id once."""
+    kept: list[Turn] = []
+    for turn in turns:
+        if turn.id in seen:
+            problems.append(f"A second turn with the id {turn.id[:80]} was left out.")
+            continue
+        seen.add(turn.id)
+        kept.append(turn)
+    return kept
