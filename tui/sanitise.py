@@ -96,6 +96,23 @@ class Sanitiser:
         return _replacement(match)
 
 
+def stand_ins(text: str) -> str:
+    """Return `text` with one visible sign in place of each dangerous character: as long as before.
+
+    For an editor, where every character must stay in its column.
+    """
+    if _SUSPECT.search(text) is None:
+        return text
+    return _SUSPECT.sub(_stand_in, text)
+
+
+def _stand_in(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else "\ufffd"
+
+
 def one_line(text: str, limit: int) -> str:
     """Return the start of `text` as one harmless line of at most `limit` cells, `…` at the end when cut."""
     # Enough of the text for `limit` visible cells unless nearly all of it is invisible; then less is shown.

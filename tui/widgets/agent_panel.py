@@ -1,0 +1,126 @@
+"""The panel over the panes: a title, a pinned mark, a dismiss button and the conversation.
+
+It lies on its own layer at the bottom of the stage, takes no focus, and is as high as what it holds up to a
+share of the stage. When it shows is the state machine's business (`tui.panel`), not the widget's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import Button
+
+from tui.panel import PanelState
+from tui.widgets.conversation import ConversationView, Glyphs
+from tui.widgets.conversation.lines import UNICODE
+from tui.widgets.literal import LiteralButton, LiteralLabel
+
+
+class AgentPanel(Vertical, can_focus=False):
+    """What the agent says and does, over the panes.
+
+    Args:
+        frames_per_second: how often arriving text is drawn at most.
+        glyphs: Unicode or ASCII signs.
+        share: how much of the stage's height it may take, 0 to 1.
+    """
+
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+
+    class DismissPressed(Message):
+        """The dismiss button was pressed."""
+
+    class Pressed(Message):
+        """The mouse went down in the panel, not on the dismiss button."""
+
+    class Hovered(Message):
+        """The mouse moved over the panel, or its wheel turned."""
+
+    def __init__(
+        self,
+        *,
+        frames_per_second: float = 20.0,
+        glyphs: Glyphs = UNICODE,
+        share: float = 0.6,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self._glyphs = glyphs
+        self.share = share
+        self._enlarged = False
+        self._state = PanelState.HIDDEN
+        self.conversation = ConversationView(frames_per_second=frames_per_second, glyphs=glyphs)
+
+    def compose(self) -> ComposeResult:
+        dismiss = "x" if self._glyphs.rule == "-" else "×"
+        with Horizontal(classes="panel--bar"):
+            yield LiteralLabel("Agent", classes="panel--title")
+            yield LiteralLabel("", classes="panel--mark")
+            yield LiteralButton(dismiss, focusable=False, classes="panel--dismiss", compact=True)
+        yield self.conversation
+
+    def on_mount(self) -> None:
+        """Begin hidden."""
+        self.show_state(self._state)
+        self._set_height()
+
+    def set_title(self, text: str) -> None:
+        """Show `text` as the title: one line, plain."""
+        self.query_one(".panel--title", LiteralLabel).update(text.replace("\n", " "))
+
+    def show_state(self, state: PanelState) -> None:
+        """Be on the screen, or not, and say whether the panel is pinned."""
+        self._state = state
+        self.display = state is not PanelState.HIDDEN
+        self.set_class(state is PanelState.PINNED, "-pinned")
+        if self.is_mounted:
+            self._show_mark()
+
+    def enlarge(self, enlarged: bool) -> None:
+        """Take the full height of the stage, or as much as the content needs."""
+        self._enlarged = enlarged
+        self.set_class(enlarged, "-full")
+        self._set_height()
+
+    @property
+    def enlarged(self) -> bool:
+        """Whether the panel takes the full height."""
+        return self._enlarged
+
+    def contains_screen(self, x: int, y: int) -> bool:
+        """Whether a place on the screen is on the panel, it being shown."""
+        return self.display and self.region.contains(x, y)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """A press in the panel pins it; the dismiss button has its own message."""
+        if not self.query_one(".panel--dismiss").region.contains(int(event.screen_x), int(event.screen_y)):
+            self.post_message(self.Pressed())
+
+    def on_mouse_move(self) -> None:
+        """Reading with the mouse is an interaction."""
+        self.post_message(self.Hovered())
+
+    @on(ConversationView.Followed)
+    def _followed(self) -> None:
+        self._show_mark()
+
+    @on(Button.Pressed, ".panel--dismiss")
+    def _dismiss(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.post_message(self.DismissPressed())
+
+    def _set_height(self) -> None:
+        self.styles.max_height = "100%" if self._enlarged else f"{round(self.share * 100)}%"
+
+    def _show_mark(self) -> None:
+        marks = []
+        if self.conversation.new_below:
+            marks.append(f"{self._glyphs.down} new below")
+        if self._state is PanelState.PINNED:
+            marks.append("pinned")
+        self.query_one(".panel--mark", LiteralLabel).update("  ".join(marks))

@@ -1,0 +1,63 @@
+"""The messages a person sent and the drafts between them, as Up and Down go through them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+KEPT = 1000
+"""Messages that are kept; the oldest go first."""
+
+
+class SentMessages:
+    """A line of messages, oldest first, with a present draft at its end.
+
+    Whatever is written into a recalled message is kept where it was written until something is sent: going up
+    and down loses nothing.
+    """
+
+    def __init__(self, messages: Iterable[str] = ()) -> None:
+        self._messages = list(messages)[-KEPT:]
+        self._changed: dict[int, str] = {}
+        self._at = len(self._messages)
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """What was sent, oldest first."""
+        return tuple(self._messages)
+
+    @property
+    def browsing(self) -> bool:
+        """Whether a recalled message is shown and not the draft."""
+        return self._at < len(self._messages)
+
+    def add(self, message: str) -> None:
+        """`message` was sent (or put aside); the next draft is empty."""
+        if message.strip() and (not self._messages or self._messages[-1] != message):
+            self._messages.append(message)
+            del self._messages[:-KEPT]
+        self._changed.clear()
+        self._at = len(self._messages)
+
+    def previous(self, shown: str) -> str | None:
+        """Return the message before the one shown, None at the first. `shown` is what stands there now."""
+        return self._go(-1, shown)
+
+    def following(self, shown: str) -> str | None:
+        """Return the message after the one shown, at last the draft; None when the draft is shown."""
+        return self._go(1, shown)
+
+    def find(self, text: str) -> list[str]:
+        """Return the sent messages that hold `text`, letter case aside, latest first, each once."""
+        needle = text.casefold()
+        found = (message for message in reversed(self._messages) if needle in message.casefold())
+        return list(dict.fromkeys(found))
+
+    def _go(self, step: int, shown: str) -> str | None:
+        target = self._at + step
+        if not 0 <= target <= len(self._messages):
+            return None
+        self._changed[self._at] = shown
+        self._at = target
+        if target in self._changed:
+            return self._changed[target]
+        return self._messages[target] if target < len(self._messages) else ""

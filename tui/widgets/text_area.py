@@ -1,0 +1,106 @@
+"""A `TextArea` with its traps closed: the base of everything a person types more than a line into.
+
+Closed are: undo after a long paste killed the app; control characters in the text reached the terminal; every
+row of a repaint joined the whole text; a key at a bracket searched the whole text; the cursor blinked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.text import Text
+from textual import events
+from textual.content import Content
+from textual.document._document import EditResult
+from textual.document._edit import Edit
+from textual.strip import Strip
+from textual.widgets import TextArea
+
+from tui.sanitise import sanitise, stand_ins
+
+
+class GuardedTextArea(TextArea):
+    """A `TextArea` for text of any size and origin. What is pasted is made harmless first."""
+
+    def __init__(self, text: str = "", **options: Any) -> None:
+        self._whole: str | None = None
+        placeholder = options.pop("placeholder", "")
+        super().__init__(text, **options)
+        self.cursor_blink = False
+        self.match_cursor_bracket = False
+        self.set_placeholder(str(placeholder))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no text, without joining it."""
+        return self.document.line_count == 1 and not self.document.get_line(0)
+
+    @property
+    def text(self) -> str:
+        """The whole text; joined once per change."""
+        if self._whole is None:
+            self._whole = self.document.text
+        return self._whole
+
+    @text.setter
+    def text(self, value: str) -> None:
+        self.load_text(value)
+
+    def set_placeholder(self, text: str) -> None:
+        """Show `text` while there is nothing else: plain, whatever it holds."""
+        self.placeholder = Content(sanitise(text))
+
+    def find_matching_bracket(self, bracket: str, search_from: tuple[int, int]) -> tuple[int, int] | None:
+        """Return where the bracket's partner is; not searched for unless it is shown."""
+        return super().find_matching_bracket(bracket, search_from) if self.match_cursor_bracket else None
+
+    def get_line(self, line_index: int) -> Text:
+        """Return a line as it is shown: what a terminal would obey has a visible sign in its place."""
+        line = self.document.get_line(line_index)
+        return Text(stand_ins(line), end="", no_wrap=True)
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Perform an edit."""
+        self._whole = None
+        try:
+            return super().edit(edit)
+        finally:
+            self._whole = None
+
+    def load_text(self, text: str) -> None:
+        """Replace the whole text and forget what could be undone."""
+        self._whole = None
+        super().load_text(text)
+        self._whole = None
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        # The base class would insert the text as it came; its own handler must not run after this one.
+        event.prevent_default()
+        event.stop()
+        if self.read_only:
+            return
+        if result := self._replace_via_keyboard(sanitise(event.text), *self.selection):
+            self.move_cursor(result.end_location)
+            self.focus()
+
+    def _undo_batch(self, edits: Sequence[Edit]) -> None:
+        self._whole = None
+        super()._undo_batch(edits)
+        self._whole = None
+
+    def _redo_batch(self, edits: Sequence[Edit]) -> None:
+        self._whole = None
+        super()._redo_batch(edits)
+        self._whole = None
+
+    def _recompute_cursor_offset(self) -> None:
+        # While an undo is under way the cursor may still stand on a line that is gone (Textual #6686).
+        row, column = self.cursor_location
+        row = min(row, self.document.line_count - 1)
+        column = min(column, len(self.document.get_line(row)))
+        self._cursor_offset = self.wrapped_document.location_to_offset((row, column))
+
+    def render_line(self, y: int) -> Strip:
+        """Return a row; never more than what is there."""
+        return super().render_line(y)
