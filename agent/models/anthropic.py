@@ -16,12 +16,10 @@ from typing import Any
 from agent.models import errors, profiles
 from agent.models.base import (
     BlockEvent,
-    Done,
     Failed,
     ModelError,
     Notice,
     Request,
-    Waiting,
 )
 from agent.models.catalogue import ModelInfo, read_models, unknown_model
 from agent.models.endpoint import (
@@ -35,14 +33,14 @@ from agent.models.endpoint import (
 )
 from agent.models.errors import ModelFailure, Where
 from agent.models.profiles import EndpointProfile, Profiles
-from agent.models.pump import Pump, Put
+from agent.models.pump import Put
 from agent.models.request_body import build_body
-from agent.models.sse import SSEParser
 from agent.models.stalls import Clock, Patience, StallClocks, SystemClock
+from agent.models.transfer import transfer
 from agent.models.wire import Accumulator
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
-_LINGER = 0.05  # seconds a finished stream may take to close by itself and keep its connection
+_ASK_TIMEOUT = 20.0  # seconds for a question other than a stream
 
 
 class _Refused(Exception):
@@ -53,23 +51,6 @@ class _Refused(Exception):
         self.status = status
         self.body = body
         self.headers = headers
-
-
-class _NotAStream(Exception):
-    """The server answered 200 with something else than an event stream."""
-
-    def __init__(self, content_type: str, start: str) -> None:
-        super().__init__()
-        self.content_type = content_type
-        self.start = start
-
-
-class _NoClient(Exception):
-    """The client could not be built, or there is no key to build it with."""
-
-    def __init__(self, error: ModelError) -> None:
-        super().__init__()
-        self.error = error
 
 
 class AnthropicModel:
@@ -142,61 +123,35 @@ class AnthropicModel:
                 text = errors.read_complaint(refused.body).text
                 learned = profiles.learn(profile, refused.status, text, body)
                 if learned is None:
-                    yield Failed(await self._explain(refused, where))
+                    yield Failed(await self._explain(refused, request, where))
                     return
                 self._known.put(self._endpoint, self._name, learned[0])
                 yield Notice(learned[1])
 
-    async def _attempt(
+    def _attempt(
         self, request: Request, body: Mapping[str, Any], profile: EndpointProfile, where: Where
     ) -> AsyncGenerator[BlockEvent, None]:
         """Make the request once; raises `_Refused`, everything else becomes `Failed`."""
-        wire = Accumulator(lambda error: errors.from_event(error, where))
-        parser = SSEParser()
-        stalls = StallClocks(self._clock.now(), self._patience, self._endpoint)
 
         async def read(put: Put) -> None:
             await self._read(request, body, profile, put)
 
-        try:
-            async with Pump(read, self._clock, stalls) as pump, aclosing(pump.chunks()) as chunks:
-                async for chunk in chunks:
-                    if isinstance(chunk, Waiting):
-                        yield chunk
-                        continue
-                    if isinstance(chunk, ModelError):
-                        events = wire.fail(chunk)
-                    else:
-                        events = [
-                            event
-                            for server_event in parser.feed(chunk)
-                            for event in read_event(wire, server_event)
-                        ]
-                    if events:
-                        stalls.content_came(self._clock.now())
-                    if events and isinstance(events[-1], Done):
-                        await pump.finish(_LINGER)
-                    for event in events:
-                        yield event
-                    if wire.finished:
-                        return
-            for server_event in parser.close():
-                for event in read_event(wire, server_event):
-                    yield event
-            for event in wire.close():
-                yield event
-        except _Refused:
-            raise
-        except _NoClient as error:
-            failed = wire.fail(error.error)
-        except _NotAStream as error:
-            failed = wire.fail(errors.not_messages(error.content_type, error.start, where))
-        except Exception as error:  # noqa: BLE001 - a model never raises: what the client throws becomes a value
-            failed = wire.fail(errors.from_exception(error, where))
-        else:
-            return
-        for event in failed:
-            yield event
+        def explain(error: Exception) -> ModelError | None:
+            match error:
+                case _Refused():
+                    return None
+                case ModelFailure():
+                    return error.error
+                case _:
+                    return errors.from_exception(error, where)
+
+        return transfer(
+            read,
+            Accumulator(lambda error: errors.from_event(error, where)),
+            clock=self._clock,
+            stalls=StallClocks(self._clock.now(), self._patience, self._endpoint),
+            explain=explain,
+        )
 
     async def _read(
         self, request: Request, body: Mapping[str, Any], profile: EndpointProfile, put: Put
@@ -206,10 +161,11 @@ class AnthropicModel:
         import anthropic
 
         try:
-            async with client.messages.with_streaming_response.create(**body) as response:
+            async with client.messages.with_streaming_response.create(**_arguments(body)) as response:
                 content_type = response.headers.get("content-type", "")
                 if "event-stream" not in content_type.lower():
-                    raise _NotAStream(content_type, await _beginning(response.iter_bytes()))
+                    start = await read_beginning(response.iter_bytes())
+                    raise ModelFailure(errors.not_messages(content_type, start, self._where(request)))
                 async for chunk in response.iter_bytes():
                     await put(chunk)
         except anthropic.APIStatusError as error:
@@ -226,7 +182,7 @@ class AnthropicModel:
             message = f"There is no API key; set {self._key_name}, or use --model offline."
             problem = ModelError("authentication", message)
         if problem is not None:
-            raise _NoClient(problem)
+            raise ModelFailure(problem)
         loop = asyncio.get_running_loop()
         if self._http is None or self._http[0] is not loop:
             # Connections belong to one event loop; a client of another one is useless here.
@@ -235,12 +191,11 @@ class AnthropicModel:
         client = self._clients.get((key or token, profile))
         if client is None:
             http = None if self._http is None else self._http[1]
+            secret = (key, token)
             try:
-                client, http = await asyncio.to_thread(
-                    build_client, self._base_url, key, token, profile, http
-                )
+                client, http = await asyncio.to_thread(build_client, self._base_url, secret, profile, http)
             except Exception as error:  # noqa: BLE001 - proxies, certificates, missing packages: all become one message
-                raise _NoClient(errors.from_construction(error, self._where(request))) from None
+                raise ModelFailure(errors.from_construction(error, self._where(request))) from None
             self._http = (loop, http)
             self._clients[(key or token, profile)] = client
         return client
@@ -253,30 +208,34 @@ class AnthropicModel:
             await http[1].aclose()
 
     def _where(self, request: Request | None = None) -> Where:
-        secrets = (self._api_key, self._auth_token, request.api_key if request else None)
+        password = self._base_url.rpartition("@")[0].rpartition(":")[2]
+        secrets = (self._api_key, self._auth_token, password, request.api_key if request else None)
         known = tuple({part for secret in secrets if secret for part in (secret, secret.strip()) if part})
         return Where(self._endpoint, self._name, self._key_name, known)
 
     # -- questions other than a stream --------------------------------------------------------------------
 
-    async def _explain(self, refused: _Refused, where: Where) -> ModelError:
+    async def _explain(self, refused: _Refused, request: Request, where: Where) -> ModelError:
         error = errors.from_status(refused.status, refused.body, where, refused.headers)
         if error.kind != "not_found":
             return error
         try:
             async with asyncio.timeout(5):
-                offered = [model.id for model in await self.list_models()]
+                offered = [model.id for model in await self.list_models(request.api_key)]
         except (ModelFailure, TimeoutError):
             return error
         return replace(error, message=unknown_model(self._name, self._endpoint, offered))
 
-    async def list_models(self) -> list[ModelInfo]:
-        """Return the models the server offers.
+    async def list_models(self, api_key: str | None = None) -> list[ModelInfo]:
+        """Return the models the server offers, and remember their limits.
+
+        Args:
+            api_key: a key for this question alone.
 
         Raises:
             ModelFailure: the server cannot be asked, or does not answer as expected.
         """
-        models = read_models(await self._get("/v1/models", {"limit": "1000"}))
+        models = read_models(await self._get("/v1/models", {"limit": "1000"}, api_key))
         for model in models:
             if model.max_tokens is not None:
                 profile = self._known.get(self._endpoint, model.id)
@@ -290,25 +249,24 @@ class AnthropicModel:
         wanted = ("model", "messages", "system", "tools", "thinking")
         try:
             client = await self._client(request, profile)
-            count = await client.messages.count_tokens(**{key: body[key] for key in wanted if key in body})
+            asked = {key: body[key] for key in wanted if key in body}
+            count = await client.messages.count_tokens(**asked, timeout=_ASK_TIMEOUT)
             tokens = count.input_tokens
-        except _NoClient:
-            return None
         except Exception:  # noqa: BLE001 - counting is a courtesy: without it the request is simply made
             return None
         return tokens if isinstance(tokens, int) else None
 
-    async def _get(self, path: str, params: Mapping[str, str]) -> object:
-        where = self._where()
+    async def _get(self, path: str, params: Mapping[str, str], api_key: str | None) -> object:
+        request = Request(system="", messages=(), api_key=api_key)
+        where = self._where(request)
+        options = {"params": dict(params), "timeout": _ASK_TIMEOUT}
         try:
-            client = await self._client(
-                Request(system="", messages=()), self._known.get(self._endpoint, self._name)
-            )
+            client = await self._client(request, self._known.get(self._endpoint, self._name))
             import anthropic
             import httpx2
 
             try:
-                response = await client.get(path, cast_to=httpx2.Response, options={"params": dict(params)})
+                response = await client.get(path, cast_to=httpx2.Response, options=options)
             except anthropic.APIStatusError as error:
                 headers = errors.as_headers(error.response.headers)
                 raise ModelFailure(
@@ -321,18 +279,17 @@ class AnthropicModel:
                 raise ModelFailure(errors.not_messages(content_type, response.text, where)) from None
         except ModelFailure:
             raise
-        except _NoClient as error:
-            raise ModelFailure(error.error) from None
         except Exception as error:  # noqa: BLE001 - one boundary for whatever the client throws
             raise ModelFailure(errors.from_exception(error, where)) from None
 
 
 def build_client(
-    base_url: str, key: str | None, token: str | None, profile: EndpointProfile, http: Any = None
+    base_url: str, secret: tuple[str | None, str | None], profile: EndpointProfile, http: Any = None
 ) -> tuple[Any, Any]:
     """Import the SDK and return its client and the HTTP client below. Slow: call it in a thread.
 
     Args:
+        secret: an API key or else a bearer token, checked; both None for a server that wants neither.
         http: an HTTP client to share, or None for a new one.
 
     Raises:
@@ -341,6 +298,7 @@ def build_client(
     import anthropic
     import httpx2
 
+    key, token = secret
     headers: dict[str, Any] = {}
     if not key and not token:
         headers["Authorization"] = anthropic.omit  # a local server that wants no key
@@ -359,6 +317,7 @@ def build_client(
         auth_token=token,
         base_url=base_url,
         max_retries=0,
+        open_telemetry=False,
         timeout=timeout,
         default_headers=headers,
         http_client=http,
@@ -368,20 +327,18 @@ def build_client(
     return client, http
 
 
-def read_event(wire: Accumulator, server_event: Any) -> list[BlockEvent]:
-    """Feed one server-sent event to the accumulator; one that is no JSON ends the answer."""
-    text = server_event.data.strip()
-    if not text or text == "[DONE]":
-        return []
-    try:
-        event = json.loads(text)
-    except (ValueError, RecursionError):
-        message = "The server sent an event that is not JSON; the answer stops there."
-        return wire.fail(ModelError("protocol", message, retryable=True))
-    return wire.feed(event, server_event.name)
+def _arguments(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `body` as arguments of the SDK's `create`.
+
+    All but the required ones go in as they are, as `extra_body`: the SDK writes warnings to the screen
+    about some of them.
+    """
+    required = ("model", "max_tokens", "messages", "stream")
+    rest = {key: value for key, value in body.items() if key not in required}
+    return {**{key: body[key] for key in required}, "extra_body": rest}
 
 
-async def _beginning(chunks: AsyncIterator[bytes]) -> str:
+async def read_beginning(chunks: AsyncIterator[bytes]) -> str:
     """Return how a body that is no event stream begins, without waiting for all of it."""
     start = b""
     async for chunk in chunks:

@@ -66,8 +66,10 @@ class Pump:
             item = await self._queue.get()
             if item:
                 yield item
-            elif not self._task.done():
-                report = self._stalls.report(self._clock.now())
+            now = self._clock.now()
+            # What waits in the queue is news: silence is only judged when there is none.
+            if self._queue.empty() and not self._task.done() and now >= self._stalls.due:
+                report = self._stalls.report(now)
                 if report is not None:
                     yield report
                 if isinstance(report, ModelError):

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.models.anthropic import read_event
 from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Failed, Notice, Usage
 from agent.models.sse import SSEParser
+from agent.models.transfer import read_event
 from agent.models.wire import Accumulator
 from tests.messages_answers import Answer, Call, Redacted, Text, Thinking, encode_event, wire_events
 
