@@ -6,10 +6,16 @@ request; the default conversion would skip it, ours sends it as a word of the us
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from agent.turns import CustomTurn, Turn, UserTurn
+from personas.errors import PersonaError
 from personas.merge import unified_diff
+from personas.store import Store
+from personas.textfile import encode, read_regular, replace_file
 
 KIND = "hand_edit"
 LONGEST = 8_000
@@ -38,3 +44,56 @@ def with_hand_edits(turns: Iterable[Turn]) -> list[Turn]:
         else turn
         for turn in turns
     ]
+
+
+@dataclass
+class Seen:
+    """What the agent has seen of the persona in one session; kept beside it, and no harm if it is lost.
+
+    Attributes:
+        name: the persona's name when the session began; it stays in the system prompt, byte for byte.
+        revision: the file's revision when the last run ended, "" before the first.
+        prompt: the system prompt as the agent last read or wrote it, None if it never did.
+    """
+
+    name: str = ""
+    revision: str = ""
+    prompt: str | None = None
+
+    @classmethod
+    def load(cls, store: Store, session_id: str) -> Seen:
+        """Read what is remembered for a session; a missing or damaged file remembers nothing."""
+        try:
+            stored = json.loads(read_regular(_path(store, session_id), root=store.home.root))
+        except (FileNotFoundError, PersonaError, ValueError, RecursionError):
+            return cls()
+        if not isinstance(stored, dict):
+            return cls()
+        name, revision, prompt = stored.get("name"), stored.get("revision"), stored.get("prompt")
+        return cls(
+            name if isinstance(name, str) else "",
+            revision if isinstance(revision, str) else "",
+            prompt if isinstance(prompt, str) else None,
+        )
+
+    def save(self, store: Store, session_id: str) -> None:
+        """Write it.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        replace_file(_path(store, session_id), encode(json.dumps(asdict(self))), root=store.home.root)
+
+
+def text_of_revision(store: Store, persona_id: str, revision: str) -> str | None:
+    """Return the file's text at a revision, from the file itself or from its versions; None when it is lost."""
+    if store.get(persona_id).revision == revision:
+        return store.text(persona_id)
+    for version in store.log(persona_id):
+        if version.sha == revision:
+            return store.version_text(persona_id, version.number)
+    return None
+
+
+def _path(store: Store, session_id: str) -> Path:
+    return store.home.inside(store.home.state) / f"seen-{session_id}.json"

@@ -1,0 +1,341 @@
+"""A persona, its current session, a model and the tools, put together: what commands and screens talk to.
+
+One run at a time writes to a session; the lock is held for the run, so that a screen may stay open while a
+script talks about the same persona, and each sees what the other did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from agent.agent import Agent
+from agent.events import AgentEnd, Event
+from agent.hand_edits import Seen, hand_edit_turn, text_of_revision, with_hand_edits
+from agent.limits import Limits
+from agent.messages import limit_history
+from agent.models.base import Model, ThinkingLevel
+from agent.prompt import system_prompt
+from agent.session import Session
+from agent.tool import HookContext
+from agent.tools import chat_tools
+from agent.tools.base import Desk
+from agent.turns import NoticeTurn, Turn, UserTurn
+from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError
+from personas.lock import hold
+from personas.persona import Persona
+from personas.store import Store
+
+Listener = Callable[[Event], Awaitable[None] | None]
+
+RECENT_TURNS = 400
+"""Turns of a session that are read when it is opened; more than a request holds at the default settings."""
+HISTORY_CUT = "history"
+"""Kind of the notice that older turns are not sent any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """What the person's settings say about a conversation.
+
+    Attributes:
+        history_turns: how many of the last user turns, with what follows them, go to the model.
+        thinking: how much the model thinks.
+        max_steps: model answers in one run.
+        max_seconds: duration of one run.
+    """
+
+    history_turns: int = 40
+    thinking: ThinkingLevel = "off"
+    max_steps: int = 50
+    max_seconds: float = 30 * 60
+
+
+async def _nothing_to_flush() -> None:
+    pass
+
+
+class Chat:
+    """The conversation about one persona.
+
+    Args:
+        store: where the persona lives.
+        persona_id: which one.
+        model: where the next token comes from.
+        options: the person's settings.
+        flush: called before a run and before each tool call, to write an editor's unsaved text.
+        on_change: called with the persona after each write by a tool.
+        on_keep: called when the agent asks for its output to stay.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        persona_id: str,
+        model: Model,
+        *,
+        options: ChatOptions = ChatOptions(),
+        flush: Callable[[], Awaitable[None]] = _nothing_to_flush,
+        on_change: Callable[[Persona], None] = lambda _persona: None,
+        on_keep: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.persona_id = persona_id
+        self.problems: list[str] = []
+        self._store = store
+        self._options = options
+        self._flush = flush
+        self._desk = Desk(store, persona_id, on_change=on_change)
+        self._session: Session | None = None
+        self._seen = Seen()
+        self._size = -1
+        self._detach: Callable[[], None] = _nothing
+        self._running = False
+        self._failure: PersonaError | None = None
+        self._agent = Agent(
+            model=model,
+            tools=chat_tools(self._desk, on_keep=on_keep),
+            thinking=options.thinking,
+            transform_context=self._what_the_model_sees,
+            before_tool_call=self._before_tool_call,
+            limits=Limits(max_steps=options.max_steps, max_duration=options.max_seconds),
+        )
+
+    # -- what there is ---------------------------------------------------------------------------------
+
+    @property
+    def session_id(self) -> str | None:
+        """The current conversation's id, None before the first message."""
+        return self._session.id if self._session else self._store.session_of(self.persona_id)
+
+    @property
+    def turns(self) -> Sequence[Turn]:
+        """The conversation so far, as far as it is loaded."""
+        return self._agent.turns
+
+    @property
+    def running(self) -> bool:
+        """Whether a run is active."""
+        return self._running
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with every event, sync or async; returns what ends that."""
+        return self._agent.subscribe(listener)
+
+    def set_model(self, model: Model) -> None:
+        """Use another model from the next run on."""
+        self._agent.model = model
+
+    # -- the session -----------------------------------------------------------------------------------
+
+    def load(self) -> None:
+        """Read the end of the current session, if the persona has one. Blocking; idle only.
+
+        A session that cannot be used is said in `problems`; the next message then begins a new one.
+
+        Raises:
+            PersonaError: the persona is unknown, or the disk refuses.
+        """
+        self._store.get(self.persona_id)
+        self._forget()
+        session_id = self._store.session_of(self.persona_id)
+        if session_id is None:
+            return
+        try:
+            self._adopt(_open(self._store, self.persona_id, session_id, self._on_failure))
+        except (BrokenFile, InvalidValue, OutsideHome) as error:
+            self.problems = [f"The last conversation cannot be opened: {error} A new one begins."]
+
+    def earlier(self) -> list[Turn]:
+        """Return the turns before those in `turns`, read from the disk when first asked for."""
+        return self._session.earlier() if self._session else []
+
+    def clear(self) -> str:
+        """Begin a new session, link it and return its id; the old one stays on disk. Idle only."""
+        session_id = start_session(self._store, self.persona_id)
+        self._forget()
+        self._adopt(_open(self._store, self.persona_id, session_id, self._on_failure))
+        return session_id
+
+    def _forget(self) -> None:
+        self._detach()
+        self._detach = _nothing
+        if self._session is not None:
+            self._session.close()
+        self._session = None
+        self._agent.turns = ()
+        self._agent.session_id = None
+        self._seen = Seen()
+        self._desk.seen_prompt = None
+        self.problems = []
+
+    def _adopt(self, session: Session) -> None:
+        self._session = session
+        self._size = _size_of(session)
+        self._agent.session_id = self._desk.session_id = session.id
+        self._agent.turns = session.recent
+        self._detach = session.attach(self._agent)
+        self._seen = Seen.load(self._store, session.id)
+        self._desk.seen_prompt = self._seen.prompt
+        self.problems = list(session.problems)
+
+    def _on_failure(self, error: PersonaError) -> None:
+        """The log cannot be written: stop, so that nothing happens that is not kept."""
+        self._failure = error
+        self._agent.abort(f"the conversation cannot be saved: {error}")
+
+    # -- talking ---------------------------------------------------------------------------------------
+
+    async def send(self, text: str) -> AgentEnd:
+        """Say something; return when the agent is idle again.
+
+        Raises:
+            Busy: another process is talking in this session.
+            BrokenFile: the persona's file cannot be read; its line and column are in the message.
+            PersonaError: no such persona, or the disk refuses; what was said before is on disk.
+        """
+        if self._running:
+            raise Busy("The agent is at work; steer it or stop it first.")
+        self._running = True
+        self._failure = None
+        try:
+            with ExitStack() as held:
+                prompts = await asyncio.to_thread(self._open_run, text, held)
+                await self._flush()
+                end = await self._agent.prompt(prompts)
+                await asyncio.to_thread(self._close_run)
+            if self._failure is not None:
+                raise self._failure
+            return end
+        finally:
+            self._running = False
+
+    def steer(self, text: str) -> None:
+        """Say something while the agent works; it hears it after the tool it is running."""
+        self._agent.steer(text)
+
+    def follow_up(self, text: str) -> None:
+        """Say something for when the agent is done with what it does."""
+        self._agent.follow_up(text)
+
+    def abort(self, reason: str = "") -> None:
+        """Stop the run at once; what was done stays."""
+        self._agent.abort(reason)
+
+    # -- one run ---------------------------------------------------------------------------------------
+
+    def _open_run(self, text: str, held: ExitStack) -> list[Turn]:
+        """Take the session's lock, catch up with what others wrote, and return the turns to prompt with."""
+        persona = self._store.get(self.persona_id)
+        if (error := persona.error) is not None:
+            raise BrokenFile(
+                f"The persona {self.persona_id} is broken: {error.message}; mend it with `persona edit "
+                f"{self.persona_id}`",
+                error.line,
+                error.column,
+            )
+        if self._session is None:
+            self.clear()
+        session = self._session
+        assert session is not None
+        held.enter_context(
+            hold(
+                self._store.home.locks / f"session-{session.id}.lock",
+                what="The conversation about this persona",
+            )
+        )
+        if _size_of(session) != self._size:
+            self.load()
+        if not self._seen.name:
+            self._seen.name = persona.name
+        self._agent.system_prompt = system_prompt(self.persona_id, self._seen.name)
+        return [*self._asides(persona), UserTurn(content=text)]
+
+    def _asides(self, persona: Persona) -> list[Turn]:
+        """What goes before the person's words: that older turns are left out, what they changed by hand."""
+        asides: list[Turn] = []
+        spoken = sum(isinstance(turn, UserTurn) for turn in self.turns) + 1
+        told = any(isinstance(turn, NoticeTurn) and turn.kind == HISTORY_CUT for turn in self.turns)
+        if spoken > self._options.history_turns and not told:
+            notice = (
+                f"From here on the model is sent your last {self._options.history_turns} messages only "
+                "(the setting history_turns)."
+            )
+            asides.append(NoticeTurn(content=notice, kind=HISTORY_CUT))
+        if self._seen.revision and self._seen.revision != persona.revision:
+            old = text_of_revision(self._store, self.persona_id, self._seen.revision)
+            turn, tells_all = hand_edit_turn(old, self._store.text(self.persona_id))
+            asides.append(turn)
+            if tells_all and self._desk.seen_prompt is not None:
+                self._desk.seen_prompt = persona.system_prompt
+        return asides
+
+    def _close_run(self) -> None:
+        """Remember what the agent has seen."""
+        session = self._session
+        assert session is not None
+        self._size = _size_of(session)
+        try:
+            self._seen.revision = self._store.get(self.persona_id).revision
+            self._seen.prompt = self._desk.seen_prompt
+            self._seen.save(self._store, session.id)
+        except PersonaError as error:
+            # Forgetting costs one more reading; it must not turn a finished run into a failed one.
+            self.problems.append(str(error))
+
+    async def _before_tool_call(self, _context: HookContext) -> None:
+        await self._flush()
+
+    def _what_the_model_sees(self, turns: Sequence[Turn]) -> list[Turn]:
+        return with_hand_edits(limit_history(turns, self._options.history_turns))
+
+
+def start_session(store: Store, persona_id: str) -> str:
+    """Begin a new conversation about a persona and return its id.
+
+    Raises:
+        UnknownPersona: there is no such persona.
+        StorageError: the disk refused.
+    """
+    store.get(persona_id)
+    session = Session.create(store.home.inside(store.home.sessions), persona_id)
+    session.close()
+    store.link_session(persona_id, session.id)
+    return session.id
+
+
+def read_history(store: Store, persona_id: str) -> tuple[str | None, list[Turn], list[str]]:
+    """Return the current conversation: its id (None if there was none), its turns, and what was odd about it.
+
+    Raises:
+        UnknownPersona: there is no such persona.
+        PersonaError: the disk refused, or the session is another persona's.
+    """
+    store.get(persona_id)
+    session_id = store.session_of(persona_id)
+    if session_id is None:
+        return None, [], []
+    session = _open(store, persona_id, session_id)
+    return session_id, session.turns, session.problems
+
+
+def _open(
+    store: Store,
+    persona_id: str,
+    session_id: str,
+    on_failure: Callable[[PersonaError], None] = lambda _error: None,
+) -> Session:
+    path = store.home.inside(store.home.sessions) / f"{session_id}.jsonl"
+    return Session.open(path, tail=RECENT_TURNS, persona_id=persona_id, on_failure=on_failure)
+
+
+def _size_of(session: Session) -> int:
+    try:
+        return session.path.stat().st_size
+    except OSError:
+        return -1
+
+
+def _nothing() -> None:
+    pass
