@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -36,7 +36,7 @@ from agent.models.profiles import EndpointProfile, Profiles
 from agent.models.pump import Put
 from agent.models.request_body import build_body
 from agent.models.stalls import Clock, Patience, StallClocks, SystemClock
-from agent.models.transfer import transfer
+from agent.models.transfer import read_beginning, transfer
 from agent.models.wire import Accumulator
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
@@ -336,13 +336,3 @@ def _arguments(body: Mapping[str, Any]) -> dict[str, Any]:
     required = ("model", "max_tokens", "messages", "stream")
     rest = {key: value for key, value in body.items() if key not in required}
     return {**{key: body[key] for key in required}, "extra_body": rest}
-
-
-async def read_beginning(chunks: AsyncIterator[bytes]) -> str:
-    """Return how a body that is no event stream begins, without waiting for all of it."""
-    start = b""
-    async for chunk in chunks:
-        start += chunk
-        if len(start) >= 4 * errors.EXCERPT:
-            break
-    return start.decode("utf-8", "replace")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Protocol
 
 from agent.models.base import BlockEvent, Done, ModelError, Waiting
+from agent.models.errors import EXCERPT
 from agent.models.pump import Pump, Read
 from agent.models.sse import ServerEvent, SSEParser
 from agent.models.stalls import Clock, StallClocks
@@ -92,3 +93,13 @@ def read_event(reader: EventReader, server_event: ServerEvent) -> list[BlockEven
         message = "The server sent an event that is not JSON; the answer stops there."
         return reader.fail(ModelError("protocol", message, retryable=True))
     return reader.feed(event, server_event.name)
+
+
+async def read_beginning(chunks: AsyncIterator[bytes]) -> str:
+    """Return how a body that is no event stream begins, without waiting for all of it."""
+    start = b""
+    async for chunk in chunks:
+        start += chunk
+        if len(start) >= 4 * EXCERPT:
+            break
+    return start.decode("utf-8", "replace")

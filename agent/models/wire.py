@@ -148,11 +148,11 @@ class Accumulator:
             return self.fail(ModelError("protocol", error, retryable=True))
         self._started = True
         self._message_id = message_id or self._message_id
-        self._read_usage(message.get("usage"))
+        self.usage = read_usage(self.usage, message.get("usage"))
         return []
 
     def _message_delta(self, event: Mapping[str, Any]) -> list[BlockEvent]:
-        self._read_usage(event.get("usage"))
+        self.usage = read_usage(self.usage, event.get("usage"))
         delta = event.get("delta")
         if not isinstance(delta, Mapping):
             return []
@@ -277,22 +277,24 @@ class Accumulator:
 
     # -- small things -----------------------------------------------------------------------------------
 
-    def _read_usage(self, usage: object) -> None:
-        if not isinstance(usage, Mapping):
-            return
-        counts = self.usage.to_record()
-        for name in _USAGE_FIELDS:
-            count = usage.get(name)
-            if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
-                counts[name] = count
-        self.usage = Usage(**counts)
-
     def _note(self, subject: str, message: str) -> list[BlockEvent]:
         """Say `message` once; of each subject once, and the same words never twice."""
         if subject in self._noted or message in self._noted:
             return []
         self._noted |= {subject, message}
         return [Notice(message)]
+
+
+def read_usage(usage: Usage, report: object) -> Usage:
+    """Return `usage` overwritten with the counts in `report`; reports are cumulative, never added."""
+    if not isinstance(report, Mapping):
+        return usage
+    counts = usage.to_record()
+    for name in _USAGE_FIELDS:
+        count = report.get(name)
+        if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+            counts[name] = count
+    return Usage(**counts)
 
 
 def _same(block: _Block, kind: BlockKind, tool_use_id: str, tool_name: str) -> bool:
