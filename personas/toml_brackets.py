@@ -95,7 +95,8 @@ def move_entry(
             if _indent_alone(text, start) is not None:
                 line_start = text.rfind("\n", 0, start) + 1
                 above = comments_above(text, line_start, floor)
-                start = start if above == line_start else above
+                if above < line_start:  # from the first comment's mark on
+                    start = text.index("#", above)
             note_end = _rest_of_line(text, behind) or behind
         slots.append((start, entry.end))
         notes.append((behind, note_end))

@@ -16,6 +16,7 @@ from personas.toml_guard import Replacement, apply, check, same_data, with_value
 from personas.toml_layout import (
     assignment,
     deletions,
+    inline_element,
     insert_key,
     insert_lines,
     is_below_comment,
@@ -39,7 +40,7 @@ from personas.toml_nodes import (
     child_of,
 )
 from personas.toml_parse import parse
-from personas.toml_render import plain, render_value
+from personas.toml_render import plain
 from personas.toml_text import locate, scan
 from personas.toml_values import change_value
 
@@ -118,7 +119,7 @@ def append_table(text: str, path: KeyPath, table: dict[str, Any]) -> str:
     if not isinstance(current, list):
         raise EditRefused(f"{_name(path)} is not an array.")
     if isinstance(node, Array):
-        source = render_value(table, document.newline)
+        source = inline_element(document, node, table)
         changes = insert_entries(text, node, len(node.entries), [source], document.newline)
         return _checked(text, changes, [with_value(top, path, [*current, table])])
     if isinstance(node, TableArray):
@@ -203,13 +204,13 @@ def _insert_value(document: Document, top: dict[str, Any], path: KeyPath, value:
     text = document.text
     tables, rest = _existing(document, path)
     container, names = tables[-1], tuple(str(part) for part in rest)
+    if not isinstance(container, Table | InlineTable):
+        raise EditRefused(f"{_name(path[: len(path) - len(rest)])} is not a table.")
     expected = [with_value(top, path, value)]
     if isinstance(container, InlineTable):
         entry = assignment(document, names[:1], _nested(names[1:], value))
         changes = insert_entries(text, container, len(container.entries), [entry], document.newline)
         return _checked(text, changes, expected)
-    if not isinstance(container, Table):
-        raise EditRefused(f"{_name(path[: len(path) - len(rest)])} is not a table.")
     if container.section is None and container.dotted:
         return _checked(text, _plan_dotted(document, container, names, value), expected)
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):

@@ -7,7 +7,7 @@ from typing import Any
 
 from personas.toml_brackets import comments_above
 from personas.toml_guard import Replacement
-from personas.toml_nodes import Document, Entry, Section, Table
+from personas.toml_nodes import Array, Document, Entry, InlineTable, Section, Table
 from personas.toml_parse import BOM
 from personas.toml_render import render_key, render_value
 
@@ -73,11 +73,19 @@ def insert_key(document: Document, section: Section, source: str) -> Replacement
 def assignment(document: Document, keys: Iterable[str], value: Any, section: Section | None = None) -> str:
     """Return `key = value`, spaced as in the section, else as in the rest of the file."""
     candidates = section.entries if section is not None and section.entries else _any_entries(document)
-    equals = " = "
-    if candidates:
-        before, _, after = document.text[candidates[-1].key_end : candidates[-1].value.start].partition("=")
-        equals = f"{' ' if before else ''}={' ' if after else ''}"
+    equals = _equals_of(document, candidates)
     return ".".join(map(render_key, keys)) + equals + render_value(value, document.newline)
+
+
+def inline_element(document: Document, array: Array, table: dict[str, Any]) -> str:
+    """Return a table in braces, spaced as the last one in the array."""
+    last = array.entries[-1].value if array.entries else None
+    if not isinstance(last, InlineTable) or not last.entries or not table:
+        return render_value(table, document.newline)
+    equals = _equals_of(document, last.entries)
+    padding = " " if document.text[last.start + 1] in " \t" else ""
+    pairs = (render_key(key) + equals + render_value(value, document.newline) for key, value in table.items())
+    return f"{{{padding}{', '.join(pairs)}{padding}}}"
 
 
 def table_lines(
@@ -177,6 +185,14 @@ def _entry_indent(document: Document, section: Section) -> str:
     if section.entries:
         return document.text[section.entries[-1].line_start : section.entries[-1].start]
     return document.text[section.line_start : section.start]
+
+
+def _equals_of(document: Document, entries: list[Entry]) -> str:
+    """Return the equals sign with the blanks the last entry has around it."""
+    if not entries:
+        return " = "
+    before, _, after = document.text[entries[-1].key_end : entries[-1].value.start].partition("=")
+    return f"{' ' if before else ''}={' ' if after else ''}"
 
 
 def _any_entries(document: Document) -> list[Entry]:

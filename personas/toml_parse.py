@@ -89,6 +89,8 @@ def _refuse_depth(text: str) -> None:
         elif mark == "=":
             if in_value:
                 return
+            if base + parts > MAX_DEPTH:
+                raise _too_deep(text, token.start())
             in_value = True
         elif mark == "\n":
             if not containers:

@@ -14,6 +14,7 @@ from typing import Any
 import tomli_w
 
 from personas.errors import InvalidValue
+from personas.toml_parse import MAX_DEPTH
 
 _LINE_LIMIT = 100  # a new array longer than this takes one line for each element
 
@@ -99,12 +100,17 @@ def render_value(value: Any, newline: str = "\n", old: str | None = None) -> str
     return tomli_w.dumps({"x": value}).removeprefix("x = ").rstrip("\n")
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, depth: int = 0) -> Any:
     """Return a value as `tomllib` would give it: str, int, float, bool, dates, list, dict.
 
+    Args:
+        depth: how many lists and dicts it lies in.
+
     Raises:
-        InvalidValue: TOML has no such value.
+        InvalidValue: TOML has no such value, or it nests too deeply to be read again.
     """
+    if depth > MAX_DEPTH:
+        raise InvalidValue(f"The value nests deeper than {MAX_DEPTH} levels.")
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -127,11 +133,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, date | time):
         return value
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [plain(item, depth + 1) for item in value]
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise InvalidValue("The keys of a table in a TOML file must be strings.")
-        return {plain(key): plain(item) for key, item in value.items()}
+        return {plain(key): plain(item, depth + 1) for key, item in value.items()}
     raise InvalidValue(f"A value of type {type(value).__name__} cannot be written to a TOML file.")
 
 

@@ -28,8 +28,8 @@ def change_value(document: Document, node: Node, old: Any, new: Any) -> list[Rep
 
 def _change_array(document: Document, node: Array, old: list[Any], new: list[Any]) -> list[Replacement]:
     text, newline = document.text, document.newline
-    if not new and "#" not in text[node.start : node.end]:
-        return [Replacement(node.start, node.end, "[]")]
+    if not (old and new) and "#" not in text[node.start : node.end]:
+        return [Replacement(node.start, node.end, render_value(new, newline))]
     head, limit = 0, min(len(old), len(new))
     while head < limit and same_data(old[head], new[head]):
         head += 1

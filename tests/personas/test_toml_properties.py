@@ -53,7 +53,9 @@ def test_a_value_of_any_type_reads_back_as_written(text: str, choices: st.DataOb
 def test_an_array_changes_without_touching_what_is_around_it(
     text: str, choices: st.DataObject, value: list[Any]
 ) -> None:
-    path, old = pick(choices, ((path, old) for path, old in arrays(parse(text)) if text[locate(text, path).start] == "["))
+    path, old = pick(
+        choices, ((path, old) for path, old in arrays(parse(text)) if text[locate(text, path).start] == "[")
+    )
     assume(not all(isinstance(item, dict) for item in old) or "=" in text)
     keep = choices.draw(st.integers(0, len(old)))
     try:
@@ -70,7 +72,9 @@ def test_an_array_changes_without_touching_what_is_around_it(
 @given(documents(), st.data())
 def test_setting_the_value_that_is_there_returns_the_same_text(text: str, choices: st.DataObject) -> None:
     top = parse(text)
-    path, value = pick(choices, [*leaves(top), *arrays(top), *((path, value_at(top, path)) for path in tables(top))])
+    path, value = pick(
+        choices, [*leaves(top), *arrays(top), *((path, value_at(top, path)) for path in tables(top))]
+    )
     assert set_value(text, path, value) == text
 
 
@@ -104,7 +108,9 @@ def test_a_test_input_appended_and_removed_again_leaves_the_text_as_it_was(text:
 
 @quick
 @given(documents(), st.data())
-def test_moving_an_element_there_and_back_leaves_the_text_as_it_was(text: str, choices: st.DataObject) -> None:
+def test_moving_an_element_there_and_back_leaves_the_text_as_it_was(
+    text: str, choices: st.DataObject
+) -> None:
     path, elements = pick(choices, ((path, value) for path, value in arrays(parse(text)) if len(value) > 1))
     old, new = choices.draw(st.permutations(range(len(elements))))[:2]
     moved = move_table(text, (*path, old), new)
@@ -127,12 +133,23 @@ def test_no_edit_of_a_valid_document_is_refused(text: str) -> None:
 
 @settings(quick, max_examples=300)
 @given(documents(), st.data(), texts)
-def test_a_damaged_document_raises_nothing_but_our_errors(text: str, choices: st.DataObject, value: str) -> None:
+def test_a_damaged_document_raises_nothing_but_our_errors(
+    text: str, choices: st.DataObject, value: str
+) -> None:
     for _ in range(choices.draw(st.integers(1, 3))):
         at = choices.draw(st.integers(0, len(text)))
         cut = choices.draw(st.integers(0, 3))
-        text = text[:at] + choices.draw(st.sampled_from(["", *"\"'[]{}=,.#\n\r\\ a1\x00\ufeff", '"""', "'''"])) + text[at + cut :]
-    paths = [("name",), ("model", "max_tokens"), ("test_inputs", 0, "content"), ("arcs", 0, "parts", "x", "k")]
+        text = (
+            text[:at]
+            + choices.draw(st.sampled_from(["", *"\"'[]{}=,.#\n\r\\ a1\x00\ufeff", '"""', "'''"]))
+            + text[at + cut :]
+        )
+    paths = [
+        ("name",),
+        ("model", "max_tokens"),
+        ("test_inputs", 0, "content"),
+        ("arcs", 0, "parts", "x", "k"),
+    ]
     for path in paths:
         for edit in (
             lambda path=path: set_value(text, path, value),

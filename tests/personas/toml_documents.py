@@ -86,7 +86,17 @@ _MANY_LINES = [
     "[1,\n 2, 3]",
     '[{ id = "a", content = """\nx\ny""" },\n { id = "b" }]',
 ]
-_KEYS = ["name", "description", "tags", "summary", "system_prompt", '"dotted.key"', "''", '"\\u00e9 x"', "1-2"]
+_KEYS = [
+    "name",
+    "description",
+    "tags",
+    "summary",
+    "system_prompt",
+    '"dotted.key"',
+    "''",
+    '"\\u00e9 x"',
+    "1-2",
+]
 
 
 @st.composite
@@ -95,7 +105,9 @@ def documents(draw: st.DrawFn) -> str:
     lines: list[str] = []
 
     def add_trivia() -> None:
-        lines.extend(draw(st.lists(st.sampled_from(["", "  ", "# COMMENT", '  # COMMENT """ [x] =']), max_size=2)))
+        lines.extend(
+            draw(st.lists(st.sampled_from(["", "  ", "# COMMENT", '  # COMMENT """ [x] =']), max_size=2))
+        )
 
     def add_entries(keys: list[str], most: int) -> None:
         for key in draw(st.lists(st.sampled_from(keys), unique=True, max_size=most)):
