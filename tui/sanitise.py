@@ -37,18 +37,18 @@ _COMPLETE = (
 _OPEN = rf"(?P<open>(?:{_STRING_OPENER}{_PAYLOAD}\x1b?|{_CSI_BODY}|{_SHORT_BODY}|\r)\Z)"
 _NEWLINE = r"(?P<newline>\r\n?|[\x0b\x0c\x85\u2028\u2029])"
 _VISIBLE = r"(?P<visible>[\ud800-\udfff\U000e0000-\U000e007f])"
+# The introducers stand apart from the run: a run must not eat the beginning of a sequence.
 _DROPPED = (
-    r"\x1b[0-~]?"
-    r"|[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e"
-    r"\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0100-\U000e01ef]+"
+    r"\x1b[0-~]?|[\x90\x98\x9b\x9d-\x9f]"
+    r"|[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x8f\x91-\x97\x99\x9a\x9c\u00ad\u034f\u061c\u180e\u200b\u200e"
+    r"\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0100-\U000e01ef]+"
 )
 
 _SUSPECT = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     r"\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e01ef]"
 )
-# ESC is taken out of the run at the end of _DROPPED by listing it apart: a run must not eat an introducer.
-_RULES = f"{_NEWLINE}|{_VISIBLE}|{_DROPPED}".replace(r"\x0e-\x1f", r"\x0e-\x1a\x1c-\x1f", 1)
+_RULES = f"{_NEWLINE}|{_VISIBLE}|{_DROPPED}"
 _WHOLE = re.compile(f"{_COMPLETE}|{_RULES}")
 _STREAM = re.compile(f"{_COMPLETE}|{_OPEN}|{_RULES}")
 

@@ -67,7 +67,7 @@ class ConversationView(ScrollView, can_focus=False):
         overflow-x: hidden;
         overflow-y: auto;
         scrollbar-gutter: stable;
-        scrollbar-size-vertical: 1;
+        scrollbar-size: 0 1;
         background: $surface;
         color: $foreground;
         & > .conversation--user { color: $text-accent; }

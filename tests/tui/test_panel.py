@@ -1,0 +1,293 @@
+"""The panel's state machine: each row of its table, each "also", and any sequence of events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tui.panel import Panel, PanelState
+
+HIDDEN, VISIBLE, PINNED = PanelState.HIDDEN, PanelState.VISIBLE, PanelState.PINNED
+
+
+class Clock:
+    """A clock that stands still until it is told."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def panel(clock: Clock) -> Panel:
+    return Panel(clock=clock, delay=5.0)
+
+
+def after(panel: Panel, clock: Clock, seconds: float) -> PanelState:
+    """Let time pass as a timer would: it rings at the deadline, if there is one."""
+    end = clock.now + seconds
+    while (deadline := panel.next_deadline()) is not None and deadline <= end:
+        clock.now = deadline
+        panel.expire()
+    clock.now = end
+    return panel.expire()
+
+
+class TestTable:
+    def test_hidden_and_the_user_sends_a_message_shows_it(self, panel: Panel) -> None:
+        assert panel.user_sent() is VISIBLE
+
+    def test_visible_and_the_stream_is_active_starts_the_time_again(self, panel: Panel, clock: Clock) -> None:
+        panel.user_sent()
+        assert after(panel, clock, 4) is VISIBLE
+        assert panel.stream_active(10) is VISIBLE
+        assert after(panel, clock, 4.9) is VISIBLE
+        assert after(panel, clock, 0.1) is HIDDEN
+
+    def test_visible_hides_after_five_seconds_without_anything(self, panel: Panel, clock: Clock) -> None:
+        panel.user_sent()
+        assert after(panel, clock, 4.99) is VISIBLE
+        assert after(panel, clock, 0.01) is HIDDEN
+
+    def test_visible_and_a_click_in_it_pins_it(self, panel: Panel, clock: Clock) -> None:
+        panel.user_sent()
+        assert panel.clicked_inside() is PINNED
+        assert after(panel, clock, 1000) is PINNED
+
+    def test_visible_and_the_pin_key_pins_it(self, panel: Panel) -> None:
+        panel.user_sent()
+        assert panel.pin() is PINNED
+
+    @pytest.mark.parametrize("dismissal", [Panel.clicked_away, Panel.dismiss, Panel.escape])
+    def test_pinned_and_dismissed_hides_it(
+        self, panel: Panel, dismissal: Callable[[Panel], PanelState]
+    ) -> None:
+        panel.show_output()
+        assert dismissal(panel) is HIDDEN
+
+    def test_escape_does_not_hide_while_a_run_is_to_be_stopped(self, panel: Panel) -> None:
+        panel.show_output()
+        panel.request_started()
+        assert panel.escape() is PINNED
+
+    def test_hidden_and_show_output_pins_it(self, panel: Panel) -> None:
+        assert panel.show_output() is PINNED
+
+
+class TestAlso:
+    def test_visible_and_dismissed_hides(self, panel: Panel) -> None:
+        panel.user_sent()
+        assert panel.dismiss() is HIDDEN
+
+    def test_pinned_stays_pinned_when_the_user_sends(self, panel: Panel) -> None:
+        panel.show_output()
+        assert panel.user_sent() is PINNED
+
+    def test_a_click_on_the_chat_bar_is_not_away(self, panel: Panel) -> None:
+        panel.show_output()
+        assert panel.clicked_chat_bar() is PINNED
+
+    def test_a_click_elsewhere_leaves_a_visible_panel(self, panel: Panel) -> None:
+        panel.user_sent()
+        assert panel.clicked_away() is VISIBLE
+
+    @pytest.mark.parametrize("interaction", [Panel.interacted, Panel.hovered, Panel.clicked_chat_bar])
+    def test_interaction_starts_the_time_again(
+        self, panel: Panel, clock: Clock, interaction: Callable[[Panel], PanelState]
+    ) -> None:
+        panel.user_sent()
+        after(panel, clock, 4)
+        interaction(panel)
+        assert after(panel, clock, 4.9) is VISIBLE
+
+    def test_a_terminal_without_focus_stops_the_time(self, panel: Panel, clock: Clock) -> None:
+        panel.user_sent()
+        after(panel, clock, 3)
+        panel.focus_lost()
+        assert panel.next_deadline() is None
+        assert after(panel, clock, 1000) is VISIBLE
+        panel.focus_gained()
+        assert after(panel, clock, 1.9) is VISIBLE
+        assert after(panel, clock, 0.1) is HIDDEN
+
+    def test_content_that_arrives_without_focus_has_its_whole_time_after_it(
+        self, panel: Panel, clock: Clock
+    ) -> None:
+        panel.user_sent()
+        panel.focus_lost()
+        after(panel, clock, 60)
+        panel.stream_active(5)
+        after(panel, clock, 60)
+        panel.focus_gained()
+        assert after(panel, clock, 4.9) is VISIBLE
+        assert after(panel, clock, 0.2) is HIDDEN
+
+    def test_no_time_runs_while_a_request_is_in_flight(self, panel: Panel, clock: Clock) -> None:
+        panel.user_sent()
+        panel.request_started()
+        assert panel.next_deadline() is None
+        assert after(panel, clock, 1000) is VISIBLE
+        panel.request_ended()
+        assert after(panel, clock, 4.9) is VISIBLE
+        assert after(panel, clock, 0.2) is HIDDEN
+
+    def test_a_running_answer_can_be_dismissed_and_stays_so(self, panel: Panel) -> None:
+        panel.user_sent()
+        panel.request_started()
+        assert panel.dismiss() is HIDDEN
+        assert panel.stream_active(100) is HIDDEN
+
+    def test_two_requests_need_two_ends(self, panel: Panel, clock: Clock) -> None:
+        panel.user_sent()
+        panel.request_started()
+        panel.request_started()
+        panel.request_ended()
+        assert after(panel, clock, 60) is VISIBLE
+
+    @pytest.mark.parametrize("dismissal", [Panel.clicked_away, Panel.dismiss, Panel.escape])
+    @pytest.mark.parametrize("shown", [Panel.reset, Panel.user_sent, Panel.show_output])
+    def test_a_question_pins_the_panel_and_cannot_be_dismissed(
+        self,
+        panel: Panel,
+        clock: Clock,
+        shown: Callable[[Panel], PanelState],
+        dismissal: Callable[[Panel], PanelState],
+    ) -> None:
+        shown(panel)
+        assert panel.ask_opened("q") is PINNED
+        assert dismissal(panel) is PINNED
+        assert after(panel, clock, 1000) is PINNED
+        panel.ask_closed("q")
+        assert dismissal(panel) is HIDDEN
+
+    def test_two_open_approvals_need_two_answers(self, panel: Panel) -> None:
+        panel.ask_opened("first")
+        panel.ask_opened("second")
+        panel.ask_closed("first")
+        assert panel.dismiss() is PINNED
+
+    @pytest.mark.parametrize("shown", [Panel.reset, Panel.user_sent, Panel.show_output])
+    def test_the_agent_can_keep_its_answer_on_the_screen(
+        self, panel: Panel, clock: Clock, shown: Callable[[Panel], PanelState]
+    ) -> None:
+        shown(panel)
+        assert panel.keep_visible() is PINNED
+        assert after(panel, clock, 1000) is PINNED
+        assert panel.dismiss() is HIDDEN
+
+    def test_an_error_stays_until_the_next_key(self, panel: Panel, clock: Clock) -> None:
+        assert panel.error_shown() is VISIBLE
+        assert after(panel, clock, 1000) is VISIBLE
+        panel.key_pressed()
+        assert after(panel, clock, 4.9) is VISIBLE
+        assert after(panel, clock, 0.2) is HIDDEN
+
+    def test_an_error_stays_until_the_next_click(self, panel: Panel, clock: Clock) -> None:
+        panel.error_shown()
+        after(panel, clock, 1000)
+        panel.clicked_away()
+        assert after(panel, clock, 5.1) is HIDDEN
+
+    def test_a_mouse_that_only_moves_has_not_seen_the_error(self, panel: Panel, clock: Clock) -> None:
+        panel.error_shown()
+        panel.hovered()
+        assert after(panel, clock, 1000) is VISIBLE
+
+    def test_an_error_leaves_a_pinned_panel_pinned(self, panel: Panel) -> None:
+        panel.show_output()
+        assert panel.error_shown() is PINNED
+
+    def test_the_delay_is_a_setting(self, clock: Clock) -> None:
+        panel = Panel(clock=clock, delay=1.5)
+        panel.user_sent()
+        assert after(panel, clock, 1.4) is VISIBLE
+        assert after(panel, clock, 0.1) is HIDDEN
+
+    def test_reading_time_is_added_only_when_wanted(self, panel: Panel, clock: Clock) -> None:
+        slow = Panel(clock=clock, delay=5.0, reading_rate=20.0)
+        for each in (slow, panel):
+            each.user_sent()
+            each.stream_active(400)
+        assert panel.next_deadline() == clock.now + 5
+        assert slow.next_deadline() == clock.now + 25
+        slow.interacted()
+        assert slow.next_deadline() == clock.now + 5
+
+    def test_another_persona_starts_hidden(self, panel: Panel) -> None:
+        panel.user_sent()
+        panel.request_started()
+        panel.ask_opened("q")
+        assert panel.reset() is HIDDEN
+        assert not panel.asking
+        assert not panel.in_flight
+
+
+EVENTS: dict[str, Callable[[Panel], PanelState]] = {
+    "user_sent": Panel.user_sent,
+    "stream_active": Panel.stream_active,
+    "clicked_inside": Panel.clicked_inside,
+    "pin": Panel.pin,
+    "clicked_away": Panel.clicked_away,
+    "clicked_chat_bar": Panel.clicked_chat_bar,
+    "dismiss": Panel.dismiss,
+    "escape": Panel.escape,
+    "show_output": Panel.show_output,
+    "interacted": Panel.interacted,
+    "hovered": Panel.hovered,
+    "key_pressed": Panel.key_pressed,
+    "request_started": Panel.request_started,
+    "request_ended": Panel.request_ended,
+    "ask_opened": Panel.ask_opened,
+    "ask_closed": Panel.ask_closed,
+    "keep_visible": Panel.keep_visible,
+    "error_shown": Panel.error_shown,
+    "focus_lost": Panel.focus_lost,
+    "focus_gained": Panel.focus_gained,
+    "expire": Panel.expire,
+}
+
+ALLOWED = {
+    (HIDDEN, VISIBLE): {"user_sent", "error_shown"},
+    (HIDDEN, PINNED): {"show_output", "ask_opened", "keep_visible"},
+    (VISIBLE, PINNED): {"clicked_inside", "pin", "show_output", "ask_opened", "keep_visible"},
+    (VISIBLE, HIDDEN): {"dismiss", "escape", "expire"},
+    (PINNED, HIDDEN): {"clicked_away", "dismiss", "escape"},
+    (PINNED, VISIBLE): set(),
+}
+"""Which events may lead from one state to another."""
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(sorted(EVENTS)), st.sampled_from([0.0, 0.5, 2.0, 5.0, 60.0])), max_size=40
+    )
+)
+@settings(max_examples=300)
+def test_no_sequence_leaves_the_table_or_hides_a_question(steps: list[tuple[str, float]]) -> None:
+    clock = Clock()
+    panel = Panel(clock=clock)
+    for name, wait in steps:
+        clock.now += wait
+        before, asking, deadline = panel.state, panel.asking, panel.next_deadline()
+        state = EVENTS[name](panel)
+        assert state is panel.state
+        if state is not before:
+            assert name in ALLOWED[before, state], (before, name, state)
+        if name == "expire" and state is not before:
+            assert deadline is not None
+            assert deadline <= clock.now
+        if panel.asking or (asking and name != "ask_closed"):
+            assert state is PINNED
+        if panel.next_deadline() is not None:
+            assert state is VISIBLE
+            assert not panel.in_flight
