@@ -97,6 +97,7 @@ class MessagesServer:
         self.requests: list[Recorded] = []
         self.refusals: list[str] = []
         self.client_left = threading.Event()
+        self.connections = 0
         self.url = ""
         self._key = key
         self._thread: threading.Thread | None = None
@@ -145,6 +146,7 @@ class MessagesServer:
             task = asyncio.current_task()
             assert task is not None
             connections.add(task)
+            self.connections += 1
             try:
                 await self._connection(reader, writer)
             except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):

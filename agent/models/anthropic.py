@@ -122,7 +122,7 @@ class AnthropicModel:
             except _Refused as refused:
                 text = errors.read_complaint(refused.body).text
                 learned = profiles.learn(profile, refused.status, text, body)
-                if learned is None:
+                if learned is None or learned[0] == profile:
                     yield Failed(await self._explain(refused, request, where))
                     return
                 self._known.put(self._endpoint, self._name, learned[0])

@@ -57,7 +57,7 @@ class EndpointProfile:
         known: dict[str, Any] = {}
         for name, value in record.items():
             wanted = {"anthropic_version": str, "max_tokens": int}.get(name, bool)
-            if name in cls.__slots__ and type(value) is wanted:
+            if name in cls.__slots__ and type(value) is wanted and (wanted is bool or value):
                 known[name] = value
         return cls(**known)
 
@@ -137,7 +137,7 @@ def learn(profile: EndpointProfile, status: int, text: str, sent: Mapping[str, A
         sentence = f"The server does not know this version of the API; {OLDER_VERSION} is used."
         return but(sentence, anthropic_version=OLDER_VERSION)
     limit = _token_limit(text)
-    if limit is not None and limit < sent.get("max_tokens", 0):
+    if limit is not None and 0 < limit < sent.get("max_tokens", 0):
         return but(f"The server gives at most {limit} tokens per answer; that is used.", max_tokens=limit)
     if re.search(r"messages[.\[]\d", lowered):
         return None  # it is about the conversation, not about a feature

@@ -17,8 +17,8 @@ _BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "max":
 
 def build_body(name: str, request: Request, profile: EndpointProfile) -> dict[str, Any]:
     """Return the request body for `request` as `profile` allows it."""
-    most = profile.max_tokens or request.max_tokens or DEFAULT_MAX_TOKENS
-    max_tokens = min(request.max_tokens or DEFAULT_MAX_TOKENS, most)
+    wanted = request.max_tokens or DEFAULT_MAX_TOKENS
+    max_tokens = min(wanted, profile.max_tokens or wanted)
     body: dict[str, Any] = {
         "model": name,
         "max_tokens": max_tokens,
