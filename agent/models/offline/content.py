@@ -1,0 +1,192 @@
+"""Cutting names, texts, spots and topics out of a sentence: what of it is content, and when it is too vague."""
+
+from __future__ import annotations
+
+import re
+
+from agent.models.offline.intents import AddText, Ask, Option, Reference, Spot
+from agent.models.offline.patterns import fit
+from agent.models.offline.reference import _ORDINAL, NUMBERS, number, ordinal
+from agent.models.offline.words import Phrase, phrase
+
+_ABBREVIATIONS = frozenset(["jr", "sr", "inc", "co", "ltd", "dr", "mr", "mrs", "ms", "st", "phd", "esq", "prof", "corp", "bros", "no", "vs", "etc"])
+_CLAUSE = re.compile(r"\b(?:because|if|unless|since|so that|when|which|please|but|instead of|rather than|although|whenever|though)\b")
+_VAGUE = re.compile(
+    r"(?:something|anything|whatever|somewhat|some|a bit|a little|a lot|a few|more|less|another|better|a better|a different|a new|a more|an|a nicer|"
+    r"a funnier|one|one of|the opposite|your|what|whatever you|be|sound|feel|have|being|make|like|it|this|that|them|him|her|nothing|none|how)\b"
+)
+_NOUN = r"(?:line|lines|sentence|sentences|rule|rules|text|words|word|phrase|instruction|instructions|bullet|bullet point|point|paragraph|following|statement|note|part|bit|clause|remark|guideline|requirement)"
+_INTRO = (
+    rf"(?:(?:the|a|an|this|these|another|one|two|three|following|new|final|extra|additional|more|last|first|closing|opening|short|exact|single) )*(?:{_NOUN} )+(?:(?:saying|that says|that say|that reads|which says|reading|with the text|with|stating|that states|telling it|like|as follows|below) )?(?:[:,;-] )*{{x}}"
+)
+_OUTRO = rf"(?:(?:the|a|an|this|another|one|new|single) )?{{xq}}(?: (?:{_NOUN}|as a {_NOUN}|as a new {_NOUN}|as the {_NOUN}|as an {_NOUN}|on its own line|on a new line|as its own line))+"
+_STARTERS = frozenset(
+    ["be", "use", "always", "never", "do", "don't", "you", "you're", "your", "answer", "speak", "keep", "avoid", "write", "respond", "reply", "stay", "act", "make", "give", "ask", "end", "start", "prefer", "limit", "include", "mention", "only", "when", "if", "no", "remember", "refuse", "explain", "think", "talk", "respond", "sound", "treat", "address", "call", "help", "try", "say", "tell", "greet", "finish", "begin", "sign", "quote", "cite", "offer", "suggest", "sometimes", "often", "mind", "stick", "focus", "consider", "provide", "assume", "cheer", "encourage", "praise", "take", "let", "every", "in", "at", "stop", "limit", "format", "maintain", "ensure", "follow", "pretend", "admit", "point", "look", "find", "see", "put", "share", "sprinkle", "crack", "please", "must", "should"]
+)
+
+
+def name_of(part: Phrase | None, *, asked: bool, end: str = "") -> str | None:
+    """Return the new name a phrase gives, or None when it does not read as one.
+
+    A closing `?` or `!` that the person typed after a bare name: `?` stays unless the sentence was a polite
+    question; `!` and `.` end the sentence and go (but the full stop of "Jr." stays).
+    """
+    if part is None or not part.tokens:
+        return None
+    if part.quoted:
+        return part.said().strip() or None
+    inner = part.quotes()
+    if len(inner) == 1 and len(part) <= 3:
+        rest = [token.norm for token in part.tokens if token.kind != "quote"]
+        if all(word in ("the", "name", "just", "simply", ":", "new") for word in rest):
+            return inner[0].strip() or None
+    while part.tokens and part.tokens[0].norm in (":", "simply", "just", "=", "-"):
+        part = part.part(1)
+    kept = len(part)
+    while kept and part.tokens[kept - 1].norm in ("instead", "now", "again", "too", "then", "please", "ok", ",", "from-now-on"):
+        kept -= 1
+    part = part.part(0, kept)
+    if not part.tokens or len(part) > 14 or any(token.kind == "newline" for token in part.tokens):
+        return None
+    text = part.raw().strip()
+    if len(text) > 80 or _CLAUSE.search(part.shadow) or (re.search(r"[.!?] \S", part.shadow.replace(" .", ".")) and not _abbreviates(text)):
+        return None
+    if (_VAGUE.match(text) and text[0].islower()) or re.search(r" (?:and|then|,) (?:then )?(?:delete|remove|rename|add|append|replace|insert|undo|show|list)\b", part.shadow):
+        return None
+    closing = end.replace(" ", "")
+    if closing.startswith("..") or closing.startswith("…"):
+        text += closing
+    elif (closing.startswith(".") and text.rsplit(None, 1)[-1].casefold() in _ABBREVIATIONS) or (re.search(r"(?:^|[\s.])\w\.\w$", text) and closing.startswith(".")):
+        text += "."
+    elif closing.startswith("?") and not asked:
+        text += closing.rstrip(".")
+    return text.rstrip(",;: ") or None
+
+
+def _abbreviates(text: str) -> bool:
+    """Whether every full stop within the text ends an abbreviation or an initial ("Dr. No", "J. R.")."""
+    words = text.split()
+    return all(
+        word.rstrip(".").casefold() in _ABBREVIATIONS or len(word.rstrip(".")) <= 2
+        for word in words[:-1]
+        if word.endswith(".")
+    ) and not re.search(r"[!?]\s", text)
+
+
+def text_of(part: Phrase | None, typed: str = "") -> str | None:
+    """Return the text to store that a phrase gives, or None when it is only described ("some humour").
+
+    `typed`: the raw text with its closing marks, used when it is not quoted.
+    """
+    if part is None or not part.tokens:
+        return None
+    while len(part) > 1 and part.tokens[0].norm in (":", ",", "-"):
+        part = part.part(1)
+        typed = typed.lstrip(":,- ")
+    if part.quoted:
+        return clean_block(part.said())
+    if outro := fit(_OUTRO, part):
+        return clean_block(part.group(outro, "xq").said())  # type: ignore[union-attr]
+    if intro := fit(_INTRO, part):
+        inner = part.group(intro, "x")
+        if inner is not None and (inner.quoted or len(inner.quotes()) > 1):
+            return text_of(inner)
+        if inner is not None and part.shadow[intro.start("x") - 2] in ":-":
+            return inner.raw()
+    quotes = part.quotes()
+    if len(quotes) > 1 and all(token.kind == "quote" or token.norm in ("and", ",", "&", "then", "as", "well") for token in part.tokens):
+        return "\n".join(quotes)
+    if quotes and len(part) <= 2:
+        return quotes[0]
+    if part.shadow in ("it", "this", "that", "something", "them", "these", "this text", "the following"):
+        return None
+    return typed or part.raw()
+
+
+def clean_block(text: str) -> str:
+    """Return a quoted or multi-line text without the blank lines and spaces around it."""
+    if "\n" not in text:
+        return text
+    return text.strip("\n").rstrip()
+
+
+def is_sentence(part: Phrase | None) -> bool:
+    """Whether unquoted words read as a text to store word for word, not as a description of one."""
+    if part is None or not part.tokens:
+        return False
+    if part.quotes():
+        return True
+    first = part.tokens[0]
+    raw = part.source[first.start : first.end]
+    if len(part) < 2 and not raw[:1].isupper():
+        return False
+    if first.norm in ("that", "something", "some", "more", "a", "an", "the", "another", "how", "what", "anything", "it", "this"):
+        return raw[:1].isupper() and len(part) > 3
+    return raw[:1].isupper() or first.norm in _STARTERS or not raw[:1].isascii() or raw[:1] == "{"
+
+
+def as_instruction(text: str) -> str:
+    """Return a described behaviour as a sentence for a prompt: "it never lies" is "Never lies."."""
+    text = re.sub(r"^(?:that |to |it should |it must |it |you should |he should |she should |should |the persona should )+", "", text.strip(), flags=re.IGNORECASE)
+    text = text[:1].upper() + text[1:]
+    return text if not text or text[-1] in ".!?…" else text + "."
+
+
+def suggest_line(text: str, question: str = "I add words to the system prompt only as you give them.") -> Ask:
+    """Return the question whether a described behaviour should become a line of the prompt."""
+    line = as_instruction(text)
+    return Ask(question, (Option(f"Add “{line}” at the end of the system prompt", (AddText(line),), line),), "text")
+
+
+def spot_of(part: Phrase | None) -> Spot | None:
+    """Return the stretch of a text a phrase means: quoted text, "the second line", "the line about X", words."""
+    if part is None or not part.tokens or len(part) > 60:
+        return None
+    if part.quoted:
+        return Spot("text", part.said())
+    unit = r"(?P<u>line|lines|sentence|sentences|rule|bullet|bullet point|instruction|paragraph|statement)"
+    if match := fit(rf"<the>(?P<o>{_ORDINAL}) {unit}(?: (?:of|in|from) <prompt>)?", part):
+        place = ordinal(match["o"])
+        return Spot("sentence" if match["u"].startswith("sentence") else "line", str(place)) if place else None
+    numbers = r"(?:\d{1,4}|" + "|".join(NUMBERS) + ")"
+    if match := fit(rf"<the>{unit} (?:number |no |# )?(?P<n>{numbers})(?: (?:of|in|from) <prompt>)?", part):
+        return Spot("sentence" if match["u"].startswith("sentence") else "line", str(number(match["n"])))
+    if match := fit(r"<the>(?:whole |entire |full )*<line>s? (?:that |which )?(?:starts?|starting|begins?|beginning) (?:with|in) {x}", part):
+        inner = part.group(match, "x")
+        return Spot("starting", inner.said()) if inner else None
+    if match := fit(r"(?:all |any |every |each )*<the>(?:whole |entire |full |exact )*(?:<line>s? )(?:of <prompt> )?(?:: )?(?:that (?:says|reads|goes) |which (?:says|reads) |saying |reading )?{xq}(?: <line>)?", part):
+        inner = part.group(match, "xq")
+        return Spot("text", inner.said()) if inner else None
+    if match := fit(r"<the>(?:whole |entire )*{xq} <line>", part):
+        inner = part.group(match, "xq")
+        return Spot("text", inner.said()) if inner else None
+    if match := fit(r"(?:all |any |every |each )*<the>(?:whole |entire |full )*(?:<line>s?|everything|anything|thing|stuff|mentions?|reference|references|remark|one) (?:in <prompt> )?(?:(?:that|which) (?:is|are) )?(?:<about>|to|that (?:says|forbids|tells|asks|bans|prohibits|requires)(?: (?:it|you|them|him|her|the persona))?(?: (?:to|about|not to|never to))?|where it says|saying) {x}", part):
+        inner = part.group(match, "x")
+        return Spot("about", inner.said()) if inner and len(inner) <= 10 else None
+    if match := fit(r"(?:the |that |its )(?P<x>.+?) (?:line|sentence|rule|part|bit|instruction|bullet|clause|paragraph|thing)", part):
+        inner = part.group(match, "x")
+        return Spot("about", inner.said()) if inner and len(inner) <= 4 else None
+    if match := fit(r"(?:the |every |all )*(?:words?|phrase|text|expression|string|name)s? {x}", part):
+        inner = part.group(match, "x")
+        return Spot("text" if inner and inner.quoted else "words", inner.said()) if inner else None
+    return Spot("words", part.said())
+
+
+def topic_of(part: Phrase | None) -> str | None:
+    """Return the subject a new test input is to be about, or None when it is no plain subject."""
+    if part is None or not part.tokens or len(part) > 12 or _CLAUSE.search(part.shadow):
+        return None
+    if any(token.kind == "newline" for token in part.tokens):
+        return None
+    text = part.said().strip(" ,;:")
+    return text or None
+
+
+def again(text: str) -> Phrase:
+    """Return the phrase of a content that is to be read as words after all."""
+    return phrase(text)
+
+
+def last_reference(references: tuple[Reference, ...] | None) -> Reference | None:
+    """Return the reference when there is exactly one."""
+    return references[0] if references and len(references) == 1 else None

@@ -1,0 +1,226 @@
+"""The conversation as exchanges, and a short answer understood in the light of the question before it.
+
+Nothing is kept between requests: what was asked last is found again by running the earlier exchanges through
+the same plan, with the results the messages hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.models.offline import content
+from agent.models.offline.grammar import is_request
+from agent.models.offline.intents import (
+    AddTest,
+    AddText,
+    Ask,
+    ChangeTest,
+    Intent,
+    Rename,
+    SetPrompt,
+    Talk,
+)
+from agent.models.offline.mood import mood_of, strip_fillers, unwrap
+from agent.models.offline.patterns import fit
+from agent.models.offline.plan import Answer, Result, make_plan
+from agent.models.offline.prepare import Call
+from agent.models.offline.reference import _NUMBER, _ORDINAL, number, ordinal
+from agent.models.offline.split import Understood, understand
+from agent.models.offline.topics import best
+from agent.models.offline.words import Phrase, phrase
+
+_REMEMBERED = 6
+"""Exchanges that are run again to find the question a short answer belongs to."""
+_ASIDE = "[The owner changed the persona's file by hand"
+_GO_ON = "Please continue."
+
+
+@dataclass
+class Exchange:
+    """What the person said, and the calls, results and words that followed."""
+
+    said: str
+    calls: list[tuple[str, str]] = field(default_factory=list)  # tool_use id, name
+    results: dict[str, Result] = field(default_factory=dict)
+    answered: str = ""
+
+
+def exchanges(messages: Sequence[Mapping[str, Any]]) -> list[Exchange]:
+    """Return the conversation's exchanges, oldest first. Total: whatever is no message is passed over."""
+    found: list[Exchange] = []
+    for message in messages:
+        blocks = _blocks(message)
+        if message.get("role") == "user":
+            said = [text for block in blocks if (text := _text(block)) and not text.startswith(_ASIDE)]
+            if found:
+                for block in blocks:
+                    if block.get("type") == "tool_result":
+                        found[-1].results[str(block.get("tool_use_id", ""))] = _result(block)
+            if said:
+                found.append(Exchange(said[-1]))
+        elif found:
+            for block in blocks:
+                if block.get("type") == "tool_use":
+                    found[-1].calls.append((str(block.get("id", "")), str(block.get("name", ""))))
+                elif text := _text(block):
+                    found[-1].answered += text
+    return found
+
+
+def _blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    body = message.get("content") if isinstance(message, Mapping) else None
+    if isinstance(body, str):
+        return [{"type": "text", "text": body}]
+    if isinstance(body, list | tuple):
+        return [block for block in body if isinstance(block, Mapping)]
+    return []
+
+
+def _text(block: Mapping[str, Any]) -> str:
+    text = block.get("text") if block.get("type") == "text" else ""
+    return text if isinstance(text, str) and text.strip() else ""
+
+
+def _result(block: Mapping[str, Any]) -> Result:
+    body = block.get("content", "")
+    if not isinstance(body, str):
+        body = "".join(_text(part) for part in body if isinstance(part, Mapping)) if isinstance(body, list | tuple) else ""
+    return Result(body, block.get("is_error") is True)
+
+
+def next_step(messages: Sequence[Mapping[str, Any]], tools: Collection[str]) -> Call | Answer:
+    """Return what to do now: the next tool call, or the closing words."""
+    history = exchanges(messages)
+    if not history:
+        return Answer("I have no message to answer.")
+    pending: Ask | None = None
+    first = max(0, len(history) - _REMEMBERED)
+    for k in range(first, len(history) - 1):
+        step = _replay(history[k], pending, tools, history[:k])
+        asked = step.ask if isinstance(step, Answer) else None
+        pending = asked if asked is not None and _said_it(step, history[k]) else None
+    return _replay(history[-1], pending, tools, history[:-1])
+
+
+def _said_it(step: Call | Answer, exchange: Exchange) -> bool:
+    """Whether the question was really put: another model may have answered then."""
+    return isinstance(step, Answer) and " ".join(step.text.split()) in " ".join(exchange.answered.split())
+
+
+def _replay(exchange: Exchange, pending: Ask | None, tools: Collection[str], before: Sequence[Exchange]) -> Call | Answer:
+    plan = make_plan(interpret(exchange.said, pending), tools, [one.said for one in before])
+    try:
+        step = next(plan)
+        for identity, name in exchange.calls:
+            if step.name != name or identity not in exchange.results:
+                return Answer("This request was begun in a way I cannot continue. Please say again what to do; I look at the persona first.")
+            step = plan.send(exchange.results[identity])
+    except StopIteration as stop:
+        answer: Answer = stop.value
+        return answer
+    return step
+
+
+# --- short answers ------------------------------------------------------------------------------------------
+
+_YES = "(?:yes|y|yep|yeah|yup|sure|ok|okay|right|correct|exactly|do it|do that|do so|go ahead|go for it|please do|yes please|of course|certainly|absolutely|definitely|that one|that's it|that's the one|that's right|that is right|fine|sounds good|please|agreed|indeed|confirmed|confirm|affirmative|i do|i did|make it so)"
+_NO = "(?:no|nope|nah|none|neither|cancel|never mind|nevermind|forget it|forget about it|stop|nothing|don't|do not|not now|leave it|none of (?:them|those|these|the above)|neither of (?:them|those)|no thanks|no thank you|abort|wrong)"
+
+
+def interpret(message: str, pending: Ask | None) -> Understood:
+    """Return what a message asks for, given the question it may answer."""
+    if pending is not None and len(message) < 4000:
+        chosen = _choice(phrase(message), pending)
+        if chosen is not None:
+            return Understood(chosen)
+    if message.strip() == _GO_ON:
+        return Understood((Talk("memory"),))
+    understood = understand(message)
+    if pending is None or is_request(understood.intents) and not understood.unclear:
+        return understood
+    filled = _filled(message, pending)
+    if filled is not None and not _talks(understood):
+        return Understood((filled,))
+    return understood
+
+
+def _talks(understood: Understood) -> bool:
+    """Whether a message was understood as something else than an answer to an open question."""
+    return bool(understood.intents) and not understood.unclear and not isinstance(understood.intents[0], Ask) and not (
+        isinstance(understood.intents[0], Talk) and understood.intents[0].subject in ("creative", "comment")
+    )
+
+
+def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
+    """Return the intents of the option a short answer picks, or None when it picks none."""
+    if len(said) > 24:
+        return None
+    if fit(f"{_NO}(?: (?:[,.!]|please|thanks|thank you|then|of them|just|leave it|as it is))*", said):
+        return (Talk("nothing"),)
+    options = ask.options
+    if not options:
+        return None
+    if fit(f"{_YES}(?: (?:[,.!]|{_YES}|thanks|thank you|then|that|it))*", said):
+        return options[0].intents if len(options) == 1 else (ask,)
+    bare = unwrap(said).phrase
+    if match := fit(f"(?:no|not that)(?: ,)? {{x}}", bare):
+        bare = bare.group(match, "x") or bare
+    lead = r"(?:(?:i mean|i meant|take|choose|pick|use|option|number|no|do|go with|the|delete|remove|change|show|edit|replace|i want|it's|it is|#|answer|yes|,|please|drop|let's go with|let's take)(?: [.,])? )*"
+    if match := fit(rf"{lead}(?P<n>{_ORDINAL})(?: (?:one|option|choice|suggestion|of them|line|test|test input|place|version|please))*", bare):
+        return _nth(options, ordinal(match["n"]))
+    if match := fit(rf"{lead}(?P<n>{_NUMBER})(?: (?:please|[)]))*", bare):
+        return _nth(options, number(match["n"]))
+    if fit("(?:both|all|all of them|both of them|all of those|everything|every one|the lot|all three|each)(?: please)?", bare):
+        if ask.several:
+            return tuple(intent for option in options for intent in option.intents)
+        keyed = [option for option in options if "all every" in option.keys]
+        return keyed[0].intents if len(keyed) == 1 else (ask,)
+    if match := fit(rf"{lead}{{x}}(?: (?:one|option|line|test|input|test input|please))*", bare):
+        part = bare.group(match, "x")
+        if part is not None and len(part) <= 8 and mood_of(said) is None:
+            places = _by_words(part, options)
+            if len(places) == 1:
+                return options[places[0]].intents
+    return None
+
+
+def _by_words(part: Phrase, options: Sequence[Any]) -> list[int]:
+    wanted = part.said().strip()
+    same = [k for k, option in enumerate(options) if option.keys and wanted.casefold() == option.keys.split(" ", 1)[0].casefold()]
+    return same if len(same) == 1 else best(wanted, [option.keys for option in options])
+
+
+def _nth(options: Sequence[Any], place: int | None) -> tuple[Intent, ...] | None:
+    if place is None:
+        return None
+    at = place - 1 if place > 0 else len(options) + place
+    return options[at].intents if 0 <= at < len(options) else None
+
+
+def _filled(message: str, ask: Ask) -> Intent | None:
+    """Return the intent that a free answer completes ("What should the name be?" "Sunny")."""
+    said = phrase(message.strip())
+    if not ask.blank or not said.tokens or mood_of(said) is not None:
+        return None
+    if ask.blank == "name":
+        plain = strip_fillers(unwrap(said).phrase)
+        match = fit("(?:to |call it |it's |it is |how about |maybe |the name is |name it |let's say )*{x}", plain)
+        part = plain.group(match, "x") if match else None
+        name = content.name_of(part, asked=False, end=part and plain.source[part.tokens[-1].end :].strip() or "") if part else None
+        return Rename(name) if name and len(name.split()) <= 6 else None
+    quotes = said.quotes()
+    text = said.said() if said.quoted else quotes[0] if len(quotes) == 1 and len(said) <= 6 else message.strip()
+    if not text.strip():
+        return None
+    if ask.blank == "prompt":
+        return SetPrompt(text) if said.quoted or len(said) > 3 else None
+    if ask.blank == "text":
+        return AddText(text) if said.quoted or quotes or content.is_sentence(said) and len(said) > 1 else None
+    if ask.blank == "test":
+        return AddTest(text)
+    if ask.blank == "content" and ask.reference is not None:
+        return ChangeTest(ask.reference, text)
+    return None

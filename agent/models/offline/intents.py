@@ -1,0 +1,207 @@
+"""What a person can want from the offline model, as values. The grammar makes them, the plan carries them out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Which test input is meant, before the list was read.
+
+    Attributes:
+        kind: `exact` an id or a whole content, `number` a 1-based place (negative: from the end),
+            `id_or_number` a bare number that may also be an id, `topic` words about it,
+            `all`, `both`, `pronoun` ("it", "that one": the only one there is).
+        value: the id, number or topic as text; empty where it says nothing.
+    """
+
+    kind: Literal["exact", "number", "id_or_number", "topic", "all", "both", "pronoun"]
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Which stretch of a text is meant, before the text was read.
+
+    Attributes:
+        kind: `text` exactly this, `words` this text without regard to case, `line` or `sentence` by
+            number, `lines` or `sentences` about a topic, `starting` the line that starts so.
+        value: the text, the number (negative: from the end) or the topic.
+    """
+
+    kind: Literal["text", "words", "line", "sentence", "about", "starting"]
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """Show some of `name`, `prompt`, `tests`, `size`, `count`, in this order."""
+
+    what: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShowTest:
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPrompt:
+    """Whether and where the system prompt speaks of something."""
+
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowSpot:
+    """One line or sentence of the system prompt."""
+
+    spot: Spot
+
+
+@dataclass(frozen=True, slots=True)
+class AddText:
+    """Add to the system prompt: at the `end`, the `start`, or `before`/`after` a spot."""
+
+    text: str
+    place: Literal["end", "start", "before", "after"] = "end"
+    spot: Spot | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceText:
+    """Replace a stretch of the system prompt, or of a test input.
+
+    `where`: None when the person did not say; it is then looked for in the system prompt.
+    """
+
+    spot: Spot
+    new: str
+    where: Literal["prompt"] | Reference | None = None
+    every: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveText:
+    spot: Spot
+    where: Literal["prompt"] | Reference | None = None
+    every: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetPrompt:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddTest:
+    """A new test input; `topic` when only its subject was given and the words are ours."""
+
+    content: str
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeTest:
+    reference: Reference
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExtendTest:
+    """Put text at the end (or the start) of a test input."""
+
+    reference: Reference
+    text: str
+    at_start: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CopyTest:
+    reference: Reference
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTests:
+    references: tuple[Reference, ...]
+    keep: tuple[Reference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteThing:
+    """Delete something named by its text alone: a test input or a piece of the system prompt."""
+
+    text: str
+    quoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class KeepVisible:
+    pass
+
+
+Subject = Literal[
+    "hello", "thanks", "farewell", "identity", "help", "connect", "memory", "redo", "elsewhere", "nothing",
+    "comment", "creative", "persona-voice",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """Words only. `detail` says more where a subject needs it."""
+
+    subject: Subject
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A sentence about a change that is not a request for it: negated, asked about, imagined, reported."""
+
+    mood: Literal["negated", "question", "imagined", "reported", "conditional"]
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One way a question can be answered. `keys`: words by which the person may choose it."""
+
+    label: str
+    intents: tuple[Intent, ...]
+    keys: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question instead of a change. `blank`: what a free answer fills (`name`, `prompt`, `text`, `test`)."""
+
+    question: str
+    options: tuple[Option, ...] = ()
+    blank: Literal["", "name", "prompt", "text", "test", "content"] = ""
+    reference: Reference | None = None
+    several: bool = False
+
+
+Intent = (
+    Rename | Show | ShowTest | SearchPrompt | ShowSpot | AddText | ReplaceText | RemoveText | SetPrompt
+    | AddTest | ChangeTest | ExtendTest | CopyTest | DeleteTests | DeleteThing | Undo | KeepVisible | Talk
+    | Hold | Ask
+)  # fmt: skip
+
+CHANGES = (
+    Rename, AddText, ReplaceText, RemoveText, SetPrompt, AddTest, ChangeTest, ExtendTest, CopyTest,
+    DeleteTests, DeleteThing, Undo,
+)  # fmt: skip
+"""The intents that change the persona."""

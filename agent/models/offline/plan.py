@@ -1,0 +1,236 @@
+"""From intents to tool calls: a generator that yields the next call, is sent its result, and returns the answer.
+
+The model is stateless: on each request the plan runs anew from the beginning and is fed the results that
+the conversation already holds. Everything is read and every reference settled before the first change, so
+that a request is done as a whole or not begun.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Generator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agent.models.offline import prepare, speech
+from agent.models.offline.intents import (
+    AddTest,
+    AddText,
+    Ask,
+    ChangeTest,
+    CopyTest,
+    DeleteTests,
+    DeleteThing,
+    ExtendTest,
+    Hold,
+    Intent,
+    KeepVisible,
+    Option,
+    Reference,
+    RemoveText,
+    Rename,
+    ReplaceText,
+    SearchPrompt,
+    SetPrompt,
+    Show,
+    ShowSpot,
+    ShowTest,
+    Talk,
+    Undo,
+)
+from agent.models.offline.prepare import Call, Draft, Done
+from agent.models.offline.reference import TestInput
+from agent.models.offline.split import Understood
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A tool's result as the conversation holds it."""
+
+    output: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The closing words; `ask` when they are a question that a following message may answer."""
+
+    text: str
+    ask: Ask | None = None
+
+
+Plan = Generator[Call, Result, Answer]
+
+
+class _ReadFailed(Exception):
+    """A reading tool gave an error or something unreadable."""
+
+    def __init__(self, tool: str, output: str) -> None:
+        super().__init__(tool)
+        self.tool, self.output = tool, output
+
+
+_WRITES: dict[type, str] = {
+    Rename: "update_persona_name", AddText: "update_system_prompt", SetPrompt: "update_system_prompt",
+    ReplaceText: "edit_system_prompt", RemoveText: "edit_system_prompt", AddTest: "create_test_input",
+    ChangeTest: "update_test_input", ExtendTest: "update_test_input", CopyTest: "create_test_input",
+    DeleteTests: "delete_test_input", Undo: "undo", KeepVisible: "keep_output_visible",
+}  # fmt: skip
+
+
+def _reads(intent: Intent) -> tuple[str, ...]:
+    """Return what must be read before an intent can be prepared, in the order it is read."""
+    if isinstance(intent, Show):
+        tests = [part for part in intent.what if part in ("tests", "count")]
+        rest = [part for part in intent.what if part not in ("tests", "count")]
+        order = (["get_persona"] if rest else []) + (["list_test_inputs"] if tests else [])
+        return tuple(order[::-1] if intent.what[0] in ("tests", "count") else order)
+    if isinstance(intent, ReplaceText | RemoveText):
+        if isinstance(intent.where, Reference):
+            return ("list_test_inputs",)
+        return ("get_persona",) if intent.where == "prompt" else ("get_persona", "list_test_inputs")
+    if isinstance(intent, AddText | SetPrompt | SearchPrompt | ShowSpot):
+        return ("get_persona",)
+    if isinstance(intent, DeleteThing):
+        return ("get_persona", "list_test_inputs")
+    if isinstance(intent, ShowTest | ChangeTest | ExtendTest | CopyTest | DeleteTests):
+        return ("list_test_inputs",)
+    return ()
+
+
+def make_plan(understood: Understood, tools: Collection[str], earlier: Sequence[str] = ()) -> Plan:
+    """Return the plan for what was understood.
+
+    Args:
+        understood: the steps of the message.
+        tools: names of the tools the request offers; no other is called.
+        earlier: what the person said before in this conversation, oldest first.
+    """
+    intents = understood.intents
+    if understood.unclear or not intents:
+        return Answer(speech.not_understood(understood.unclear, bool(intents)))
+    for k, intent in enumerate(intents):
+        if isinstance(intent, Ask):
+            return _question(intent, intents, k)
+    blocking = [i for i in intents if isinstance(i, Talk) and i.subject in ("creative", "elsewhere", "persona-voice", "redo")]
+    if blocking and len(intents) > 1:
+        return Answer("I have not begun, because one part of your request is beyond me. " + speech.talked(blocking[0]))
+    missing = _missing_tools(intents, tools)
+    if missing:
+        return Answer(f"I would need the tool `{missing[0]}` for that, and it is not offered here. Nothing was changed.")
+    done: list[str] = []
+    try:
+        if isinstance(intents[0], Undo):
+            answer = yield from _undo(intents[0], done)
+            if answer is not None:
+                return answer
+            intents = intents[1:]
+            if not intents:
+                return Answer("\n\n".join(done))
+        elif any(isinstance(intent, Undo) for intent in intents):
+            return Answer("Let us do the undo by itself, before or after the rest; I have changed nothing so far.")
+        draft = yield from _read(intents)
+    except _ReadFailed as failed:
+        lead = "\n\n".join([*done, ""]) if done else ""
+        return Answer(f"{lead}I could not read the persona: `{failed.tool}` reported: {speech.quote(failed.output, 400)}. {'Nothing else' if done else 'Nothing'} was changed.")
+    return (yield from _carry_out(intents, draft, done, earlier))
+
+
+def _carry_out(intents: tuple[Intent, ...], draft: Draft, done: list[str], earlier: Sequence[str]) -> Plan:
+    work: list[Call | Done] = []
+    for k, intent in enumerate(intents):
+        if isinstance(intent, Talk):
+            work.append(Done(speech.talked(intent, earlier)))
+        elif isinstance(intent, Hold):
+            work.append(Done(speech.held(intent) if len(intents) == 1 else "I left the other thing you mentioned as it is."))
+        else:
+            prepared = prepare.prepare(intent, draft)
+            if isinstance(prepared, Ask):
+                return _question(prepared, intents, k, done)
+            work.extend(prepared)
+    for k, step in enumerate(work):
+        if isinstance(step, Done):
+            done.append(step.text)
+            continue
+        result = yield step
+        if result.is_error:
+            return Answer(_failed(step, result, done, any(isinstance(later, Call) for later in work[k + 1 :])))
+        done.append(step.told(result.output))
+    return Answer("\n\n".join(text for text in done if text))
+
+
+def _question(ask: Ask, intents: tuple[Intent, ...], at: int, done: Sequence[str] = ()) -> Answer:
+    """Turn a question about one step into one about the whole request: each option carries all steps."""
+    options = tuple(
+        replace(option, intents=(*intents[:at], *option.intents, *intents[at + 1 :])) for option in ask.options
+    )
+    whole = replace(ask, options=options)
+    others = len([i for i in intents if not isinstance(i, Talk | Hold)]) > 1
+    lead = "One step is unclear, so I have not begun the others." if others else ""
+    said = speech.asked(whole, lead)
+    return Answer("\n\n".join([*done, said]), whole)
+
+
+def _failed(call: Call, result: Result, done: Sequence[str], more: bool) -> str:
+    told = f"`{call.name}` did not work: {speech.quote(result.output, 600)}. That change was not made as far as I can tell."
+    rest = " I have not gone on with the rest." if more else ""
+    again = " Ask me again and I will read the persona anew." if "changed since" in result.output else ""
+    return "\n\n".join([*done, told + rest + again])
+
+
+def _missing_tools(intents: Sequence[Intent], tools: Collection[str]) -> list[str]:
+    needed: list[str] = []
+    for intent in intents:
+        needed.extend(_reads(intent))
+        for kind, tool in _WRITES.items():
+            if isinstance(intent, kind):
+                on_test = isinstance(intent, ReplaceText | RemoveText) and isinstance(intent.where, Reference)
+                needed.append("update_test_input" if on_test else tool)
+    return [tool for tool in needed if tool not in tools]
+
+
+def _undo(intent: Undo, done: list[str]) -> Generator[Call, Result, Answer | None]:
+    for _ in range(min(intent.times, 5)):
+        call = Call("undo", {}, "")
+        result = yield call
+        if result.is_error:
+            return Answer("\n\n".join([*done, f"I could not undo: {speech.quote(result.output, 600)}. Nothing was changed by that."]))
+        done.append(_first_line(result.output) or "Undone.")
+    return None
+
+
+def _first_line(output: str) -> str:
+    line = output.strip().split("\n", 1)[0].strip()
+    return line if line.casefold().startswith("undo") and len(line) < 300 else "I have undone the last change."
+
+
+def _read(intents: Sequence[Intent]) -> Generator[Call, Result, Draft]:
+    draft = Draft()
+    wanted = dict.fromkeys(tool for intent in intents for tool in _reads(intent))
+    for tool in wanted:
+        result = yield Call(tool, {}, "")
+        record = _json_object(result)
+        if result.is_error or record is None:
+            raise _ReadFailed(tool, result.output)
+        if tool == "get_persona":
+            draft.name, draft.prompt = str(record.get("name", "")), str(record.get("system_prompt", ""))
+            draft.knows_persona = True
+        else:
+            rows = record.get("test_inputs", [])
+            draft.inputs = [
+                TestInput(str(row.get("id", "")), str(row.get("content", "")))
+                for row in (rows if isinstance(rows, list) else [])
+                if isinstance(row, dict)
+            ]
+    return draft
+
+
+def _json_object(result: Result) -> dict[str, Any] | None:
+    try:
+        value = json.loads(result.output)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+__all__ = ["Answer", "Option", "Plan", "Result", "field", "make_plan"]

@@ -1,0 +1,163 @@
+"""Places in a text: finding what a `Spot` means and the exact, unique stretch an edit has to name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agent.models.offline.intents import Spot
+from agent.models.offline.topics import best
+
+Span = tuple[int, int]
+
+_SENTENCE = re.compile(r"[^\s.!?…][^.!?…\n]*(?:[.!?…]+[\"'”’)]*|(?=\n)|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """`old` occurs exactly once in the text and becomes `new`."""
+
+    old: str
+    new: str
+
+
+def line_spans(text: str) -> list[Span]:
+    """Return the spans of the lines that are not blank, without their line breaks."""
+    spans: list[Span] = []
+    at = 0
+    for line in text.split("\n"):
+        if line.strip():
+            spans.append((at, at + len(line)))
+        at += len(line) + 1
+    return spans
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Return the spans of the sentences; a line break ends one too."""
+    return [match.span() for match in _SENTENCE.finditer(text)]
+
+
+def occurrences(text: str, wanted: str, *, fold: bool = False) -> list[Span]:
+    """Return the spans of `wanted` in `text`, not overlapping; `fold`: whatever the case."""
+    if not wanted:
+        return []
+    if fold:
+        return [m.span() for m in re.finditer(re.escape(wanted), text, re.IGNORECASE)]
+    spans: list[Span] = []
+    at = text.find(wanted)
+    while at >= 0:
+        spans.append((at, at + len(wanted)))
+        at = text.find(wanted, at + len(wanted))
+    return spans
+
+
+def whole_words(text: str, spans: list[Span]) -> list[Span]:
+    """Return those spans that do not cut a word, or all when none is left."""
+    kept = [
+        (start, end)
+        for start, end in spans
+        if not (start and text[start - 1].isalnum() and text[start].isalnum())
+        and not (end < len(text) and text[end - 1].isalnum() and text[end].isalnum())
+    ]
+    return kept or spans
+
+
+def find(text: str, spot: Spot) -> list[Span]:
+    """Return the spans a spot may mean: none, the one, or several where it is unclear."""
+    if spot.kind in ("text", "words"):
+        spans = whole_words(text, occurrences(text, spot.value))
+        if spans:
+            return spans
+        bare = spot.value.strip()
+        return whole_words(text, occurrences(text, bare, fold=True))
+    if spot.kind in ("line", "sentence"):
+        spans = line_spans(text) if spot.kind == "line" else sentence_spans(text)
+        place = int(spot.value)
+        at = place - 1 if place > 0 else len(spans) + place
+        return [spans[at]] if 0 <= at < len(spans) else []
+    lines = line_spans(text)
+    if spot.kind == "starting":
+        wanted = spot.value.strip().casefold()
+        return [span for span in lines if text[span[0] : span[1]].strip().casefold().startswith(wanted)]
+    literal = [span for span in lines if spot.value.casefold() in text[span[0] : span[1]].casefold()]
+    if len(literal) == 1:
+        return literal
+    return [lines[k] for k in best(spot.value, [text[start:end] for start, end in lines])]
+
+
+def unique(text: str, span: Span, new: str) -> Edit:
+    """Return the edit that puts `new` at `span`, with as much around it as makes `old` occur once."""
+    start, end = span
+    old = text[start:end]
+    while not old or text.find(old) != start or text.find(old, start + 1) >= 0:
+        before = text.rfind("\n", 0, start - 1) + 1 if start else 0
+        after = text.find("\n", end)
+        after = len(text) if after < 0 else after + 1
+        if (before, after) == (start, end):
+            break
+        new = text[before:start] + new + text[end:after]
+        start, end = before, after
+        old = text[start:end]
+    return Edit(old, new)
+
+
+def removal(text: str, span: Span) -> tuple[Span, str]:
+    """Return what to take out, and what stays in its place, so that removing `span` leaves no mess.
+
+    A line that would be left with nothing but marks goes as a whole, with its line break; within a line
+    one of the two spaces around the gap goes too.
+    """
+    start, end = span
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end
+    rest = text[line_start:start] + text[end:line_end]
+    if not any(char.isalnum() for char in rest) and not _has_macro(rest):
+        if line_end < len(text):
+            return (line_start, line_end + 1), ""
+        return (max(0, line_start - 1), line_end), ""
+    before = text[start - 1] if start > line_start else "\n"
+    after = text[end] if end < line_end else "\n"
+    if after == " " and (before in " \n"):
+        return (start, end + 1), ""
+    if before == " " and (after == "\n" or after in ".,;:!?"):
+        return (start - 1, end), ""
+    return span, ""
+
+
+def _has_macro(text: str) -> bool:
+    return "{{" in text or "<" in text
+
+
+def appended(text: str, more: str) -> str:
+    """Return `text` with `more` as a line of its own at the end; the final line break stays as it is."""
+    if not text.strip():
+        return more
+    if text.endswith("\n"):
+        return text + more.rstrip("\n") + "\n"
+    return text + "\n" + more
+
+
+def prepended(text: str, more: str) -> str:
+    """Return `text` with `more` as a line of its own before it."""
+    return more if not text.strip() else more.rstrip("\n") + "\n" + text
+
+
+def inserted(text: str, span: Span, more: str, *, before: bool) -> str:
+    """Return `text` with `more` before or after `span`: as a line where the span is a whole line,
+    else within the line, set off by a space."""
+    start, end = span
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end
+    more = more.strip("\n")
+    around = text[line_start:start] + text[end:line_end]
+    if not any(char.isalnum() for char in around):
+        if before:
+            return text[:line_start] + more + "\n" + text[line_start:]
+        return text[:line_end] + "\n" + more + text[line_end:]
+    if before:
+        return text[:start] + more + " " + text[start:]
+    while end < line_end and text[end] in ".,;:!?":
+        end += 1
+    return text[:end] + " " + more + text[end:]
