@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from tui.widgets.conversation.entries import Entry
+from tui.widgets.conversation.entry import Entry
 from tui.widgets.conversation.lines import Line
 from tui.widgets.conversation.parts import Part
 

@@ -56,6 +56,7 @@ class Splitter:
         self._partial_size = 0
         self._first = True
         self._after_item = False
+        self._continued = False
         self._closed: list[Piece] = []
 
     @property
@@ -117,7 +118,7 @@ class Splitter:
         ahead._kind, ahead._lines, ahead._size = self._kind, list(self._lines), self._size
         ahead._info, ahead._fence, ahead._inner_fence = self._info, self._fence, self._inner_fence
         ahead._gap, ahead._blanks, ahead._cut = self._gap, self._blanks, self._cut
-        ahead._first, ahead._after_item = self._first, self._after_item
+        ahead._first, ahead._after_item, ahead._continued = self._first, self._after_item, self._continued
         ahead._partial = list(self._partial)
         return ahead.finish()
 
@@ -211,9 +212,10 @@ class Splitter:
     def _start(self, line: str) -> None:
         fence = self._fence_of(line)
         is_item = fence is None and _BULLET.match(line) is not None and _RULE.match(line) is None
-        self._gap = not self._first and not (is_item and self._after_item and not self._blanks)
+        joined = not self._blanks and (self._continued or (is_item and self._after_item))
+        self._gap = not self._first and not joined
         self._blanks = 0
-        self._first = False
+        self._first = self._continued = False
         if fence is not None:
             self._kind, self._fence, self._info = "code", fence["mark"], fence["info"].strip()
             return
@@ -232,9 +234,8 @@ class Splitter:
         self._lines.append(line)
         self._size += len(line) + 1
         if self._size > CUT and self._kind in ("text", "item"):
-            kind = self._kind
             self._close(oversize=len(line) > CUT)
-            self._first, self._after_item = False, kind == "item"
+            self._continued = True
 
     def _close(self, *, oversize: bool = False) -> None:
         if self._kind is not None and (self._lines or (self._kind == "code" and not self._cut)):

@@ -1,0 +1,215 @@
+"""From text to lines: breaking, cutting Markdown into pieces, drawing it. No widget."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tui.sanitise import sanitise
+from tui.widgets.conversation.lines import BOLD, CODE, ITALIC, Flow, Glyphs, Line, fold_rows, wrap_rows
+from tui.widgets.conversation.markdown import draw_markdown
+from tui.widgets.conversation.parts import Stream
+from tui.widgets.conversation.pieces import CUT, Splitter, split
+
+words = st.lists(
+    st.sampled_from(
+        ["a", "word", " ", "  ", "漢字", "e\u0301", "👨\u200d👩\u200d👧", "🇩🇪", "x" * 30, "ü", "-"]
+    ),
+    max_size=30,
+).map("".join)
+widths = st.integers(4, 40)
+markdown_texts = st.lists(
+    st.sampled_from(
+        ["# Title\n", "para ", "**bold** ", "`code` ", "\n", "\n\n", "- item\n", "  - inner\n", "1. one\n", "2) two\n",
+         "```py\n", "```\n", "    x\n", "> quote\n", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "---\n", "~~~\n", "[l](u)",
+         "<tag>", "&amp;", "* * *\n", "\t", "漢字 ", "![i](s)", "\\", "*", "_x_ ", "[r]: http://x\n", "   ", "- ```\n"]
+    ),
+    max_size=25,
+).map("".join)  # fmt: skip
+
+
+def letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text)
+
+
+@given(words, widths)
+@settings(max_examples=400)
+def test_rows_fit_and_lose_only_spaces(text: str, width: int) -> None:
+    rows = wrap_rows(text, width)
+    assert all(cell_len(text[start:end].rstrip()) <= width for start, end, _ in rows)
+    assert "".join(text[start:end] for start, end, _ in rows).replace(" ", "") == text.replace(" ", "")
+
+
+@given(words, widths)
+@settings(max_examples=200)
+def test_folded_rows_lose_nothing(text: str, width: int) -> None:
+    rows = fold_rows(text, width)
+    assert all(cell_len(text[start:end]) <= width for start, end, _ in rows)
+    assert "".join(text[start:end] for start, end, _ in rows) == text
+
+
+@given(st.lists(words | st.just("\n"), min_size=1, max_size=6), widths, st.booleans())
+@settings(max_examples=300)
+def test_text_that_grows_has_the_lines_of_the_whole(pieces: list[str], width: int, fold: bool) -> None:
+    grown, whole = Flow(width, fold=fold), Flow(width, fold=fold)
+    for piece in pieces:
+        before = [line.text for line in grown.lines]
+        changed = grown.feed(piece)
+        assert [line.text for line in grown.lines[:changed]] == before[:changed]
+    whole.feed("".join(pieces))
+    assert [line.text.strip() for line in grown.lines] == [line.text.strip() for line in whole.lines]
+    if fold:
+        assert [line.text for line in grown.lines] == [line.text for line in whole.lines]
+
+
+def test_combining_marks_and_joined_emoji_stay_whole() -> None:
+    text = "👨\u200d👩\u200d👧" * 10 + "e\u0301" * 20
+    for start, _, _ in wrap_rows(text, 7):
+        assert text[start] not in "\u200d\u0301"
+
+
+@given(markdown_texts, st.lists(st.integers(1, 12), max_size=60))
+@settings(max_examples=300)
+def test_pieces_do_not_depend_on_how_the_text_was_cut(text: str, sizes: list[int]) -> None:
+    splitter = Splitter()
+    pieces = []
+    at = 0
+    for size in sizes:
+        pieces += splitter.feed(text[at : at + size])
+        at += size
+    pieces += splitter.feed(text[at:])
+    assert pieces + splitter.finish() == split(text)
+
+
+@given(markdown_texts, st.lists(st.integers(1, 40), max_size=20))
+@settings(max_examples=200)
+def test_a_streamed_answer_ends_as_the_loaded_one(text: str, sizes: list[int]) -> None:
+    stream = Stream(Glyphs())
+    parts = []
+    at = 0
+    for size in sizes:
+        stream.add(text[at : at + size])
+        parts += stream.advance(40)[0]
+        at += size
+    stream.add(text[at:])
+    parts += stream.advance(40)[0]
+    parts += stream.finish()
+    streamed = [(line.runs, line.join) for part in parts for line in part.draw(40)]
+    assert streamed == [(line.runs, line.join) for line in draw_markdown(sanitise(text), 40)]
+
+
+@given(markdown_texts, st.lists(st.integers(1, 40), max_size=20))
+@settings(max_examples=150)
+def test_the_tail_says_truly_which_lines_changed(text: str, sizes: list[int]) -> None:
+    stream = Stream(Glyphs())
+    at = 0
+    for size in sizes:
+        before = [line.text for line in stream.tail.lines or []]
+        stream.add(text[at : at + size])
+        done, changed = stream.advance(40)
+        at += size
+        if not done:
+            assert [line.text for line in (stream.tail.lines or [])[:changed]] == before[:changed]
+
+
+@given(markdown_texts, st.integers(10, 60))
+@settings(max_examples=300)
+@example("> " * 40 + "deep", 40)
+@example("| a | b |\n|---|---|\n| 1 | 2 | hidden |\n", 40)
+@example("[r]: http://x 'secret'\n", 40)
+@example("&#x202e;evil", 40)
+@example('[text](http://where "title")', 40)
+@example("```python secret words\nx\n```", 40)
+def test_no_letter_that_was_written_is_hidden(text: str, width: int) -> None:
+    drawn = "".join(line.text for line in draw_markdown(sanitise(text), width))
+    for letter in set(letters(text)):
+        assert drawn.count(letter) >= letters(text).count(letter)
+
+
+@given(markdown_texts, st.integers(12, 60))
+@settings(max_examples=200)
+def test_lines_fit_the_width(text: str, width: int) -> None:
+    for line in draw_markdown(text, width):
+        if line.text.count("│") + line.text.count("•") <= 2:
+            assert cell_len(line.text) <= width
+
+
+@pytest.mark.parametrize(
+    "hostile", ["\x1b[31m", "\x1b]52;c;x\x07", "&#27;[2J", "http://a/%1b%5b2J", "\u202e"]
+)
+def test_markdown_brings_no_escape_back(hostile: str) -> None:
+    text = sanitise(f"# {hostile}\n\n[{hostile}](http://{hostile}) `{hostile}` <http://x/{hostile}>\n")
+    drawn = "".join(line.text for line in draw_markdown(text, 60))
+    assert "\x1b" not in drawn
+    assert "\u202e" not in drawn
+
+
+def shown(text: str, width: int = 40) -> list[str]:
+    return [line.text for line in draw_markdown(text, width)]
+
+
+def test_blocks_as_a_person_sees_them() -> None:
+    assert shown("# Title\ntext\n- a\n- b\n  - c\n\n1. one\n2. two\n") == [
+        "Title", "", "text", "", "• a", "• b", "  • c", "", "1. one", "2. two",
+    ]  # fmt: skip
+    assert shown("> a\n> b") == ["│ a", "│ b"]
+    assert shown("```py\nx = 1\n\ny\n```\nafter") == ["│ py", "│ x = 1", "│ ", "│ y", "", "after"]
+    assert shown("| a | b |\n|---|---|\n| 1 | 22 |") == ["a    │ b   ", "─────┼─────", "1    │ 22  "]
+
+
+def test_raw_tags_entities_and_line_ends_are_shown_as_written() -> None:
+    assert shown("<example>\n**x** &amp; {{user}}\n</example>") == [
+        "<example>",
+        "x &amp; {{user}}",
+        "</example>",
+    ]
+
+
+def test_a_link_shows_where_it_goes() -> None:
+    assert shown("[safe](http://evil.example)") == ["safe (http://evil.example)"]
+    assert shown("![picture](http://x/y.png)") == ["picture (http://x/y.png)"]
+
+
+def test_emphasis_has_its_ink() -> None:
+    (line,) = draw_markdown("a **b** *c* `d`", 40)
+    assert dict(line.runs) | {} == {"a ": 0, "b": BOLD, " ": 0, "c": ITALIC, "d": CODE}
+
+
+def test_ascii_signs_only_when_asked() -> None:
+    text = "- a\n\n> q\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n---\n\n```\nx\n```"
+    drawn = "\n".join(line.text for line in draw_markdown(text, 40, Glyphs(ascii_only=True)))
+    assert drawn.isascii()
+
+
+def test_wrapped_lines_know_how_they_join_when_copied() -> None:
+    lines = draw_markdown("one two three four " + "x" * 50, 20)
+    copied = "".join(line.text[line.lead :] + line.join for line in lines).rstrip("\n")
+    assert copied == "one two three four " + "x" * 50
+
+
+def test_decoration_is_not_copied_from_code() -> None:
+    lines = draw_markdown("```\nfirst\n  second\n```", 40)
+    assert [line.text[line.lead :] for line in lines] == ["first", "  second"]
+
+
+def test_a_long_block_is_cut_where_a_line_ends() -> None:
+    pieces = split("a line of text\n" * (3 * CUT // 15))
+    assert len(pieces) > 2
+    assert max(len(piece.text) for piece in pieces) <= CUT + 15
+    assert [piece.gap for piece in pieces] == [False] * len(pieces)
+    code = split("```\n" + "a line of code\n" * (3 * CUT // 15) + "```\nafter")
+    assert [piece.kind for piece in code[:-1]] == ["code"] * (len(code) - 1)
+    assert code[-1].text == "after"
+
+
+def test_a_paragraph_of_one_endless_word_is_drawn() -> None:
+    lines = draw_markdown("x" * 100_000, 80)
+    assert sum(len(line.text) for line in lines) == 100_000
+
+
+def test_a_line_repr_shows_its_text() -> None:
+    assert repr(Line([("a", 0), ("b", BOLD)])) == "Line('ab')"

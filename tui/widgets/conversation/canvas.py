@@ -1,0 +1,314 @@
+"""The conversation as rows on the screen: following the end, scrolling, painting. It knows entries, not turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.cache import LRUCache
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.widgets.conversation.entry import Entry
+from tui.widgets.conversation.layout import Layout, Place
+from tui.widgets.conversation.lines import UNICODE, Glyphs, Line
+from tui.widgets.conversation.paint import COMPONENTS, Palette, paint, restyle
+
+GUTTER = 1
+"""Cells before every line, for the mark of the reading cursor."""
+
+CHUNK_ROWS = 4
+"""While following a stream the view moves by so many rows at once: fewer bytes to the terminal."""
+
+
+class Canvas(ScrollView, can_focus=False):
+    """Rows of a conversation, drawn as they are seen.
+
+    Args:
+        frames_per_second: how often arriving text is drawn at most (20; 10 over SSH).
+        glyphs: Unicode or ASCII signs.
+
+    Attributes:
+        layout_model: what lies where.
+    """
+
+    ALLOW_SELECT = True
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        *COMPONENTS.values(),
+        "conversation--cursor",
+        "conversation--match",
+        "conversation--new",
+    }
+
+    @dataclass
+    class Followed(Message):
+        """Whether the view follows the end changed, or whether something new stands below what is seen."""
+
+        view: Canvas
+        following: bool
+        new_below: bool
+
+        @property
+        def control(self) -> Canvas:
+            return self.view
+
+    @dataclass
+    class Scrolled(Message):
+        """The person scrolled."""
+
+        view: Canvas
+
+        @property
+        def control(self) -> Canvas:
+            return self.view
+
+    def __init__(
+        self,
+        *,
+        frames_per_second: float = 20.0,
+        glyphs: Glyphs = UNICODE,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self.frames_per_second = frames_per_second
+        self.glyphs = glyphs
+        self.layout_model = Layout()
+        self._streaming: set[int] = set()
+        self._following = True
+        self._new_below = False
+        self._placing = False
+        self._cursor: int | None = None
+        self._needle = ""
+        self._strips: LRUCache[tuple[Line, int, int], Strip] = LRUCache(512)
+        self._palette: Palette | None = None
+
+    # Following and scrolling
+
+    @property
+    def following(self) -> bool:
+        """Whether the view stays at the end as the conversation grows."""
+        return self._following
+
+    @property
+    def new_below(self) -> bool:
+        """Whether something was added below what is seen."""
+        return self._new_below
+
+    def follow(self) -> None:
+        """Go to the end and stay there."""
+        self._follow_changed(True)
+        self._update_rows()
+        self.refresh()
+
+    def page(self, pages: float) -> None:
+        """Scroll by so many heights of the view, up when negative."""
+        self.scroll_to(y=self.scroll_offset.y + round(pages * max(1, self._rows() - 1)), animate=False)
+
+    def scroll_to(self, x: float | None = None, y: float | None = None, **options: object) -> None:
+        """Scroll at once: no animation, so that what is drawn is only what is looked at."""
+        self._scroll_to(None, y, animate=False)
+
+    def action_scroll_end(self) -> None:
+        """Follow the end again."""
+        self.follow()
+
+    # The line API
+
+    def render_line(self, y: int) -> Strip:
+        """Return the strip of row `y` of the view; never raises."""
+        palette = self._current_palette()
+        width = self.scrollable_content_region.width
+        layout = self.layout_model
+        place = layout.place_at(self.scroll_offset.y + y)
+        line = layout.line(place) if place is not None else None
+        if place is None or line is None:
+            end = Place(len(layout.entries), 0, 0).encode()
+            strip = paint(Line(), palette, width, Segment(" ", palette.base), end)
+        else:
+            strip = self._strip_of(place, line, width, palette)
+        if self._new_below and y == self._rows() - 1:
+            strip = self._mark_new_below(strip, width)
+        return strip
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the rows of the conversation."""
+        return max(1, self.virtual_size.height)
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """The selection changed: paint it."""
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        """The theme changed: paint everything anew."""
+        super().notify_style_update()
+        self._palette = None
+        self._strips.clear()
+
+    # What happens to the widget
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Take the new width: what is on the screen is drawn for it, the rest when it is seen."""
+        width = max(1, self.scrollable_content_region.width - GUTTER)
+        layout = self.layout_model
+        if width == layout.width:
+            self._update_rows()
+            return
+        anchor = layout.place_at(self.scroll_offset.y)
+        layout.resize(width)
+        self._strips.clear()
+        self._drop_selection()
+        if anchor is not None and not self._following:
+            self._update_rows(layout.row_of(anchor))
+        else:
+            self._update_rows()
+        self.refresh()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """The view moved: draw what came on the screen."""
+        super().watch_scroll_y(old_value, new_value)
+        if self._placing or round(old_value) == round(new_value):
+            return
+        self._follow_changed(round(new_value) >= self.max_scroll_y)
+        self._update_rows(round(new_value))
+        self.post_message(self.Scrolled(self))
+
+    # The rest
+
+    def _entry(self, index: int | None) -> Entry | None:
+        entries = self.layout_model.entries
+        return entries[index] if index is not None and 0 <= index < len(entries) else None
+
+    def _entry_changed(self, index: int, *, by_person: bool = False) -> None:
+        """An entry looks different: place it and everything below it anew."""
+        self.layout_model.entries[index].changed()
+        self.layout_model.update(index)
+        if by_person:
+            self._update_rows(self.scroll_offset.y)
+            self._follow_changed(self.scroll_offset.y >= self.max_scroll_y)
+            self.refresh()
+        else:
+            self._content_grew(self.layout_model.top_of(index))
+
+    def _content_grew(self, first_row: int) -> None:
+        """Content changed from `first_row` on: go on following, or say that there is something new below."""
+        bottom = self.scroll_offset.y + self._rows()
+        before = self.scroll_offset.y
+        if not self._following and self.layout_model.height > bottom and not self._new_below:
+            self._new_below = True
+            self.post_message(self.Followed(self, False, True))
+            self.refresh()
+        self._update_rows(None if self._following else before)
+        if self.scroll_offset.y == before:
+            first = max(0, first_row - before)
+            self.refresh(Region(0, first, self.size.width, max(0, self.size.height - first)))
+
+    def _follow_changed(self, following: bool) -> None:
+        new_below = self._new_below and not following
+        if (following, new_below) != (self._following, self._new_below):
+            self._following, self._new_below = following, new_below
+            self.post_message(self.Followed(self, following, new_below))
+
+    def _rows(self) -> int:
+        return self.scrollable_content_region.height
+
+    def _update_rows(self, top: int | None = None) -> None:
+        """Draw what is seen from row `top` (None: the end), and scroll there."""
+        layout = self.layout_model
+        rows = self._rows()
+        if rows > 0:
+            top = layout.settle_end(rows) if top is None or self._following else layout.settle(top, rows)
+        height = layout.height
+        if self._streaming and self._following and height > rows > 2 * CHUNK_ROWS:
+            # Room for the next rows: the view moves once for several of them.
+            height = rows + -(-(height - rows) // CHUNK_ROWS) * CHUNK_ROWS
+            top = height - rows
+        self._placing = True
+        try:
+            self._set_height(height)
+            if top is not None:
+                self.scroll_target_y = self.scroll_y = top
+        finally:
+            self._placing = False
+
+    def _set_height(self, height: int) -> None:
+        size = Size(self.layout_model.width, height)
+        old = self.virtual_size
+        if size == old:
+            return
+        rows = self._rows()
+        if rows and old.height > rows and height > rows:
+            # The view is as high as it may be, before and after: only the scrollbar changes, not the screen.
+            self.set_reactive(Widget.virtual_size, size)
+            self._scroll_update(size)
+        else:
+            self.virtual_size = size
+
+    def _refresh_all(self) -> None:
+        self._update_rows()
+        self.refresh(layout=True)
+
+    def _current_palette(self) -> Palette:
+        base = self.rich_style
+        if self._palette is None or self._palette.base != base:
+            self._palette = Palette(base, lambda name: self.get_component_rich_style(name, partial=True))
+            self._strips.clear()
+        return self._palette
+
+    def _strip_of(self, place: Place, line: Line, width: int, palette: Palette) -> Strip:
+        at_cursor = place.entry == self._cursor
+        offset = place.encode()
+        key = (line, offset, width if not at_cursor else -width)
+        strip = self._strips.get(key)
+        if strip is None:
+            gutter = Segment(" ", palette.base)
+            if at_cursor:
+                style = palette.base + self.get_component_rich_style("conversation--cursor", partial=True)
+                gutter = Segment(self.glyphs.cursor, style)
+            strip = paint(line, palette, width, gutter, offset)
+            if self._needle:
+                style = self.get_component_rich_style("conversation--match", partial=True)
+                strip = restyle(strip, _spans(line.text, self._needle), style, GUTTER)
+            self._strips[key] = strip
+        selection = self.text_selection
+        span = selection.get_span(offset) if selection is not None else None
+        if span is not None:
+            start, end = span
+            style = self.screen.get_component_rich_style("screen--selection")
+            strip = restyle(strip, [(start, len(line.text) if end < 0 else end)], style, GUTTER)
+        return strip
+
+    def _mark_new_below(self, strip: Strip, width: int) -> Strip:
+        style = self._current_palette().base + self.get_component_rich_style(
+            "conversation--new", partial=True
+        )
+        mark = f" {self.glyphs.down} new below "
+        left = max(0, width - len(mark))
+        return Strip([*strip.crop(0, left), Segment(mark, style)], left + len(mark))
+
+    def _drop_selection(self) -> None:
+        """What was selected is not what it was: select nothing."""
+        if self.is_attached and self.text_selection is not None:
+            self.screen.clear_selection()
+
+
+def _spans(text: str, needle: str) -> list[tuple[int, int]]:
+    """Return where `needle` stands in `text`, letter case aside."""
+    spans = []
+    folded = text.casefold()
+    if len(folded) != len(text):
+        folded = text.lower() if len(text.lower()) == len(text) else text
+    at = folded.find(needle)
+    while at >= 0:
+        spans.append((at, at + len(needle)))
+        at = folded.find(needle, at + len(needle))
+    return spans

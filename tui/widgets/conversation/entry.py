@@ -1,0 +1,98 @@
+"""What every entry of the conversation is: parts that are made and drawn when they are seen. Pure."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from agent.turns import Turn
+from tui.sanitise import clip
+from tui.widgets.conversation.lines import UNICODE, Glyphs, Line, Run
+from tui.widgets.conversation.parts import Part
+
+INDENT: list[Run] = [("  ", 0)]
+
+
+class Entry:
+    """One item of the conversation on the screen.
+
+    Attributes:
+        key: the id of its turn.
+        foldable: whether a click on its first line opens and closes it.
+        opened: whether it is open.
+    """
+
+    foldable = False
+
+    def __init__(self, key: str, glyphs: Glyphs = UNICODE) -> None:
+        self.key = key
+        self.glyphs = glyphs
+        self.opened = False
+        self._parts: list[Part] | None = None
+        self._starts: list[int] = []
+        self._starts_width = 0
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether its parts are known (its height may still be a guess)."""
+        return self._parts is not None
+
+    def parts(self) -> list[Part]:
+        """Return its parts, made when first asked for."""
+        if self._parts is None:
+            self._parts = self.make_parts()
+            self.changed()
+        return self._parts
+
+    def starts(self, width: int) -> list[int]:
+        """Return the row each part begins at, within the entry, and at last where the entry ends."""
+        if self._starts_width != width:
+            self._starts = [0, *accumulate(part.height(width) for part in self.parts())]
+            self._starts_width = width
+        return self._starts
+
+    def height(self, width: int) -> int:
+        """Return its rows at `width`: a guess where nothing was drawn yet."""
+        if self._parts is None:
+            characters, breaks = self.weight()
+            return breaks + 1 + characters // max(width, 1)
+        return self.starts(width)[-1]
+
+    def changed(self) -> None:
+        """Its parts or their heights changed."""
+        self._starts_width = 0
+
+    def remake(self) -> None:
+        """What it shows changed: make its parts anew."""
+        self._parts = None
+        self.changed()
+        self.parts()
+
+    def toggle(self) -> bool:
+        """Open or close it; return whether it did."""
+        if not self.foldable:
+            return False
+        self.opened = not self.opened
+        self.remake()
+        return True
+
+    def make_parts(self) -> list[Part]:
+        """Return its parts as it is now."""
+        raise NotImplementedError
+
+    def weight(self) -> tuple[int, int]:
+        """Return characters and line ends, for a first guess at the height."""
+        return 0, 0
+
+    def text(self) -> str:
+        """Return its whole text, harmless, as it is copied and searched."""
+        return ""
+
+    @property
+    def turn(self) -> Turn | None:
+        """The turn it shows, None for what is no turn."""
+        return None
+
+
+def one_line_of(width: int, text: str, ink: int) -> list[Line]:
+    """Return `text` as the one line of a part, cut to `width`."""
+    return [Line([(clip(text, width), ink)])]

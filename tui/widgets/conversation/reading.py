@@ -1,0 +1,215 @@
+"""Reading the conversation: a cursor from entry to entry, opening and closing, searching, selecting, copying."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.geometry import Offset
+from textual.selection import Selection
+
+from agent.turns import Turn
+from tui.widgets.conversation.canvas import Canvas
+from tui.widgets.conversation.entry import Entry
+from tui.widgets.conversation.layout import Place
+
+
+class ReadableCanvas(Canvas, can_focus=False):
+    """A canvas that can be read entry by entry, searched and copied from."""
+
+    # Reading, entry by entry
+
+    @property
+    def cursor(self) -> int | None:
+        """The number of the entry reading mode is at; None outside it."""
+        return self._cursor
+
+    def start_reading(self) -> None:
+        """Put the reading cursor on the last entry that is seen."""
+        last = self.layout_model.entry_at(self.scroll_offset.y + self._rows() - 1)
+        entries = self.layout_model.entries
+        self._set_cursor((len(entries) - 1 if last is None else last) if entries else None)
+
+    def stop_reading(self) -> None:
+        """Take the reading cursor away."""
+        self._set_cursor(None)
+
+    def move_cursor(self, step: int) -> None:
+        """Go `step` entries on (back when negative) and bring that entry into view."""
+        entries = self.layout_model.entries
+        if not entries:
+            return
+        if self._cursor is None:
+            self.start_reading()
+        else:
+            self._set_cursor(min(max(self._cursor + step, 0), len(entries) - 1))
+        self._show_cursor()
+
+    def cursor_home(self) -> None:
+        """Go to the first entry."""
+        self.move_cursor(0)
+        self.move_cursor(-len(self.layout_model.entries))
+
+    def toggle(self, index: int | None = None) -> bool:
+        """Open or close an entry (that of the cursor by default); return whether there was something to open."""
+        index = self._cursor if index is None else index
+        entry = self._entry(index)
+        if index is None or entry is None or not entry.toggle():
+            return False
+        self._drop_selection()
+        self._entry_changed(index, by_person=True)
+        return True
+
+    def cursor_entry(self) -> Entry | None:
+        """Return the entry the reading cursor is at."""
+        return self._entry(self._cursor)
+
+    def cursor_turn(self) -> Turn | None:
+        """Return the turn the reading cursor is at (the call, for a call and its result)."""
+        entry = self.cursor_entry()
+        return entry.turn if entry is not None else None
+
+    def cursor_text(self) -> str:
+        """Return the whole text of the entry the reading cursor is at, harmless."""
+        entry = self.cursor_entry()
+        return entry.text() if entry is not None else ""
+
+    # Searching
+
+    def search(self, text: str) -> int:
+        """Mark every place that holds `text`, letter case aside; return how many entries hold it.
+
+        The nearest entry with it, looking back from what is seen, is brought into view. "" ends the search.
+        """
+        self._needle = text.casefold()
+        self._strips.clear()
+        self.refresh()
+        if not self._needle:
+            return 0
+        matches = self._matches()
+        if matches:
+            here = self._cursor
+            if here is None:
+                bottom = self.layout_model.entry_at(self.scroll_offset.y + self._rows() - 1)
+                here = len(self.layout_model.entries) - 1 if bottom is None else bottom
+            before = [index for index in matches if index <= here]
+            self._go_to_match(before[-1] if before else matches[0])
+        return len(matches)
+
+    def search_step(self, step: int) -> bool:
+        """Go to the next entry with the text searched for (the previous, when `step` is negative), round the end."""
+        matches = self._matches() if self._needle else []
+        if not matches:
+            return False
+        here = -1 if self._cursor is None else self._cursor
+        later = [index for index in matches if (index > here if step > 0 else index < here)]
+        ends = matches[0] if step > 0 else matches[-1]
+        self._go_to_match((later[0] if step > 0 else later[-1]) if later else ends)
+        return True
+
+    # Selecting and copying
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the selected text: lines wrapped on the screen are joined again, decoration is left out."""
+        layout = self.layout_model
+        if selection.start is None and selection.end is None:
+            return "\n\n".join(entry.text() for entry in layout.entries), "\n"
+        first = Place.decode(selection.start.y) if selection.start is not None else Place(0, 0, 0)
+        last = (
+            Place.decode(selection.end.y) if selection.end is not None else Place(len(layout.entries), 0, 0)
+        )
+        texts: list[str] = []
+        for index in range(first.entry, min(last.entry, len(layout.entries) - 1) + 1):
+            for number, part in enumerate(layout.entries[index].parts()):
+                for row, line in enumerate(part.draw(layout.width)):
+                    place = (index, number, row)
+                    if place < (first.entry, first.part, first.line):
+                        continue
+                    if place > (last.entry, last.part, last.line):
+                        return "".join(texts).rstrip("\n"), "\n"
+                    span = selection.get_span(Place(index, number, row).encode()) or (0, -1)
+                    text = line.text
+                    end = len(text) if span[1] < 0 else span[1]
+                    texts.append(text[max(span[0], line.lead) : end])
+                    texts.append(line.join)
+        return "".join(texts).rstrip("\n"), "\n"
+
+    def on_click(self, event: events.Click) -> None:
+        """Open or close what was clicked; a double click selects the turn."""
+        event.prevent_default()
+        row = event.y + self.scroll_offset.y
+        place = self.layout_model.place_at(row)
+        if place is None:
+            return
+        if event.chain == 2:
+            self._select_entry(place.entry)
+            return
+        entry = self._entry(place.entry)
+        if (
+            entry is not None
+            and entry.foldable
+            and (place.part, place.line) == (0, 0)
+            and not self.text_selection
+        ):
+            self.toggle(place.entry)
+
+    # The rest
+
+    def _set_cursor(self, index: int | None) -> None:
+        if index != self._cursor:
+            self._cursor = index
+            self.refresh()
+
+    def _show_cursor(self) -> None:
+        """Bring the entry of the cursor into view: whole if it fits, else its beginning."""
+        if self._cursor is None:
+            return
+        layout = self.layout_model
+        rows = self._rows()
+        for _ in range(3):
+            # What is drawn on the way may be higher than was thought.
+            top = layout.top_of(self._cursor)
+            height = layout.entries[self._cursor].height(layout.width)
+            current = self.scroll_offset.y
+            if current <= top and top + height <= current + rows:
+                break
+            target = top if top < current or height >= rows else top + height - rows
+            if target == current:
+                break
+            self.scroll_to(y=target)
+
+    def _matches(self) -> list[int]:
+        entries = self.layout_model.entries
+        return [index for index, entry in enumerate(entries) if self._needle in entry.text().casefold()]
+
+    def _go_to_match(self, index: int) -> None:
+        """Bring the first line with the needle of an entry into view, opening the entry for it."""
+        layout = self.layout_model
+        entry = layout.entries[index]
+        place = self._find_line(index)
+        if place is None and entry.foldable and not entry.opened:
+            self.toggle(index)
+            place = self._find_line(index)
+        self._set_cursor(index)
+        row = layout.row_of(place or Place(index, 0, 0))
+        rows = self._rows()
+        if not self.scroll_offset.y <= row < self.scroll_offset.y + rows:
+            self.scroll_to(y=row - rows // 2)
+        self.refresh()
+
+    def _find_line(self, index: int) -> Place | None:
+        layout = self.layout_model
+        entry = layout.entries[index]
+        for number, part in enumerate(entry.parts()):
+            for row, line in enumerate(part.draw(layout.width)):
+                if self._needle in line.text.casefold():
+                    layout.keep(part)
+                    entry.changed()
+                    layout.update(index)
+                    return Place(index, number, row)
+        entry.changed()
+        layout.update(index)
+        return None
+
+    def _select_entry(self, index: int) -> None:
+        start = Offset(0, Place(index, 0, 0).encode())
+        end = Offset(0, Place(index + 1, 0, 0).encode())
+        self.screen.selections = {self: Selection(start, end)}

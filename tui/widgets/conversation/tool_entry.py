@@ -1,0 +1,173 @@
+"""A tool call and its result in the conversation: one line when closed; input, output and changes when open."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agent.turns import ToolCallTurn, ToolResultTurn, Turn, thaw
+from tui.sanitise import clip, one_line, sanitise
+from tui.widgets.conversation.entry import INDENT, Entry
+from tui.widgets.conversation.lines import (
+    ADDED,
+    DIM,
+    ERROR,
+    REMOVED,
+    TOOL,
+    UNICODE,
+    Glyphs,
+    Line,
+    Run,
+    run_cells,
+)
+from tui.widgets.conversation.parts import Part, fixed_part, plain_parts
+
+_ESSENCE_KEYS = ("name", "content", "system_prompt", "new", "id", "query", "question", "message")
+
+
+class ToolEntry(Entry):
+    """A tool call and its result: one line when closed, input, output and changes when open."""
+
+    foldable = True
+
+    def __init__(self, call: ToolCallTurn | None, glyphs: Glyphs = UNICODE, *, key: str = "") -> None:
+        super().__init__(call.id if call is not None else key, glyphs)
+        self.call = call
+        self.result: ToolResultTurn | None = None
+        self.progress = ""
+        self.ended: tuple[str, bool, Mapping[str, Any] | None] | None = None
+
+    @property
+    def turn(self) -> Turn | None:
+        return self.call or self.result
+
+    def weight(self) -> tuple[int, int]:
+        return 0, 0
+
+    def finish(self, output: str, is_error: bool, details: Mapping[str, Any] | None) -> None:
+        """The call ended with this."""
+        self.ended = (output, is_error, details)
+        self.remake()
+
+    def set_call(self, call: ToolCallTurn) -> None:
+        """The call is complete now."""
+        self.call = call
+        self.remake()
+
+    def show_progress(self, text: str) -> None:
+        """The tool says how far it is."""
+        self.progress = text
+        self.remake()
+
+    def make_parts(self) -> list[Part]:
+        parts = [fixed_part(self._head)]
+        if self.opened:
+            parts += self._body()
+        return parts
+
+    def text(self) -> str:
+        lines = []
+        if self.call is not None:
+            arguments = json.dumps(thaw(self.call.input), ensure_ascii=False, indent=2, default=str)
+            lines.append(f"{self.call.tool_name} {arguments}")
+            if self.call.fault:
+                lines.append(self.call.fault)
+        if self.ended is not None:
+            lines.append(self.ended[0])
+        return sanitise("\n".join(lines))
+
+    def _head(self, width: int) -> list[Line]:
+        glyphs = self.glyphs
+        sign = glyphs.opened if self.opened else glyphs.closed
+        failed = self.ended is not None and self.ended[1]
+        name = one_line(self.call.tool_name, 60) if self.call is not None else "result"
+        left: list[Run] = [(f"{sign} ", DIM), (name, TOOL | (ERROR if failed else 0))]
+        right: list[Run] = []
+        if self.ended is None:
+            note = one_line(self.progress, width) or one_line(essence(self.call), width)
+            right = [("  …", DIM)]
+        elif failed:
+            note = one_line(self.ended[0], width)
+            left.insert(1, (f"{glyphs.failed} ", ERROR))
+        else:
+            note = one_line(essence(self.call), width)
+            right = _counts(self.ended[2], glyphs)
+        room = width - run_cells(left) - run_cells(right) - 2
+        middle: list[Run] = [(f"  {clip(note, room)}", ERROR if failed else DIM)] if note and room > 3 else []
+        return [Line([*left, *middle, *right])]
+
+    def _body(self) -> list[Part]:
+        parts: list[Part] = []
+        details = self.ended[2] if self.ended is not None else None
+        diff = details.get("diff") if details is not None else None
+        has_diff = isinstance(diff, str) and bool(diff.strip())
+        if self.call is not None:
+            if self.call.fault:
+                parts += plain_parts(sanitise(self.call.fault), ERROR, INDENT, INDENT)
+            for name, value in self.call.input.items():
+                parts += _field(name, value)
+        if has_diff:
+            parts += _diff_parts(sanitise(str(diff)))
+        elif self.ended is not None and self.ended[0]:
+            failed = self.ended[1]
+            first: list[Run] = [("  = ", DIM)]
+            parts += plain_parts(sanitise(self.ended[0]), ERROR if failed else 0, first, [("    ", 0)])
+        if not parts:
+            parts = plain_parts("(no input)" if self.ended is None else "(nothing)", DIM, INDENT, INDENT)
+        return parts
+
+
+def essence(call: ToolCallTurn | None) -> str:
+    """Return what of a call's input says most in one line; not sanitised."""
+    if call is None:
+        return ""
+    if call.fault:
+        return call.fault
+    values = call.input
+    for key in _ESSENCE_KEYS:
+        if isinstance(values.get(key), str):
+            return str(values[key])[:1000]
+    for value in values.values():
+        if isinstance(value, str | int | float):
+            return str(value)[:1000]
+    return ""
+
+
+def _counts(details: Mapping[str, Any] | None, glyphs: Glyphs) -> list[Run]:
+    """Return `+2 −1` from the details of a result, when they say so."""
+    if details is None:
+        return []
+    added, removed = details.get("added"), details.get("removed")
+    if not isinstance(added, int) or not isinstance(removed, int):
+        return []
+    return [("  ", 0), (f"+{added}", ADDED), (" ", 0), (f"{glyphs.minus}{removed}", REMOVED)]
+
+
+def _field(name: str, value: Any) -> list[Part]:
+    text = value if isinstance(value, str) else json.dumps(thaw(value), ensure_ascii=False, default=str)
+    label: Run = (f"{one_line(str(name), 40)}: ", TOOL | DIM)
+    if "\n" not in text and len(text) < 200:
+        return plain_parts(sanitise(text), 0, [*INDENT, label], [("    ", 0)])
+    head = [Line([*INDENT, label])]
+    return [fixed_part(lambda width: head), *plain_parts(sanitise(text), 0, [("    ", 0)], [("    ", 0)])]
+
+
+def _diff_parts(diff: str) -> list[Part]:
+    """Return the parts of a unified diff, each run of like lines in its colour."""
+    parts: list[Part] = []
+    block: list[str] = []
+    ink = 0
+    for line in diff.split("\n"):
+        if (line.startswith(("+++", "---")) and not parts) or line.startswith("@@"):
+            of_line = DIM
+        else:
+            of_line = ADDED if line.startswith("+") else REMOVED if line.startswith("-") else 0
+        if block and of_line != ink:
+            parts += plain_parts("\n".join(block), ink, INDENT, INDENT)
+            block = []
+        ink = of_line
+        block.append(line)
+    if block != [""]:
+        parts += plain_parts("\n".join(block), ink, INDENT, INDENT)
+    return parts
