@@ -148,6 +148,13 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class UsageSoFar:
+    """Tokens reported before the end, for requests that never come to one; the last report wins."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """The answer is complete: a stop reason arrived and no error. `stop_reason` as the server gave it."""
 
@@ -164,7 +171,7 @@ class Failed:
     usage: Usage = Usage()
 
 
-BlockEvent = BlockStart | BlockDelta | BlockEnd | Notice | Waiting | Done | Failed
+BlockEvent = BlockStart | BlockDelta | BlockEnd | Notice | Waiting | UsageSoFar | Done | Failed
 
 
 class Model(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Protocol
 
-from agent.models.base import BlockEvent, Done, ModelError, Waiting
+from agent.models.base import BlockEvent, Done, ModelError, UsageSoFar, Waiting
 from agent.models.errors import EXCERPT
 from agent.models.pump import Pump, Read
 from agent.models.sse import ServerEvent, SSEParser
@@ -59,10 +59,9 @@ async def transfer(
                     events = reader.fail(chunk)
                 else:
                     events = _read_events(reader, parser.feed(chunk))
-                if not events:
-                    continue
-                stalls.content_came(clock.now())
-                if isinstance(events[-1], Done):
+                if not all(isinstance(event, UsageSoFar) for event in events):
+                    stalls.content_came(clock.now())
+                if events and isinstance(events[-1], Done):
                     await pump.finish(LINGER)
                 for event in events:
                     yield event

@@ -22,6 +22,7 @@ from agent.models.base import (
     ModelError,
     Notice,
     Usage,
+    UsageSoFar,
 )
 from agent.models.errors import Where, from_event
 
@@ -149,7 +150,7 @@ class Accumulator:
         self._started = True
         self._message_id = message_id or self._message_id
         self.usage = read_usage(self.usage, message.get("usage"))
-        return []
+        return [UsageSoFar(self.usage)] if self.usage != Usage() else []
 
     def _message_delta(self, event: Mapping[str, Any]) -> list[BlockEvent]:
         self.usage = read_usage(self.usage, event.get("usage"))

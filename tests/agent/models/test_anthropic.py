@@ -12,7 +12,17 @@ from typing import Any
 import pytest
 
 from agent.models.anthropic import AnthropicModel
-from agent.models.base import BlockDelta, BlockEnd, BlockStart, Done, Failed, Request, ToolSpec
+from agent.models.base import (
+    BlockDelta,
+    BlockEnd,
+    BlockStart,
+    Done,
+    Failed,
+    Request,
+    ToolSpec,
+    Usage,
+    UsageSoFar,
+)
 from agent.models.errors import ModelFailure
 from agent.models.profiles import Profiles
 from tests.messages_answers import Answer
@@ -55,7 +65,8 @@ def text_of(events: list[Any]) -> str:
 async def test_text_streams_in_deltas_and_ends_with_done() -> None:
     async with MessagesServer([say("Hello, I am here to help.", delta=5)]) as server:
         events = await collect(model_at(server), ask())
-    assert events[0] == BlockStart(0, "text")
+    assert events[0] == UsageSoFar(Usage(25, 1))
+    assert events[1] == BlockStart(0, "text")
     assert [event.text for event in events if isinstance(event, BlockDelta)] == [
         "Hello",
         ", I a",

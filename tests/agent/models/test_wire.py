@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Failed, Notice, Usage
+from agent.models.base import (
+    BlockDelta,
+    BlockEnd,
+    BlockEvent,
+    BlockStart,
+    Done,
+    Failed,
+    Notice,
+    Usage,
+    UsageSoFar,
+)
 from agent.models.sse import SSEParser
 from agent.models.transfer import read_event
 from agent.models.wire import Accumulator
@@ -85,7 +95,7 @@ def test_a_plain_answer() -> None:
         STOP,
     )
     assert events == [
-        BlockStart(0, "text"), BlockDelta(0, "Hi"), BlockEnd(0), Done("end_turn", Usage(3, 2), "msg_1"),
+        UsageSoFar(Usage(3)), BlockStart(0, "text"), BlockDelta(0, "Hi"), BlockEnd(0), Done("end_turn", Usage(3, 2), "msg_1"),
     ]  # fmt: skip
 
 
