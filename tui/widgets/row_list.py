@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from rich.cells import cell_len, set_cell_size
@@ -41,6 +42,8 @@ class Row:
 
 class RowList(ScrollView, can_focus=True):
     """Rows with a cursor. `Chosen` when one is opened, `Highlighted` when the cursor comes to one."""
+
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "rows--cursor",

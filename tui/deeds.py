@@ -1,0 +1,235 @@
+"""What the lists and the settings ask for: personas and test inputs made, copied, renamed, deleted, moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from personas.errors import PersonaError
+from tui.screens.dialog import Dialog
+
+if TYPE_CHECKING:
+    from personas.changes import Change
+    from personas.persona import Persona
+    from tui.editing import Editing
+
+KEPT = "It is kept as a version; u in the list brings it back."
+
+
+class Surface(Protocol):
+    """What the deeds need of the screen."""
+
+    def tell(self, message: str, *, error: bool = False) -> None:
+        """Say something for a moment."""
+
+    async def ask(self, dialog: Dialog[Any]) -> Any:
+        """Show a dialog and return its answer."""
+
+    async def open_persona(self, persona_id: str) -> None:
+        """Show a persona."""
+
+    async def read_list(self) -> None:
+        """Read which personas there are."""
+
+    def gone(self, persona_id: str) -> None:
+        """A persona was deleted."""
+
+
+class Deeds:
+    """One method a deed; each asks what it must, does it, and says what it did."""
+
+    def __init__(self, surface: Surface, editing: Editing) -> None:
+        self._surface = surface
+        self._editing = editing
+        self._workspace = editing.workspace
+
+    async def on_persona(self, deed: str, persona_id: str | None) -> None:
+        """Do what the persona list asks for."""
+        if deed in ("new", "restore"):
+            await getattr(self, f"_{deed}")()
+        elif persona_id is not None:
+            await getattr(self, f"_{deed}")(persona_id)
+
+    async def on_test_input(self, deed: str, input_id: str | None) -> None:
+        """Do what the test inputs ask for."""
+        persona = self._editing.persona
+        if persona is None or persona.error is not None:
+            return
+        if deed == "new":
+            await self._new_test_input(persona)
+        elif input_id is not None:
+            await getattr(self, f"_{deed}_test_input")(persona, input_id)
+
+    # -- personas ---------------------------------------------------------------------------------------
+
+    async def _new(self) -> None:
+        from tui.screens.ask import AskLine
+
+        name = await self._surface.ask(AskLine("New persona", hint="its name, in any language"))
+        if name:
+            await self._made(lambda: self._workspace.create(name))
+
+    async def _duplicate(self, persona_id: str) -> None:
+        from tui.screens.ask import AskLine
+
+        await self._editing.flush()
+        known = await self._tried(lambda: self._workspace.get(persona_id))
+        if known is None:
+            return
+        name = await self._surface.ask(AskLine(f"Duplicate {known.name}", text=f"{known.name} (copy)"))
+        if name:
+            await self._made(lambda: self._workspace.create(name, from_id=persona_id))
+
+    async def _rename(self, persona_id: str) -> None:
+        from personas.changes import SetName
+        from tui.screens.ask import AskLine
+
+        known = await self._tried(lambda: self._workspace.get(persona_id))
+        if known is None:
+            return
+        explanation = f"The file stays {persona_id}.toml."
+        name = await self._surface.ask(AskLine("Rename persona", text=known.name, explanation=explanation))
+        if name and name != known.name:
+            renamed = await self._tried(lambda: self._workspace.change(persona_id, SetName(name)))
+            if renamed is not None:
+                self._editing.take(renamed)
+                await self._surface.read_list()
+
+    async def _delete(self, persona_id: str) -> None:
+        from tui.screens.confirm import Confirm
+
+        known = await self._tried(lambda: self._workspace.get(persona_id))
+        if known is None:
+            return
+        question = Confirm(f"Delete {known.name}?", KEPT, deed="Delete", danger=True)
+        if not await self._surface.ask(question):
+            return
+        version = await self._tried(lambda: self._workspace.delete(persona_id))
+        if version is not None:
+            self._surface.gone(persona_id)
+            await self._surface.read_list()
+            self._surface.tell(f"{known.name} is deleted. {KEPT}")
+
+    async def _restore(self) -> None:
+        from tui.screens.pick import Pick
+        from tui.widgets.row_list import Row
+
+        deleted = await self._tried(self._workspace.deleted)
+        if not deleted:
+            self._surface.tell("Nothing was deleted that could be brought back.")
+            return
+        versions = dict(deleted)
+        rows = [Row(key, key, version.at[:16].replace("T", " ")) for key, version in deleted]
+        key = await self._surface.ask(Pick("Bring back a deleted persona", rows))
+        if key:
+            await self._made(lambda: self._workspace.restore(key, versions[key].number))
+
+    async def _made(self, make: Callable[[], Any]) -> None:
+        persona = await self._tried(make)
+        if persona is not None:
+            await self._surface.read_list()
+            await self._surface.open_persona(persona.id)
+
+    # -- test inputs ------------------------------------------------------------------------------------
+
+    async def _new_test_input(self, persona: Persona) -> None:
+        from personas.changes import AddTestInput
+        from tui.screens.ask import AskText
+
+        content = await self._surface.ask(AskText("New test input"))
+        if content:
+            await self._changed(persona, AddTestInput(content), select_new=True)
+
+    async def _duplicate_test_input(self, persona: Persona, input_id: str) -> None:
+        from personas.changes import AddTestInput
+
+        await self._editing.flush()
+        now = self._editing.persona or persona
+        content = next((t.content for t in now.test_inputs if t.id == input_id), None)
+        if content is not None:
+            await self._changed(persona, AddTestInput(content), select_new=True)
+
+    async def _delete_test_input(self, persona: Persona, input_id: str) -> None:
+        from personas.changes import DeleteTestInput
+
+        await self._editing.flush()
+        if await self._changed(persona, DeleteTestInput(input_id)):
+            self._surface.tell(f"Test input {input_id} is deleted. Ctrl+Z brings it back.")
+
+    async def _up_test_input(self, persona: Persona, input_id: str) -> None:
+        await self._move(persona, input_id, -1)
+
+    async def _down_test_input(self, persona: Persona, input_id: str) -> None:
+        await self._move(persona, input_id, 1)
+
+    async def _move(self, persona: Persona, input_id: str, by: int) -> None:
+        from personas.changes import MoveTestInput
+
+        ids = [test_input.id for test_input in persona.test_inputs]
+        if input_id not in ids:
+            return
+        place = ids.index(input_id) + by
+        if 0 <= place < len(ids):
+            await self._editing.flush()
+            await self._changed(persona, MoveTestInput(input_id, place))
+
+    # -- settings ---------------------------------------------------------------------------------------
+
+    async def set_field(self, field: str, value: str) -> bool:
+        """Store what a field of the settings holds; returns whether it was accepted."""
+        persona = self._editing.persona
+        if persona is None or persona.error is not None:
+            return False
+        try:
+            change = _setting(field, value)
+        except ValueError as error:
+            self._surface.tell(str(error), error=True)
+            return False
+        done = await self._changed(persona, change)
+        if done and field in ("name", "description", "tags"):
+            await self._surface.read_list()
+        return done
+
+    # -- shared -----------------------------------------------------------------------------------------
+
+    async def _changed(self, persona: Persona, change: Change, *, select_new: bool = False) -> bool:
+        now = await self._tried(lambda: self._workspace.change(persona.id, change))
+        if now is None:
+            return False
+        self._editing.take(now)
+        if select_new and now.test_inputs and self._editing.id == now.id:
+            self._editing.select_test_input(now.test_inputs[-1].id)
+        return True
+
+    async def _tried(self, deed: Callable[[], Any]) -> Any:
+        """Return what the deed gives, or None after saying why it failed."""
+        try:
+            return await deed()
+        except PersonaError as error:
+            self._surface.tell(str(error), error=True)
+            return None
+
+
+def _setting(field: str, value: str) -> Change:
+    """Return the change a field of the settings stands for.
+
+    Raises:
+        ValueError: the value is none for this field; the message says so.
+    """
+    from personas.changes import KEEP, SetDescription, SetModel, SetName, SetTags
+
+    if field == "name":
+        if not value:
+            raise ValueError("A persona needs a name.")
+        return SetName(value)
+    if field == "description":
+        return SetDescription(value)
+    if field == "tags":
+        return SetTags(tuple(dict.fromkeys(tag for tag in (t.strip() for t in value.split(",")) if tag)))
+    if field == "model":
+        return SetModel(value or None, KEEP, KEEP)
+    if field == "effort":
+        return SetModel(KEEP, value or None, KEEP)
+    if value and not (value.isascii() and value.isdigit() and int(value) > 0):
+        raise ValueError("Max tokens is a whole number above 0, or empty.")
+    return SetModel(KEEP, KEEP, int(value) if value else None)

@@ -1,0 +1,435 @@
+"""The conversation on the main screen: chat bar, panel and runs, for whichever persona is open."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from textual.timer import Timer
+from textual.widgets import Input, TextArea
+
+from personas.errors import PersonaError
+from tui.editable import from_shown
+from tui.panel import Panel, PanelState
+from tui.screens.running_note import Trace, spent
+from tui.talking import Talk, Talks
+from tui.widgets.agent_panel import AgentPanel
+from tui.widgets.chat_bar import ChatBar
+from tui.widgets.conversation import ConversationView
+from tui.widgets.text_editor import Step, TextEditor
+
+if TYPE_CHECKING:
+    from agent.chat import Chat
+    from agent.events import AgentEnd, Event
+    from agent.models.base import Model
+    from personas.persona import Persona
+    from tui.editing import Editing
+    from tui.screens.main import MainScreen
+
+
+class Conversing:
+    """What is said about the open persona, and what the others' runs do meanwhile."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self._screen = screen
+        self._editing: Editing | None = None
+        self._talks: Talks | None = None
+        self._talk: Talk | None = None
+        self._drafts: dict[str, str] = {}
+        self._panel = Panel()
+        self._timer: Timer | None = None
+        self._trace = Trace()
+        self.reading = False
+
+    def begin(self, editing: Editing) -> None:
+        """The home is open: conversations can be."""
+        self._editing = editing
+        self._panel.delay = self._screen.program.settings.panel_seconds
+        self._talks = Talks(self._make_chat, on_event=self._hear, on_end=self._ended)
+        self.sync()
+
+    # -- state --------------------------------------------------------------------------------------------
+
+    @property
+    def _widget(self) -> AgentPanel:
+        return self._screen.query_one(AgentPanel)
+
+    @property
+    def view(self) -> ConversationView:
+        """The turns on the screen."""
+        return self._widget.conversation
+
+    @property
+    def _bar(self) -> ChatBar:
+        return self._screen.chat_bar
+
+    @property
+    def panel(self) -> Panel:
+        """The panel's state machine."""
+        return self._panel
+
+    @property
+    def talk(self) -> Talk | None:
+        """The conversation about the open persona."""
+        return self._talk
+
+    @property
+    def running(self) -> bool:
+        """Whether the agent works on the open persona."""
+        return self._talk is not None and self._talk.running
+
+    @property
+    def working(self) -> list[str]:
+        """The names of all personas the agent works on."""
+        entries = self._screen.personas.entries
+        running = self._talks.running if self._talks else []
+        return [entries[t.persona_id].name if t.persona_id in entries else t.persona_id for t in running]
+
+    @property
+    def marked(self) -> set[str]:
+        """The ids with a running agent or unseen turns."""
+        return self._talks.marked if self._talks else set()
+
+    @property
+    def note(self) -> str:
+        """Which model answers, and what it took so far."""
+        return spent(self._screen.program.model_name, self._talk)
+
+    # -- opening ------------------------------------------------------------------------------------------
+
+    def _make_chat(self, talk: Talk) -> Chat:
+        """Make a conversation; runs in a thread."""
+        from agent.chat import Chat
+        from tui.models import chat_options
+
+        program = self._screen.program
+        assert self._editing is not None
+        loop = program.loop
+
+        def changed(persona: Persona) -> None:
+            loop.call_soon_threadsafe(self._changed, talk, persona)
+
+        def keep() -> None:
+            loop.call_soon_threadsafe(self._keep, talk)
+
+        async def flush() -> None:
+            if self._editing is not None and self._editing.id == talk.persona_id:
+                await self._editing.flush()
+
+        return Chat(
+            self._editing.workspace.store,
+            talk.persona_id,
+            program.model(),
+            options=chat_options(program.settings),
+            flush=flush,
+            on_change=changed,
+            on_keep=keep,
+        )
+
+    async def show(self, persona_id: str) -> None:
+        """Show a persona's conversation; the draft of the one before is kept."""
+        if self._talks is None:
+            return
+        self.stop_reading()
+        if self._talk is not None:
+            self._drafts[self._talk.persona_id] = self._bar.draft
+        self._talk = None
+        self.view.clear()
+        self._panel.reset()
+        self._trace.clear()
+        self._bar.set_draft(self._drafts.pop(persona_id, ""))
+        self.sync()
+        try:
+            talk = await self._talks.open(persona_id)
+        except PersonaError as error:
+            self._screen.tell(str(error), error=True)
+            return
+        if self._editing is None or self._editing.id != persona_id:
+            return  # another one was opened meanwhile
+        self._talk = talk
+        had_news, talk.news = talk.news, False
+        self._load(talk)
+        if talk.running or had_news:
+            self._panel.user_sent()  # what was said while another persona was open comes up like an answer
+        self.sync()
+
+    def _load(self, talk: Talk) -> None:
+        self.view.load(talk.earlier)
+        for event in talk.events:
+            self.view.feed(event)
+        if talk.chat is not None:
+            for problem in talk.chat.problems:
+                self.view.add_notice(problem)
+        if talk.running:
+            self._panel.request_started()
+        turns = [*talk.earlier, *(talk.chat.turns if talk.chat else ())]
+        self._bar.set_sent(list(dict.fromkeys(t.content for t in turns if t.type == "user")))  # type: ignore[union-attr]
+
+    def forget(self, persona_id: str) -> None:
+        """A persona was deleted."""
+        if self._talks is not None:
+            self._talks.forget(persona_id)
+        self._drafts.pop(persona_id, None)
+        if self._talk is not None and self._talk.persona_id == persona_id:
+            self._talk = None
+            self.view.clear()
+            self._panel.reset()
+        self.sync()
+
+    # -- sending ------------------------------------------------------------------------------------------
+
+    async def send(self, text: str) -> None:
+        """Send a message: it opens a run, or steers the one that is active."""
+        talk, talks = self._talk, self._talks
+        if talk is None or talks is None or self._editing is None:
+            self._bar.set_draft(text)
+            self._screen.tell("Open a persona first.")
+            return
+        self._panel.user_sent()
+        self.view.follow()
+        self.sync()
+        if not talk.running:
+            await self._editing.flush()
+        talks.send(talk, text)
+        self.sync()
+
+    def follow_up(self, text: str) -> None:
+        """Queue a message for when the run is over."""
+        if self._talk is not None and self._talk.chat is not None and self._talk.running:
+            self._talk.chat.follow_up(text)
+            self._screen.tell("Queued for when the agent is done.")
+
+    def stop(self) -> None:
+        """Stop the run about the open persona."""
+        if self._talk is not None and self._talk.chat is not None and self._talk.running:
+            self._talk.chat.abort("stopped by you")
+            self.sync()
+
+    async def stop_all(self, seconds: float) -> None:
+        """Stop every run; the program is about to end."""
+        if self._talks is not None:
+            await self._talks.stop_all(seconds)
+
+    async def clear(self) -> None:
+        """Begin a new conversation after asking once; `undo_clear` brings the old one back."""
+        from tui.screens.confirm import Confirm
+
+        talk = self._talk
+        if talk is None or talk.chat is None:
+            return
+        if talk.running:
+            self._screen.tell("Stop the agent first.")
+            return
+        if not talk.chat.turns:
+            self._screen.tell("The conversation is empty.")
+            return
+        asked = Confirm("Begin a new conversation?", "The old one stays on disk.", deed="Clear", keep="Keep")
+        if not await self._screen.ask(asked):
+            return
+        await asyncio.to_thread(talk.chat.clear)
+        talk.earlier, talk.events, talk.usage, talk.cost = (), [], None, None
+        if talk is self._talk:
+            self.view.clear()
+            self._trace.clear()
+            self._panel.reset()
+            self._screen.tell("A new conversation begins.")
+        self.sync()
+
+    def use_model(self, model: Model) -> None:
+        """Use another model in every conversation from the next message on."""
+        if self._talks is not None:
+            self._talks.use_model(model)
+        self.sync()
+
+    # -- what runs do -------------------------------------------------------------------------------------
+
+    def _hear(self, talk: Talk, event: Event) -> None:
+        if event.type == "step_end":
+            talk.add_step(event.usage, self._screen.program.model())  # type: ignore[union-attr]
+        if talk is not self._talk:
+            if event.type in ("turn_end", "agent_end"):
+                talk.news = True
+                self._screen.show_marks()
+            return
+        self.view.feed(event)
+        if event.type == "agent_start":
+            self._panel.request_started()
+        elif event.type == "agent_end":
+            self._panel.request_ended()
+            if event.outcome == "failed":  # type: ignore[union-attr]
+                self._panel.error_shown()
+        elif event.type == "tool_end":
+            self._trace.note(event)  # type: ignore[arg-type]
+        if event.type not in ("turn_delta", "tool_progress"):
+            self.sync()
+
+    def _ended(self, talk: Talk, end: AgentEnd | None) -> None:
+        back = "\n".join(turn.content for turn in end.undelivered) if end is not None else ""
+        if talk is self._talk:
+            if talk.failure:
+                self.view.add_notice(talk.failure, error=True)
+                self._panel.error_shown()
+                back = back or talk.sent
+            if back and not self._bar.draft:
+                self._bar.set_draft(back)  # nothing that was typed vanishes
+            self.sync()
+        elif back:
+            self._drafts.setdefault(talk.persona_id, back)
+        self._screen.show_marks()
+        self._screen.program.run_ended()
+
+    def _changed(self, talk: Talk, persona: Persona) -> None:
+        """A tool wrote: the editors show it at once."""
+        if self._editing is not None:
+            if self._editing.id == persona.id:
+                self._editing.take(persona, Step(talk.run_id))
+            else:
+                self._screen.note_persona(persona)
+
+    def _keep(self, talk: Talk) -> None:
+        if talk is self._talk:
+            self._panel.keep_visible()
+            self.sync()
+
+    # -- the panel ----------------------------------------------------------------------------------------
+
+    def sync(self) -> None:
+        """Bring panel, chat bar and marks in line with what is."""
+        if not self._screen.is_mounted:
+            return
+        state = self._panel.state
+        if state is PanelState.HIDDEN and self.reading:
+            self.stop_reading()
+        self._widget.show_state(state)
+        self._bar.show_output_button(state is PanelState.HIDDEN and bool(self.view.layout_model.entries))
+        self._bar.set_mode("running" if self.running else "idle")
+        self._bar.set_trace(self._trace.text(time.monotonic()) if state is PanelState.HIDDEN else "")
+        self._arm()
+        self._screen.show_marks()
+
+    def tick(self) -> None:
+        """A second went by: ages and durations."""
+        if self._panel.state is PanelState.HIDDEN:
+            self._bar.set_trace(self._trace.text(time.monotonic()))
+        if self.running:
+            self._screen.show_keys()
+
+    def _arm(self) -> None:
+        deadline = self._panel.next_deadline()
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if deadline is not None:
+            self._timer = self._screen.set_timer(max(0.01, deadline - time.monotonic()), self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._panel.expire()
+        self.sync()
+
+    def grown(self, characters: int) -> None:
+        """New content was drawn."""
+        self._panel.stream_active(characters)
+        if not self._panel.in_flight:
+            self._arm()
+
+    def interacted(self) -> None:
+        """The person did something in the panel or the chat bar."""
+        self._panel.interacted()
+        self._arm()
+
+    def hovered(self) -> None:
+        """The mouse is over the panel."""
+        self._panel.hovered()
+        self._arm()
+
+    def key_pressed(self) -> None:
+        """Any key."""
+        if self._panel.shown:
+            self._panel.key_pressed()
+            self._arm()
+
+    def focus_changed(self, has_focus: bool) -> None:
+        """The terminal lost or got the focus."""
+        (self._panel.focus_gained if has_focus else self._panel.focus_lost)()
+        self._arm()
+
+    def mouse_down(self, x: int, y: int) -> None:
+        """The mouse went down somewhere: in the panel, on the bar, or away from both."""
+        if self._widget.contains_screen(x, y):
+            return  # the panel tells of it itself
+        if self._bar.contains_screen(x, y):
+            self._panel.clicked_chat_bar()
+            self._arm()
+        elif self._panel.shown:
+            self._panel.clicked_away()
+            self.sync()
+
+    def panel_event(self, name: str, *arguments: Any) -> None:
+        """Report an event of `tui.panel.Panel` by its name."""
+        getattr(self._panel, name)(*arguments)
+        self.sync()
+
+    @property
+    def panel_shown(self) -> bool:
+        """Whether the panel is on the screen."""
+        return self._panel.shown
+
+    def escape_panel(self) -> None:
+        """Esc in the idle chat bar."""
+        self.panel_event("escape")
+
+    def cycle_output(self) -> None:
+        """Hidden, then pinned, then reading, then hidden."""
+        if self._panel.state is not PanelState.PINNED:
+            self.panel_event("show_output")
+        elif not self.reading:
+            self.start_reading()
+        else:
+            self.stop_reading()
+            self.panel_event("dismiss")
+
+    # -- reading mode ----------------------------------------------------------------------------------
+
+    def start_reading(self) -> None:
+        """Let the panel take the keys; the draft stays."""
+        self._panel.show_output()
+        self.reading = True
+        self._screen.set_focus(None)
+        self.view.start_reading()
+        self.sync()
+
+    def stop_reading(self) -> None:
+        """Give the keys back to the chat bar."""
+        if self.reading:
+            self.reading = False
+            self.view.stop_reading()
+            self._screen.focus_chat()
+            self.sync()
+
+    # -- the chat bar -------------------------------------------------------------------------------------
+
+    @property
+    def bar_focused(self) -> bool:
+        """Whether the chat bar has the keys."""
+        return self._screen.focused is self._bar.input
+
+    def clear_draft(self) -> bool:
+        """Put the draft away; returns whether there was one."""
+        return self._bar.put_draft_aside()
+
+    def sent_messages(self) -> list[str]:
+        """What the person sent, latest first."""
+        return self._bar.input.sent.find("")
+
+    def selected_text(self) -> str:
+        """What is selected: in the focused editor, else anywhere on the screen."""
+        focused = self._screen.focused
+        if isinstance(focused, TextEditor) and focused.selected_text:
+            return from_shown(focused.selected_text)
+        if isinstance(focused, TextArea) and focused.selected_text:
+            return focused.selected_text
+        if isinstance(focused, Input) and not focused.selection.is_empty:
+            return focused.selected_text
+        return self._screen.get_selected_text() or ""

@@ -1,0 +1,55 @@
+"""The keys and what they do, from the list of commands."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+
+from tui.commands import help_rows
+from tui.screens.dialog import Dialog
+from tui.widgets.literal import LiteralStatic
+
+ABOUT = (
+    "Talk to the agent in the chat bar: it changes the persona's file, and you see each change at once. "
+    "Every change can be undone. Your own edits are saved by themselves."
+)
+
+
+class Help(Dialog[None]):
+    """All keys on one page."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f1,q,enter", "cancel", show=False, priority=True),
+        Binding("j", "scroll_by(1)", show=False),
+        Binding("k", "scroll_by(-1)", show=False),
+    ]
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog tall") as box:
+            box.border_title = "Help"
+            box.border_subtitle = "Esc closes"
+            yield LiteralStatic(ABOUT, classes="dialog-text")
+            yield LiteralStatic(_page(), id="help-keys")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one(VerticalScroll).focus()
+
+    def action_scroll_by(self, by: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
+
+
+def _page() -> Content:
+    rows = help_rows()
+    width = max(len(keys) for _, lines in rows for keys, _ in lines)
+    parts: list[Content | tuple[str, str] | str] = []
+    for heading, lines in rows:
+        parts.append((f"{heading}\n", "bold $text-accent"))
+        for keys, title in lines:
+            parts += [(f"  {keys:<{width}}  ", "bold"), f"{title}\n"]
+        parts.append("\n")
+    return Content.assemble(*parts)

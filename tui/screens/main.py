@@ -1,0 +1,292 @@
+"""The main screen: panes, the agent's panel over them, the chat bar below, and where keys lead.
+
+What is open and saved is `tui.editing`, what is said is `tui.screens.conversing`; here is what both look like.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+
+from personas.errors import PersonaError
+from tui.commands import bindings, footer
+from tui.draft import Clash
+from tui.screens.conversing import Conversing
+from tui.screens.main_actions import MainActions
+from tui.screens.main_chat import ChatActions
+from tui.screens.main_layout import PANES, PaneLayout
+from tui.widgets.agent_panel import AgentPanel
+from tui.widgets.chat_bar import ChatBar
+from tui.widgets.key_line import KeyLine
+from tui.widgets.literal import LiteralStatic
+from tui.widgets.pane_tabs import PaneTabs
+from tui.widgets.persona_list import Entry, PersonaList
+from tui.widgets.prompt_pane import PromptPane
+from tui.widgets.settings_pane import SettingsPane
+from tui.widgets.test_inputs import TestInputs
+from tui.widgets.text_editor import TextEditor
+
+if TYPE_CHECKING:
+    from personas.persona import Persona
+    from tui.app import PersonaApp
+    from tui.commands import Where
+    from tui.deeds import Deeds
+    from tui.editing import Editing
+    from tui.screens.dialog import Dialog
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks for changes from outside."""
+CHUNK = 64
+"""Persona files read in one go for the list."""
+
+
+class MainScreen(MainActions, ChatActions, PaneLayout):
+    """Everything on one screen."""
+
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere")]
+
+    def __init__(self, persona_id: str | None = None) -> None:
+        super().__init__()
+        self._wanted = persona_id
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._reading: asyncio.Task[Any] | None = None
+        self.editing: Editing | None = None
+        self.deeds: Deeds | None = None
+        self.conversing = Conversing(self)
+
+    @property
+    def program(self) -> PersonaApp:
+        """The app, by its own type."""
+        return self.app  # type: ignore[return-value]
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="stage"):
+            yield PaneTabs(list(PANES.items()))
+            with Horizontal(id="panes"):
+                yield PersonaList()
+                yield PromptPane()
+                with Vertical(id="side"):
+                    yield TestInputs()
+                    yield SettingsPane()
+            yield AgentPanel()
+        yield ChatBar()
+        yield KeyLine()
+        yield LiteralStatic("", id="too-small")
+
+    # -- parts --------------------------------------------------------------------------------------------
+
+    @property
+    def prompt(self) -> TextEditor:
+        return self.query_one(PromptPane).editor
+
+    @property
+    def tests(self) -> TestInputs:
+        return self.query_one(TestInputs)
+
+    @property
+    def settings(self) -> SettingsPane:
+        return self.query_one(SettingsPane)
+
+    @property
+    def personas(self) -> PersonaList:
+        return self.query_one(PersonaList)
+
+    @property
+    def chat_bar(self) -> ChatBar:
+        return self.query_one(ChatBar)
+
+    def focus_chat(self) -> None:
+        """Give the keys to the chat bar."""
+        self.conversing.reading = False
+        self.chat_bar.input.focus()
+
+    def note_persona(self, persona: Persona) -> None:
+        """Another persona than the open one changed."""
+        self.personas.show_entries([Entry.of(persona)])
+
+    # -- beginning ----------------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        self.prompt.read_only = True
+        self._lay_out()
+        self.focus_chat()
+        self.call_after_refresh(self.start, self._begin())
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Run `work` beside the screen; a fault in it is told and kept, and ends nothing."""
+        task = asyncio.create_task(self._isolated(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _isolated(self, work: Coroutine[Any, Any, Any]) -> Any:
+        try:
+            return await work
+        except PersonaError as error:
+            self.tell(str(error), error=True)
+        except Exception as error:  # noqa: BLE001 - one failed deed must not take unsaved text down with it
+            self.program.note_fault(error)
+            self.tell(
+                f"That failed unexpectedly ({type(error).__name__}); details: {self.program.fault_log}",
+                error=True,
+            )
+        return None
+
+    async def _begin(self) -> None:
+        """After the first paint: open the home, list the personas, show one, then read the rest."""
+        store = await self.program.open_home()
+        if store is None:
+            return
+        from tui.deeds import Deeds
+        from tui.editing import Editing
+        from tui.workspace import Workspace
+
+        self.editing = Editing(self, Workspace(store))
+        self.deeds = Deeds(self, self.editing)
+        self.conversing.begin(self.editing)
+        ids = await self.editing.workspace.ids()
+        self.personas.show_ids(ids)
+        first = self._wanted or (ids[0] if ids else None)
+        if first is not None:
+            await self.open_persona(first)
+        self.show_state()
+        self.set_interval(LOOK_EVERY, self._look)
+        await self.read_list()
+
+    async def read_list(self) -> None:
+        """Read which personas there are, then each of them, a few at a time."""
+        if self.editing is None:
+            return
+        if self._reading is not None:
+            self._reading.cancel()
+        ids = await self.editing.workspace.ids()
+        self.personas.show_ids(ids)
+        self._reading = self.start(self._read_entries(ids))
+
+    async def _read_entries(self, ids: list[str]) -> None:
+        assert self.editing is not None
+        store = self.editing.workspace.store
+
+        def read(some: list[str]) -> list[Entry]:
+            found = []
+            for persona_id in some:
+                try:
+                    found.append(Entry.of(store.get(persona_id)))
+                except PersonaError as error:
+                    found.append(Entry(persona_id, persona_id, error=str(error)))
+            return found
+
+        for start in range(0, len(ids), CHUNK):
+            self.personas.show_entries(await self.editing.workspace.call(read, ids[start : start + CHUNK]))
+
+    def _look(self) -> None:
+        self.conversing.tick()
+        if self.editing is not None:
+            self.start(self._look_outside())
+
+    async def _look_outside(self) -> None:
+        assert self.editing is not None
+        if await self.editing.look():
+            await self.read_list()
+
+    # -- what editing and deeds need --------------------------------------------------------------------
+
+    def tell(self, message: str, *, error: bool = False) -> None:
+        """Say something for a moment."""
+        self.program.tell(message, error=error)
+
+    async def ask(self, dialog: Dialog[Any]) -> Any:
+        """Show a dialog and return its answer, None when it was closed."""
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.app.push_screen(dialog, lambda result: None if answer.done() else answer.set_result(result))
+        return await answer
+
+    async def choose(self, clash: Clash, ours: str, theirs: str) -> str | None:
+        """Let the person choose between two texts."""
+        from tui.screens.conflict import ChooseText
+
+        chosen: str | None = await self.ask(ChooseText(clash, ours=ours, theirs=theirs))
+        return chosen
+
+    async def set_field(self, field: str, value: str) -> None:
+        """Store a field of the settings; one that is refused shows what is stored again."""
+        if self.deeds is not None and not await self.deeds.set_field(field, value):
+            self.settings.reset(field)
+
+    async def open_persona(self, persona_id: str) -> None:
+        """Show a persona and its conversation."""
+        if self.editing is None:
+            return
+        if await self.editing.open(persona_id):
+            await self.conversing.show(persona_id)
+            if self.focused is None or self.personas in self.focused.ancestors_with_self:
+                self.focus_chat()
+            if self.has_class("-narrow") and self.pane == "personas":
+                self.show_pane("prompt")
+
+    def gone(self, persona_id: str) -> None:
+        """A persona was deleted: show the one next to it."""
+        self.conversing.forget(persona_id)
+        if self.editing is None or self.editing.id != persona_id:
+            return
+        ids = list(self.personas.entries)
+        place = ids.index(persona_id) if persona_id in ids else 0
+        others = [key for key in ids if key != persona_id]
+        self.editing.close()
+        if others:
+            self.start(self.open_persona(others[min(place, len(others) - 1)]))
+
+    def show_state(self) -> None:
+        """Show whose prompt this is, how it is saved, and what keys do."""
+        editing = self.editing
+        persona = editing.persona if editing else None
+        banner = ""
+        if editing is not None and persona is not None:
+            if persona.error is not None:
+                where = (
+                    f" (line {persona.error.line}, column {persona.error.column})"
+                    if persona.error.line
+                    else ""
+                )
+                banner = f"{persona.error.message}{where}. Ctrl+G opens the file to mend it."
+            elif editing.state == "conflict":
+                banner = "This prompt was changed elsewhere in the same lines. F5 shows both to choose from."
+            elif editing.state == "failed":
+                banner = f"Not saved: {editing.trouble}"
+            self.personas.show_entries([Entry.of(persona)])
+        self.query_one(PromptPane).show_state(
+            persona.name if persona else "", editing.state if editing else "", banner
+        )
+        self.show_marks()
+
+    def show_marks(self) -> None:
+        """Show which personas have news, and what keys do now."""
+        marked = self.conversing.marked
+        current = self.editing.id if self.editing else None
+        self.personas.mark(current, marked)
+        count = str(len(self.tests.rows.rows) or "")
+        self.query_one(PaneTabs).show(
+            self.pane, {"tests": count, "personas": "●" if marked - {current} else ""}
+        )
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """Show in the last line what keys do where the focus is."""
+        place: Where = "anywhere"
+        chain = self.focused.ancestors_with_self if self.focused else []
+        if self.personas in chain:
+            place = "personas"
+        elif self.tests.rows in chain:
+            place = "tests"
+        keys = [("Esc", meaning)] if (meaning := self.escape_meaning()[0]) else []
+        keys += footer(place) if place != "anywhere" else []
+        keys += [("Tab", "panes"), *footer("anywhere")]
+        self.query_one(KeyLine).show(keys, self.conversing.note)

@@ -1,0 +1,264 @@
+"""What the commands do on the main screen: one `action_…` for each, named in `tui.commands`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+from textual.screen import Screen
+
+from tui.widgets.persona_list import PersonaList
+from tui.widgets.settings_pane import SettingsPane
+from tui.widgets.test_inputs import TestInputs
+from tui.widgets.text_editor import TextEditor
+
+if TYPE_CHECKING:
+    from tui.screens.main import MainScreen
+else:
+    MainScreen = Any
+
+QUIT_WITHIN = 2.0
+"""Seconds within which a second Ctrl+C quits."""
+
+
+class MainActions(Screen[None]):
+    """The commands; `MainScreen` is these and the screen they work on."""
+
+    _last_quit_key = float("-inf")
+
+    @property
+    def _screen(self) -> MainScreen:
+        return self  # type: ignore[return-value]
+
+    # -- leaving and stopping ----------------------------------------------------------------------------
+
+    def escape_meaning(self) -> tuple[str, Any]:
+        """Return what Esc does now, as a word and a deed; ("", None) for nothing."""
+        screen = self._screen
+        if False:
+            return "close", None
+        if screen.personas.filter_open:
+            return "close filter", screen.personas.close_filter
+        if screen.conversing.running:
+            return "stop", screen.conversing.stop
+        if screen.conversing.reading:
+            return "chat", screen.conversing.stop_reading
+        if not screen.conversing.bar_focused:
+            return "chat", screen.focus_chat
+        if screen.conversing.panel_shown:
+            return "hide output", screen.conversing.escape_panel
+        return "", None
+
+    def action_back(self) -> None:
+        _, deed = self.escape_meaning()
+        if deed is not None:
+            deed()
+        self._screen.show_keys()
+
+    def action_stop_agent(self) -> None:
+        if self._screen.conversing.running:
+            self._screen.conversing.stop()
+
+    def action_copy_or_stop(self) -> None:
+        screen = self._screen
+        if text := screen.conversing.selected_text():
+            screen.program.copy(text)
+        elif screen.conversing.running:
+            screen.conversing.stop()
+        elif screen.conversing.clear_draft():
+            screen.tell("The draft is put away; Up brings it back.")
+        elif time.monotonic() - self._last_quit_key < QUIT_WITHIN:
+            self.action_leave()
+        else:
+            self._last_quit_key = time.monotonic()
+            screen.tell("Press Ctrl+C again to quit.")
+
+    def action_leave(self) -> None:
+        self._screen.start(self._leave())
+
+    async def _leave(self) -> None:
+        """Save, ask if something would be lost, and end."""
+        from tui.screens.confirm import Confirm
+
+        screen = self._screen
+        if screen.editing is not None:
+            await screen.editing.flush()
+            lost = screen.editing.would_lose()
+            names = ", ".join(
+                screen.personas.entries[key].name for key in lost if key in screen.personas.entries
+            )
+            if lost and not await screen.ask(
+                Confirm(
+                    "Quit and lose what is not saved?",
+                    f"The prompt of {names} could not be saved.",
+                    deed="Quit",
+                    keep="Stay",
+                    danger=True,
+                )
+            ):
+                return
+        working = screen.conversing.working
+        if working and not await screen.ask(
+            Confirm(
+                "Quit while the agent works?",
+                f"It still works on {', '.join(working)}. What it did so far is saved.",
+                deed="Quit",
+                keep="Stay",
+                danger=True,
+            )
+        ):
+            return
+        await screen.program.leave(0)
+
+    # -- personas, commands, help -----------------------------------------------------------------------
+
+    def action_switch_persona(self, query: str = "") -> None:
+        self._screen.start(self._switch(query))
+
+    async def _switch(self, query: str) -> None:
+        from tui.screens.switcher import Switcher
+
+        screen = self._screen
+        persona = screen.editing.persona if screen.editing else None
+        picked = await screen.ask(
+            Switcher(
+                list(screen.personas.entries.values()),
+                screen.conversing.marked,
+                persona.id if persona else None,
+                [(t.id, t.content) for t in persona.test_inputs] if persona else [],
+                query,
+            )
+        )
+        if picked is None:
+            return
+        if picked.kind == "persona":
+            await screen.open_persona(picked.key)
+        elif picked.kind == "test":
+            screen.action_go("tests")
+            screen.tests.rows.select(picked.key)
+        else:
+            await self.run_action(picked.key)
+
+    def action_next_news(self) -> None:
+        screen = self._screen
+        ids = list(screen.personas.entries)
+        current = screen.editing.id if screen.editing else None
+        start = ids.index(current) + 1 if current in ids else 0
+        for key in [*ids[start:], *ids[:start]]:
+            if key in screen.conversing.marked and key != current:
+                screen.start(screen.open_persona(key))
+                return
+        screen.tell("No other persona has news.")
+
+    def action_help(self) -> None:
+        from tui.screens.help import Help
+
+        self.app.push_screen(Help())
+
+    def action_redraw(self) -> None:
+        self.app.refresh(layout=True, repaint=True)
+        self._screen.program.redraw()
+
+    def action_run_tests(self) -> None:
+        self._screen.tell("Running test inputs comes with a later version.")
+
+    # -- undo ---------------------------------------------------------------------------------------------
+
+    def action_undo(self) -> None:
+        if (editing := self._screen.editing) is not None:
+            self._screen.start(editing.undo("undo", agent=False))
+
+    def action_redo(self) -> None:
+        if (editing := self._screen.editing) is not None:
+            self._screen.start(editing.undo("redo", agent=False))
+
+    def action_undo_agent(self) -> None:
+        if (editing := self._screen.editing) is not None:
+            self._screen.start(editing.undo_agent("undo"))
+
+    def action_redo_agent(self) -> None:
+        if (editing := self._screen.editing) is not None:
+            self._screen.start(editing.undo_agent("redo"))
+
+    @on(TextEditor.StoreStep)
+    def _store_step(self, event: TextEditor.StoreStep) -> None:
+        event.stop()
+        editing = self._screen.editing
+        if editing is not None and event.editor is self._screen.prompt:
+            self._screen.start(editing.undo(event.operation, agent=False, step=event.step))  # type: ignore[arg-type]
+
+    # -- saving and deeds --------------------------------------------------------------------------------
+
+    @on(TextEditor.Edited, "#prompt")
+    def _edited(self, event: TextEditor.Edited) -> None:
+        event.stop()
+        self._screen.show_state()
+
+    @on(TextEditor.SaveWanted, "#prompt")
+    def _save(self, event: TextEditor.SaveWanted) -> None:
+        event.stop()
+        if (editing := self._screen.editing) is not None:
+            self._screen.start(editing.save())
+
+    @on(TestInputs.Save)
+    def _save_test(self, event: TestInputs.Save) -> None:
+        if (editing := self._screen.editing) is not None:
+            self._screen.start(editing.save_test(event.input_id, event.base, event.text))
+
+    @on(TestInputs.Wanted)
+    def _test_deed(self, event: TestInputs.Wanted) -> None:
+        if (deeds := self._screen.deeds) is not None:
+            self._screen.start(deeds.on_test_input(event.deed, event.input_id))
+
+    @on(PersonaList.Wanted)
+    def _persona_deed(self, event: PersonaList.Wanted) -> None:
+        if (deeds := self._screen.deeds) is not None:
+            self._screen.start(deeds.on_persona(event.deed, event.persona_id))
+
+    @on(PersonaList.Opened)
+    def _opened(self, event: PersonaList.Opened) -> None:
+        self._screen.start(self._screen.open_persona(event.persona_id))
+
+    @on(SettingsPane.Changed)
+    def _setting(self, event: SettingsPane.Changed) -> None:
+        self._screen.start(self._screen.set_field(event.field, event.value))
+
+    # -- looking closer ----------------------------------------------------------------------------------
+
+    def action_compare(self) -> None:
+        self._screen.start(self._compare())
+
+    async def _compare(self) -> None:
+        """Show both texts of a conflict, else what the last change did."""
+        from tui.screens.diff import ShowDiff
+
+        screen = self._screen
+        editing = screen.editing
+        if editing is None or editing.persona is None:
+            return
+        if editing.state == "conflict":
+            await editing.choose()
+            return
+        await editing.flush()
+        title, diff = await editing.last_change()
+        if not diff:
+            screen.tell(title)
+            return
+        await screen.ask(ShowDiff(title, diff))
+
+    def action_external_editor(self) -> None:
+        self._screen.start(self._external_editor())
+
+    async def _external_editor(self) -> None:
+        from tui.external import edit_draft, edit_file
+
+        screen = self._screen
+        editing = screen.editing
+        if screen.conversing.bar_focused:
+            text = await edit_draft(screen.program, screen.chat_bar.draft)
+            if text is not None:
+                screen.chat_bar.set_draft(text)
+        elif editing is not None and editing.id is not None:
+            await editing.flush()
+            await edit_file(screen.program, editing)

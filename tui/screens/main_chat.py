@@ -1,0 +1,244 @@
+"""What chat bar and panel tell the main screen, and the commands on the conversation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual import events, on
+from textual.screen import Screen
+from textual.widgets import TextArea
+
+from tui import slash
+from tui.widgets.agent_panel import AgentPanel
+from tui.widgets.chat_bar import ChatBar
+from tui.widgets.conversation import ConversationView
+
+if TYPE_CHECKING:
+    from tui.screens.conversing import Conversing
+    from tui.screens.main import MainScreen
+else:
+    MainScreen = Any
+
+
+class ChatActions(Screen[None]):
+    """The conversation's side of the main screen."""
+
+    @property
+    def _chat(self) -> Conversing:
+        return self.conversing  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def _all(self) -> MainScreen:
+        return self  # type: ignore[return-value]
+
+    # -- the chat bar -------------------------------------------------------------------------------------
+
+    @on(ChatBar.Submitted)
+    def _submitted(self, event: ChatBar.Submitted) -> None:
+        event.stop()
+        command = slash.parse(event.text)
+        if command is not None:
+            self._all.start(self._run_slash(*command))
+        else:
+            self._all.start(self._chat.send(event.text))
+
+    @on(ChatBar.FollowUp)
+    def _follow_up(self, event: ChatBar.FollowUp) -> None:
+        event.stop()
+        self._chat.follow_up(event.text)
+
+    @on(ChatBar.StopPressed)
+    def _stop_pressed(self, event: ChatBar.StopPressed) -> None:
+        event.stop()
+        self._chat.stop()
+
+    @on(ChatBar.ShowOutputPressed)
+    def _show_output(self, event: ChatBar.ShowOutputPressed) -> None:
+        event.stop()
+        self._chat.panel_event("show_output")
+
+    @on(ChatBar.Paged)
+    def _paged(self, event: ChatBar.Paged) -> None:
+        event.stop()
+        if self._chat.panel_shown:
+            self._chat.view.page(event.pages)
+            self._chat.interacted()
+        else:
+            self._chat.panel_event("show_output")
+
+    @on(TextArea.Changed)
+    def _typed(self, event: TextArea.Changed) -> None:
+        if event.text_area is self._all.chat_bar.input:
+            event.stop()
+            self._chat.interacted()
+            names = list(self._all.personas.entries)
+            self._all.chat_bar.set_completion(slash.complete(event.text_area.text, names))
+
+    # -- the panel ----------------------------------------------------------------------------------------
+
+    @on(AgentPanel.DismissPressed)
+    def _dismissed(self, event: AgentPanel.DismissPressed) -> None:
+        event.stop()
+        self._chat.panel_event("dismiss")
+
+    @on(AgentPanel.Pressed)
+    def _pressed(self, event: AgentPanel.Pressed) -> None:
+        event.stop()
+        self._chat.panel_event("clicked_inside")
+
+    @on(AgentPanel.Hovered)
+    def _hovered(self, event: AgentPanel.Hovered) -> None:
+        event.stop()
+        self._chat.hovered()
+
+    @on(ConversationView.Grown)
+    def _grown(self, event: ConversationView.Grown) -> None:
+        event.stop()
+        self._chat.grown(event.characters)
+
+    @on(ConversationView.Scrolled)
+    def _scrolled(self, event: ConversationView.Scrolled) -> None:
+        event.stop()
+        self._chat.interacted()
+
+    def _forward_event(self, event: events.Event) -> None:
+        # Whether a press is in the panel, on the bar or away from both is decided for the whole screen, on mouse
+        # down: clicks do not come up from buttons and several other widgets.
+        if isinstance(event, events.MouseDown) and not event.is_forwarded:
+            self._chat.mouse_down(int(event.screen_x), int(event.screen_y))
+        elif isinstance(event, events.Key):
+            self._chat.key_pressed()
+        super()._forward_event(event)
+
+    # -- commands -----------------------------------------------------------------------------------------
+
+    def action_output(self) -> None:
+        self._chat.cycle_output()
+
+    def action_pin_output(self) -> None:
+        self._chat.panel_event("show_output")
+
+    def action_clear_conversation(self) -> None:
+        self._all.start(self._chat.clear())
+
+    def action_find(self) -> None:
+        self._all.start(self._find())
+
+    async def _find(self) -> None:
+        from tui.screens.ask import AskLine
+
+        text = await self._all.ask(AskLine("Find in the conversation"))
+        if not text:
+            return
+        found = self._chat.view.search(text)
+        if not found:
+            self._all.tell(f"Not found in the conversation: {text}")
+            return
+        self._chat.start_reading()
+        self._all.tell(f"{found} found. n goes to the next, N to the one before.")
+
+    def action_recall(self) -> None:
+        self._all.start(self._recall())
+
+    async def _recall(self) -> None:
+        from tui.screens.pick import Pick
+        from tui.widgets.row_list import Row
+
+        sent = self._chat.sent_messages()
+        if not sent:
+            self._all.tell("Nothing was sent yet.")
+            return
+        key = await self._all.ask(
+            Pick("Recall a message", [Row(str(place), text) for place, text in enumerate(sent)], filter=True)
+        )
+        if key is not None:
+            self._all.chat_bar.set_draft(sent[int(key)])
+            self._all.focus_chat()
+
+    def action_choose_model(self) -> None:
+        self._all.start(self._choose_model())
+
+    async def _choose_model(self, name: str = "") -> None:
+        from tui.screens.ask import AskLine
+
+        program = self._all.program
+        if not name:
+            name = await self._all.ask(
+                AskLine(
+                    "The agent's model",
+                    text=program.model_name,
+                    explanation="A model's name, or offline. For another server or a key, see the settings file: "
+                    f"{program.config_path}",
+                )
+            )
+        if name and name != program.model_name:
+            await program.use_model(name)
+            self._chat.use_model(program.model())
+            self._all.tell(f"From the next message on: {program.model_name}.")
+
+    async def _run_slash(self, name: str, rest: str) -> None:
+        """Do what a slash command says."""
+        screen = self._all
+        match name:
+            case "clear":
+                await self._chat.clear()
+            case "model":
+                await self._choose_model(rest)
+            case "undo":
+                screen.action_undo_agent()
+            case "redo":
+                screen.action_redo_agent()
+            case "help":
+                screen.action_help()
+            case "quit":
+                screen.action_leave()
+            case "new" if screen.deeds is not None:
+                await screen.deeds.on_persona("new", None)
+            case "persona" if rest in screen.personas.entries:
+                await screen.open_persona(rest)
+            case "persona":
+                screen.action_switch_persona(rest)
+            case "export":
+                await self._export(rest)
+
+    async def _export(self, name: str) -> None:
+        import asyncio
+
+        from tui.export import export_conversation
+
+        talk = self._chat.talk
+        if talk is None or talk.chat is None:
+            return
+        path = await asyncio.to_thread(export_conversation, talk.chat, name)
+        self._all.tell(f"The conversation is in {path}.")
+
+    # -- reading mode ----------------------------------------------------------------------------------
+
+    def on_key(self, event: events.Key) -> None:
+        if not self._chat.reading:
+            return
+        view = self._chat.view
+        deeds: dict[str, Any] = {
+            "j": lambda: view.move_cursor(1),
+            "down": lambda: view.move_cursor(1),
+            "k": lambda: view.move_cursor(-1),
+            "up": lambda: view.move_cursor(-1),
+            "home": view.cursor_home,
+            "g": view.cursor_home,
+            "enter": view.toggle,
+            "d": view.toggle,
+            "y": lambda: self._all.program.copy(view.cursor_text()),
+            "u": self._all.action_undo_agent,
+            "slash": self.action_find,
+            "n": lambda: view.search_step(1),
+            "N": lambda: view.search_step(-1),
+            "end": view.follow,
+            "G": view.follow,
+            "pageup": lambda: view.page(-1),
+            "pagedown": lambda: view.page(1),
+        }
+        if event.key in deeds:
+            event.stop()
+            event.prevent_default()
+            deeds[event.key]()
+            self._chat.interacted()

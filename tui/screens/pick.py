@@ -1,0 +1,66 @@
+"""One of several rows to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import Input
+
+from tui.screens.dialog import Dialog
+from tui.widgets.field import Field
+from tui.widgets.literal import LiteralStatic, label
+from tui.widgets.row_list import Row, RowList
+
+
+class Pick(Dialog[str]):
+    """Shows rows; gives the key of the chosen one, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "step(-1)", show=False, priority=True),
+        Binding("down", "step(1)", show=False, priority=True),
+    ]
+
+    def __init__(self, question: str, rows: Sequence[Row], *, filter: bool = False) -> None:
+        super().__init__()
+        self._question, self._rows, self._filter = question, rows, filter
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as box:
+            box.border_title = label(self._question, 70)
+            if self._filter:
+                yield Field(hint="filter", id="query")
+            yield RowList(empty="Nothing here.", id="choices")
+            yield LiteralStatic("Enter chooses · Esc closes", classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        rows = self.query_one(RowList)
+        rows.set_rows(self._rows)
+        rows.styles.height = min(14, max(1, len(self._rows)))
+        (self.query_one(Field) if self._filter else rows).focus()
+
+    @on(Input.Changed)
+    def _narrow(self, event: Input.Changed) -> None:
+        event.stop()
+        words = event.value.casefold().split()
+        self.query_one(RowList).set_rows(
+            [row for row in self._rows if all(word in row.text.casefold() for word in words)]
+        )
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.query_one(RowList).action_choose()
+
+    def action_step(self, by: int) -> None:
+        self.query_one(RowList).cursor += by
+
+    @on(RowList.Chosen)
+    def _chosen(self, event: RowList.Chosen) -> None:
+        event.stop()
+        self.dismiss(event.key)

@@ -1,0 +1,83 @@
+"""The small texts about runs: what the agent did last, and which model took how much. Pure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tui.sanitise import one_line
+
+if TYPE_CHECKING:
+    from agent.events import ToolEnd
+    from tui.talking import Talk
+
+
+class Trace:
+    """What the agent's last tool did, and how long ago."""
+
+    def __init__(self) -> None:
+        self._what = ""
+        self._at = 0.0
+
+    def clear(self) -> None:
+        """Nothing was done."""
+        self._what = ""
+
+    def note(self, event: ToolEnd) -> None:
+        """A tool has ended."""
+        name = one_line(event.call.tool_name, 40)
+        self._what = f"{name} failed" if event.is_error else f"{name}{counts(event.details)}"
+        self._at = event.at
+
+    def text(self, now: float) -> str:
+        """Return it as one line, empty if nothing was done; `now` on the clock of the events."""
+        return f"{self._what} · {age(now - self._at)}" if self._what else ""
+
+
+def counts(details: Mapping[str, Any] | None) -> str:
+    """Return ` +2 −1` where a tool's details count lines."""
+    added, removed = (details or {}).get("added"), (details or {}).get("removed")
+    if not isinstance(added, int) or not isinstance(removed, int) or (added, removed) == (0, 0):
+        return ""
+    return f" +{added} −{removed}"
+
+
+def age(seconds: float) -> str:
+    """Return how long ago, changing seldom: `just now`, `20 s ago`, `3 min ago`, `2 h ago`."""
+    if seconds < 10:
+        return "just now"
+    if seconds < 60:
+        return f"{int(seconds // 10) * 10} s ago"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min ago"
+    return f"{int(seconds // 3600)} h ago"
+
+
+def spent(model: str, talk: Talk | None) -> str:
+    """Return the model's name with duration, tokens and cost as far as there are any."""
+    parts = []
+    if talk is not None and talk.running and talk.started:
+        parts.append(f"{int(time.monotonic() - talk.started)} s")
+    parts.append(model)
+    if talk is not None and talk.usage is not None:
+        usage = talk.usage
+        total = (
+            usage.input_tokens
+            + usage.output_tokens
+            + usage.cache_creation_input_tokens
+            + usage.cache_read_input_tokens
+        )
+        if total:
+            parts.append(f"{short_count(total)} tok")
+        if talk.cost:
+            parts.append(f"${talk.cost:.2f}" if talk.cost >= 0.01 else "<$0.01")
+    return " · ".join(part for part in parts if part)
+
+
+def short_count(number: int) -> str:
+    """Return `950`, `1.2k`, `3.4M`."""
+    for size, sign in ((1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            return f"{number / size:.1f}{sign}"
+    return str(number)

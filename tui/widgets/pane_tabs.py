@@ -1,0 +1,61 @@
+"""The row of pane names on a narrow screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+
+class PaneTabs(Widget, can_focus=False):
+    """Names of panes, one of them in front."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"tabs--active", "tabs--mark"}
+
+    @dataclass
+    class Chosen(Message):
+        """A name was clicked."""
+
+        pane: str
+
+    def __init__(self, panes: Sequence[tuple[str, str]], *, id: str = "tabs") -> None:
+        super().__init__(id=id)
+        self._panes = list(panes)
+        self._active = panes[0][0]
+        self._marks: dict[str, str] = {}
+
+    def show(self, active: str, marks: dict[str, str]) -> None:
+        """Put a pane's name in front; `marks` are short signs after the names."""
+        if (active, marks) != (self._active, self._marks):
+            self._active, self._marks = active, marks
+            self.refresh()
+
+    def _labels(self) -> list[tuple[str, str]]:
+        found = []
+        for pane, title in self._panes:
+            mark = self._marks.get(pane, "")
+            found.append((pane, f" {title}{' ' + mark if mark else ''} "))
+        return found
+
+    def render_line(self, y: int) -> Strip:
+        base = self.rich_style
+        active = self.get_component_rich_style("tabs--active")
+        segments = [Segment(" ", base)]
+        for pane, text in self._labels():
+            segments += [Segment(text, active if pane == self._active else base), Segment(" ", base)]
+        return Strip(segments).adjust_cell_length(self.size.width, base)
+
+    def on_click(self, event: events.Click) -> None:
+        x = 1
+        for pane, text in self._labels():
+            if x <= event.x < x + cell_len(text):
+                self.post_message(self.Chosen(pane))
+                return
+            x += cell_len(text) + 1

@@ -1,0 +1,201 @@
+"""The list of personas: filter, marks, broken files; what to do with one is told by messages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Input
+
+from tui.commands import bindings
+from tui.widgets.field import Field
+from tui.widgets.literal import label
+from tui.widgets.row_list import Row, RowList
+
+if TYPE_CHECKING:
+    from personas.persona import Persona
+
+NEWS = "●"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the list knows of a persona; before its file is read that is the id alone."""
+
+    id: str
+    name: str
+    description: str = ""
+    error: str = ""
+    tags: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, persona: Persona) -> Entry:
+        """Return the entry of a persona that was read."""
+        return cls(
+            persona.id,
+            persona.name,
+            persona.description,
+            persona.error.message if persona.error else "",
+            tuple(persona.tags),
+        )
+
+    def matches(self, words: Sequence[str]) -> bool:
+        """Whether every word occurs in id, name, description or tags."""
+        text = " ".join((self.id, self.name, self.description, *self.tags)).casefold()
+        return all(word in text for word in words)
+
+
+class PersonaList(Vertical):
+    """The personas of the home."""
+
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("personas")]
+
+    @dataclass
+    class Opened(Message):
+        """A persona was chosen."""
+
+        persona_id: str
+
+    @dataclass
+    class Wanted(Message):
+        """Something is to be done: `new`, `duplicate`, `rename`, `delete`, `restore`."""
+
+        deed: str
+        persona_id: str | None
+
+    def __init__(self, id: str = "personas") -> None:
+        super().__init__(id=id)
+        self._entries: dict[str, Entry] = {}
+        self._current: str | None = None
+        self._news: frozenset[str] = frozenset()
+        self._words: list[str] = []
+        self.border_title = "Personas"
+
+    def compose(self) -> ComposeResult:
+        yield Field(hint="filter", id="persona-filter")
+        yield RowList(empty="Reading…", id="persona-rows")
+
+    def on_mount(self) -> None:
+        self.query_one("#persona-filter").display = False
+
+    @property
+    def rows(self) -> RowList:
+        """The list itself."""
+        return self.query_one(RowList)
+
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """What is known, by id, in order."""
+        return self._entries
+
+    def show_ids(self, ids: Sequence[str]) -> None:
+        """Show these personas; what is known of them stays."""
+        self._entries = {key: self._entries.get(key) or Entry(key, key) for key in ids}
+        self.rows.empty = "No personas yet. Press n." if not ids else "Nothing matches."
+        self._draw()
+
+    def show_entries(self, entries: Sequence[Entry]) -> None:
+        """Show what was read."""
+        for entry in entries:
+            if entry.id in self._entries:
+                self._entries[entry.id] = entry
+        self._draw()
+
+    def mark(self, current: str | None, news: Collection[str]) -> None:
+        """Mark the open persona, and those with a running agent or unseen turns."""
+        if current != self._current or frozenset(news) != self._news:
+            moved = current != self._current
+            self._current, self._news = current, frozenset(news)
+            self._draw(current if moved else None)
+
+    def _draw(self, key: str | None = None) -> None:
+        shown = [entry for entry in self._entries.values() if entry.matches(self._words)]
+        self.rows.set_rows(
+            [
+                Row(
+                    entry.id,
+                    entry.name or entry.id,
+                    tail=NEWS if entry.id in self._news else "broken" if entry.error else "",
+                    tone="error" if entry.error else "",
+                    current=entry.id == self._current,
+                )
+                for entry in shown
+            ],
+            key=key,
+        )
+        count = len(self._entries)
+        part = f"{len(shown)} of {count}" if self._words else str(count)
+        self.border_subtitle = label(part) if count else ""
+
+    @on(RowList.Chosen)
+    def _open(self, event: RowList.Chosen) -> None:
+        event.stop()
+        self.post_message(self.Opened(event.key))
+
+    @on(RowList.Highlighted)
+    def _tell_error(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        entry = self._entries.get(event.key)
+        self.rows.tooltip = label(entry.error or entry.description) if entry else None
+
+    def action_filter(self) -> None:
+        field = self.query_one(Field)
+        field.display = True
+        field.focus()
+
+    @on(Input.Changed)
+    def _filter(self, event: Input.Changed) -> None:
+        event.stop()
+        self._words = event.value.casefold().split()
+        self._draw()
+
+    @on(Input.Submitted)
+    def _filtered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.rows.focus()
+        if len(self.rows.rows) == 1:
+            self.rows.action_choose()
+
+    @property
+    def filter_open(self) -> bool:
+        """Whether the field of the filter is there."""
+        return bool(self.query_one(Field).display)
+
+    def close_filter(self) -> bool:
+        """Take the filter away; returns whether there was one."""
+        field = self.query_one(Field)
+        if not field.display:
+            return False
+        had_focus = field.has_focus
+        field.value = ""
+        field.display = False
+        if had_focus:
+            self.rows.focus()
+        return True
+
+    def _want(self, deed: str) -> None:
+        self.post_message(self.Wanted(deed, self.rows.key))
+
+    def action_new(self) -> None:
+        self._want("new")
+
+    def action_duplicate(self) -> None:
+        self._want("duplicate")
+
+    def action_rename(self) -> None:
+        self._want("rename")
+
+    def action_delete(self) -> None:
+        self._want("delete")
+
+    def action_restore(self) -> None:
+        self._want("restore")

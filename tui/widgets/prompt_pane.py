@@ -1,0 +1,72 @@
+"""The pane of the system prompt: the editor, how it is saved, and what is wrong with the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from tui.widgets.literal import LiteralStatic, label
+from tui.widgets.text_editor import TextEditor
+
+STATES = {
+    "saved": "saved",
+    "unsaved": "unsaved …",
+    "conflict": "conflict",
+    "failed": "not saved",
+    "broken": "broken file",
+}
+
+
+class PromptPane(Vertical):
+    """The system prompt of the open persona."""
+
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+
+    def __init__(self, id: str = "prompt-pane") -> None:
+        super().__init__(id=id)
+        self.border_title = "System prompt"
+
+    def compose(self) -> ComposeResult:
+        yield LiteralStatic("", id="prompt-banner")
+        yield TextEditor(
+            id="prompt", placeholder="No system prompt yet. Write one here, or ask the agent for it."
+        )
+
+    @property
+    def editor(self) -> TextEditor:
+        """The editor."""
+        return self.query_one("#prompt", TextEditor)
+
+    def show_state(self, name: str, state: str, banner: str) -> None:
+        """Show whose prompt this is and how it stands.
+
+        Args:
+            name: the persona's name, any text; empty when none is open.
+            state: as `Editing.state`.
+            banner: what is wrong, any text; empty for nothing.
+        """
+        self.border_title = label(f"{name} · system prompt", 80) if name else "System prompt"
+        editor = self.editor
+        parts = []
+        if state in STATES:
+            lines = editor.document.line_count
+            parts = [
+                f"{lines} line{'s' * (lines != 1)}",
+                f"~{estimate_tokens(editor.text)} tokens",
+                STATES[state],
+            ]
+        self.border_subtitle = label(" · ".join(parts))
+        self.set_class(state in ("conflict", "failed", "broken"), "-trouble")
+        self.set_class(state == "unsaved", "-unsaved")
+        strip = self.query_one("#prompt-banner", LiteralStatic)
+        strip.display = bool(banner)
+        if banner:
+            strip.update(banner)
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a model makes of `text`."""
+    plain = len(text.encode("ascii", "ignore"))
+    return round(plain / 4 + (len(text) - plain) / 1.5)

@@ -1,0 +1,117 @@
+"""The persona's name, description, tags and model settings, one field a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
+from textual.message import Message
+from textual.widgets import Input
+
+from tui.widgets.field import Field
+from tui.widgets.literal import LiteralLabel
+
+if TYPE_CHECKING:
+    from personas.persona import Persona
+
+FIELDS = (
+    ("name", "Name", "the id"),
+    ("description", "Description", "what it is for"),
+    ("tags", "Tags", "work, demo"),
+    ("model", "Model", "the usual one"),
+    ("effort", "Effort", "the usual"),
+    ("max_tokens", "Max tokens", "the model's own"),
+)
+
+
+class SettingsPane(VerticalScroll, can_focus=False):
+    """The settings of the open persona."""
+
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+
+    @dataclass
+    class Changed(Message):
+        """A field was left or confirmed with another value than is stored; `field` as in `FIELDS`."""
+
+        field: str
+        value: str
+
+    def __init__(self, id: str = "settings") -> None:
+        super().__init__(id=id)
+        self._stored = {field: "" for field, _, _ in FIELDS}
+        self.border_title = "Settings"
+
+    def compose(self) -> ComposeResult:
+        for field, title, hint in FIELDS:
+            with Horizontal(classes="setting"):
+                yield LiteralLabel(title)
+                yield Field(hint=hint, id=f"setting-{field}")
+
+    def field(self, name: str) -> Field:
+        """Return one field."""
+        return self.query_one(f"#setting-{name}", Field)
+
+    def show(self, persona: Persona | None, *, fresh: bool = False) -> None:
+        """Show a persona's settings; a field being typed in keeps its text unless `fresh`."""
+        stored = _values(persona)
+        for name, value in stored.items():
+            field = self.field(name)
+            if fresh or field.raw == self._stored[name] or field.raw == value:
+                field.raw = value
+        self._stored = stored
+        for name in stored:
+            self.field(name).disabled = persona is None or persona.error is not None
+
+    def reset(self, name: str) -> None:
+        """Show what is stored again, after a value was refused."""
+        self.field(name).raw = self._stored[name]
+
+    @on(Input.Submitted)
+    @on(Input.Blurred)
+    def _left(self, event: Input.Submitted | Input.Blurred) -> None:
+        event.stop()
+        self._tell(event.input)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+
+    def _tell(self, field: Input) -> None:
+        name = (field.id or "").removeprefix("setting-")
+        for changed, value in self.unsaved():
+            if changed == name:
+                self.post_message(self.Changed(name, value))
+
+    def unsaved(self) -> list[tuple[str, str]]:
+        """Return (field, value) of every field that differs from what is stored."""
+        if self.field("name").disabled:
+            return []
+        values = {name: self.field(name).raw.strip() for name in self._stored}
+        return [(name, value) for name, value in values.items() if value != self._stored[name]]
+
+    def on_key(self, event: events.Key) -> None:
+        step = {"down": 1, "up": -1}.get(event.key)
+        fields = list(self.query(Field))
+        if step is not None and self.screen.focused in fields:
+            place = fields.index(self.screen.focused) + step
+            if 0 <= place < len(fields):
+                event.stop()
+                fields[place].focus()
+
+
+def _values(persona: Persona | None) -> dict[str, str]:
+    if persona is None:
+        return {field: "" for field, _, _ in FIELDS}
+    model = persona.model
+    return {
+        "name": persona.name,
+        "description": persona.description,
+        "tags": ", ".join(persona.tags),
+        "model": model.name or "",
+        "effort": model.effort or "",
+        "max_tokens": str(model.max_tokens) if model.max_tokens is not None else "",
+    }
