@@ -65,15 +65,16 @@ def remove_entries(
             if last.comma is None:
                 changes.append(Replacement(before.comma, before.comma + 1, ""))
     line_rest = _rest_of_line(text, end)
-    if line_rest is not None and _indent_alone(text, start) is not None:
-        start = text.rfind("\n", 0, start) + 1
+    indent = _indent_alone(text, start)
+    if line_rest is not None and indent is not None:
+        start -= len(indent)
         if with_comments:
             start = comments_above(text, start, floor)
         end = text.index("\n", line_rest) + 1
     elif stop < len(entries):
         end = _BLANKS.match(text, end).end()  # type: ignore[union-attr]  # matches always
     else:
-        start = max(floor, len(text[:start].rstrip(" \t"))) if start - floor < 1000 else start
+        start = floor + len(text[floor:start].rstrip(" \t"))
     return [*changes, Replacement(start, end, "")]
 
 
@@ -92,8 +93,9 @@ def move_entry(
         behind = entry.end if entry.comma is None else entry.comma + 1
         start, note_end = entry.start, behind
         if with_comments:
-            if _indent_alone(text, start) is not None:
-                line_start = text.rfind("\n", 0, start) + 1
+            indent = _indent_alone(text, start)
+            if indent is not None:
+                line_start = start - len(indent)
                 above = comments_above(text, line_start, floor)
                 if above < line_start:  # from the first comment's mark on
                     start = text.index("#", above)
@@ -145,8 +147,10 @@ def _fill_empty(text: str, container: Array | InlineTable, sources: list[str], n
 
 def _indent_alone(text: str, offset: int) -> str | None:
     """Return the blanks before an offset if nothing else stands before it on its line, else None."""
-    before = text[text.rfind("\n", 0, offset) + 1 : offset]
-    return before if not before.strip(" \t") else None
+    start = offset
+    while start and text[start - 1] in " \t":
+        start -= 1
+    return text[start:offset] if _starts_line(text, start) else None
 
 
 def _rest_of_line(text: str, offset: int) -> int | None:

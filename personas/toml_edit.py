@@ -89,13 +89,15 @@ def set_value(text: str, path: KeyPath, value: Any) -> str:
 def remove_key(text: str, path: KeyPath) -> str:
     """Return the text without a key, its value and the comment on its line.
 
-    A table goes with its header, its keys, the tables in it and the comments directly above them.
+    A table goes with its header, its keys, the tables in it and the comments that touch them.
     """
     return _remove(text, path, with_comments=False)
 
 
 def remove_table(text: str, path: KeyPath) -> str:
-    """Return the text without an element of an array, or a table, and the comments directly above it.
+    """Return the text without an element of an array, or a table, and the comments that touch it.
+
+    Comments an empty line away stay.
 
     Args:
         path: ends with the element's index.

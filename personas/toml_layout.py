@@ -108,10 +108,12 @@ def table_lines(
 
 def is_spaced(document: Document, like: Section | None = None) -> bool:
     """Whether an empty line stands above the section `like`, or above any section if there is no such."""
+    text = document.text
+    top = len(text) - len(text.lstrip(f"{BOM} \t\r\n"))
     sections = [like] if like is not None else document.sections[1:]
     starts = [section_start(document, section) for section in sections]
-    starts = [start for start in starts if document.text[:start].removeprefix(BOM).strip()]
-    return not starts or any(_is_below_blank(document.text, start) for start in starts)
+    starts = [start for start in starts if start > top]
+    return not starts or any(not _line_above(text, start).strip() for start in starts)
 
 
 def is_below_comment(document: Document, at: int) -> bool:
@@ -197,10 +199,6 @@ def _equals_of(document: Document, entries: list[Entry]) -> str:
 
 def _any_entries(document: Document) -> list[Entry]:
     return next((section.entries for section in document.sections if section.entries), [])
-
-
-def _is_below_blank(text: str, line_start: int) -> bool:
-    return not _line_above(text, line_start).strip()
 
 
 def _line_above(text: str, at: int) -> str:
