@@ -379,7 +379,7 @@ class Store:
             before = self._content(file)
             timeline = file.noticed(before)
             stack = timeline.cursor.undo if direction == "undo" else timeline.cursor.redo
-            for unit in [unit for unit in reversed(stack) if only is None or unit.kind == only]:
+            for unit in [unit for unit in reversed(stack.values()) if only is None or unit.kind == only]:
                 after = _reversed(file, unit, before, direction)
                 if after == before:
                     file.versions.append({"type": "skip", "stack": direction, "unit": unit.key})

@@ -202,7 +202,8 @@ def replace_file(
             with contextlib.suppress(OSError):
                 os.unlink(temporary)  # noqa: PTH108
             raise
-        sync_folder(real.parent)
+        with contextlib.suppress(OSError):  # it is written; "failed" would be a lie now
+            sync_folder(real.parent)
     except FileExistsError:
         if exclusive:
             raise
@@ -248,7 +249,8 @@ def _link_new(temporary: Path, real: Path) -> None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(real)) from None
         os.replace(temporary, real)  # noqa: PTH105
     else:
-        os.unlink(temporary)  # noqa: PTH108
+        with contextlib.suppress(OSError):  # the file is there; only its other name is left over
+            os.unlink(temporary)  # noqa: PTH108
 
 
 def remove_file(path: Path, *, root: Path) -> None:
@@ -262,7 +264,8 @@ def remove_file(path: Path, *, root: Path) -> None:
     folder = resolve_inside(path.parent, root)
     try:
         os.unlink(folder / path.name)  # noqa: PTH108
-        sync_folder(folder)
+        with contextlib.suppress(OSError):
+            sync_folder(folder)
     except FileNotFoundError:
         raise
     except OSError as error:

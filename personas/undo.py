@@ -71,25 +71,25 @@ class Cursor:
     """Two stacks of units. Fed with what happened, in order, it says what is next to undo and to redo."""
 
     def __init__(self) -> None:
-        self.undo: list[Unit] = []
-        self.redo: list[Unit] = []
+        self.undo: dict[str, Unit] = {}  # by key, the next one last
+        self.redo: dict[str, Unit] = {}
 
     def changed(self, key: str, kind: AuthorKind, hop: Hop, note: tuple[str, str]) -> None:
         """A change happened: it joins its unit, which becomes the next to undo; nothing is left to redo."""
         self.redo.clear()
-        unit = _take(self.undo, key) or Unit(key, kind)
+        unit = self.undo.pop(key, None) or Unit(key, kind)
         if unit.hops and unit.hops[-1].after == hop.before:
             unit.hops[-1] = Hop(unit.hops[-1].before, hop.after)  # directly on top of its last step: one step
         else:
             unit.hops.append(hop)
         if note not in unit.notes:
             unit.notes.append(note)
-        self.undo.append(unit)
+        self.undo[key] = unit
 
     def shas(self) -> set[str]:
         """Return the hashes of all texts that undoing and redoing may need."""
         return {
-            sha for unit in (*self.undo, *self.redo) for hop in unit.hops for sha in (hop.before, hop.after)
+            sha for unit in (*self.undo.values(), *self.redo.values()) for hop in unit.hops for sha in (hop.before, hop.after)
         }
 
     def undone(self, key: str, hop: Hop | None) -> None:
@@ -101,18 +101,11 @@ class Cursor:
         _move(self.redo, self.undo, key, hop)
 
 
-def _take(stack: list[Unit], key: str) -> Unit | None:
-    for i in range(len(stack) - 1, -1, -1):
-        if stack[i].key == key:
-            return stack.pop(i)
-    return None
-
-
-def _move(source: list[Unit], target: list[Unit], key: str, hop: Hop | None) -> None:
-    unit = _take(source, key)
+def _move(source: dict[str, Unit], target: dict[str, Unit], key: str, hop: Hop | None) -> None:
+    unit = source.pop(key, None)
     if unit is not None and hop is not None:
         unit.hops = [hop]
-        target.append(unit)
+        target[key] = unit
 
 
 @dataclass(frozen=True, slots=True)

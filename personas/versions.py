@@ -250,8 +250,9 @@ class VersionFolder:
 
     @staticmethod
     def _take_thinned(timeline: Timeline, record: dict[str, Any]) -> None:
-        timeline.cursor.undo = [Unit.from_record(unit) for unit in record["undo"]]
-        timeline.cursor.redo = [Unit.from_record(unit) for unit in record["redo"]]
+        undo, redo = ([Unit.from_record(unit) for unit in record[stack]] for stack in ("undo", "redo"))
+        timeline.cursor.undo = {unit.key: unit for unit in undo}
+        timeline.cursor.redo = {unit.key: unit for unit in redo}
         timeline.last = None
         timeline.last_sha = None if record["sha"] is None else _checked_sha(record["sha"])
         timeline.next_version = max(timeline.next_version, int(record["next"]))
@@ -312,7 +313,7 @@ class VersionFolder:
         from personas.thinning import versions_to_keep
 
         kept = versions_to_keep(list(timeline.versions.values()), now)
-        timeline.cursor.undo = timeline.cursor.undo[-_UNITS_KEPT:]
+        timeline.cursor.undo = dict(list(timeline.cursor.undo.items())[-_UNITS_KEPT:])
         shas = timeline.cursor.shas() | {version.sha for version in kept}
         if timeline.last_sha is not None:
             shas.add(timeline.last_sha)
@@ -342,8 +343,8 @@ class VersionFolder:
                 yield {"type": "name", "version": version.number, "name": version.name}
         yield {
             "type": "thinned",
-            "undo": [unit.to_record() for unit in timeline.cursor.undo],
-            "redo": [unit.to_record() for unit in timeline.cursor.redo],
+            "undo": [unit.to_record() for unit in timeline.cursor.undo.values()],
+            "redo": [unit.to_record() for unit in timeline.cursor.redo.values()],
             "sha": timeline.last_sha,
             "next": timeline.next_version,
             "kept": 2 * len(kept) + 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -42,5 +43,6 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def store(home: Home, clock: Clock) -> Store:
+def store(home: Home, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)  # the page cache is enough for what is tested
     return Store(home, now=clock)
