@@ -64,12 +64,12 @@ class Batch:
 
 
 async def answer_calls(run: Run, calls: Sequence[ToolCallTurn], reason: str) -> list[ToolResultTurn]:
-    """Answer calls that may not run; `reason` goes to the model unless a call has a fault of its own."""
+    """Answer calls that may not run, whatever they are; `reason` goes to the model."""
     batch = _Runner(run, {}, None)
     entries = [_Call(turn) for turn in calls]
     for entry in entries:
         await batch.start(entry)
-        await batch.end(entry, _error(entry.turn.fault or reason))
+        await batch.end(entry, _error(reason))
     return [await batch.say_result(entry) for entry in entries]
 
 

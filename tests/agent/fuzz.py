@@ -1,0 +1,346 @@
+"""Random runs: scripts of answers and faults, tools of every temper, and interruptions at every await.
+
+    python -m tests.agent.fuzz --runs 10000 --seed 1
+
+Each run must keep the invariants, lose nothing the user said, leave no task behind but those it had to leave,
+and leave a log that opens, whole or cut at any byte, into a conversation whose next request is valid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from agent import run as agent_run
+from agent.agent import Agent, AgentBusy
+from agent.events import AgentEnd, Event, ToolStart
+from agent.limits import Limits
+from agent.loop import NothingToContinue
+from agent.messages import to_messages
+from agent.models.retry import RetryPolicy
+from agent.models.scripted import ScriptedModel, answer
+from agent.session import Session
+from agent.turns import UserTurn, to_record
+from tests.agent.invariants import broken_invariants
+from tests.agent.scenario import _after, _before, _script, _tool
+from tests.agent.virtual_time import LoopClock, VirtualLoop
+from tests.messages_rules import violations
+
+TOOL_NAMES = ("a", "b", "c", "ctl")
+
+
+class Broken(AssertionError):
+    """A run broke an invariant."""
+
+
+def fuzz_one(seed: int, folder: Path) -> str:
+    """Play one random run; return its outcome.
+
+    Raises:
+        Broken: something that must hold did not.
+    """
+    rng = random.Random(seed)
+    loop = VirtualLoop()
+    try:
+        return loop.run_until_complete(_fuzz(rng, folder / f"fuzz{seed}.jsonl", loop))
+    except Broken as broken:
+        raise Broken(f"seed {seed}: {broken}") from None
+    except Exception as error:
+        raise Broken(f"seed {seed}: {type(error).__name__}: {error}") from error
+    finally:
+        loop.close()
+
+
+async def _fuzz(rng: random.Random, path: Path, loop: VirtualLoop) -> str:
+    model = ScriptedModel([_random_answer(rng) for _ in range(rng.randint(1, 6))] + [answer("end")])
+    executed: list[str] = []
+    agent = Agent(
+        model=model,
+        tools=[_tool(name, _random_tool(rng, name), executed) for name in TOOL_NAMES],
+        clock=LoopClock(),
+        before_tool_call=_before(_random_hooks(rng)) if rng.random() < 0.3 else None,
+        after_tool_call=_after(_random_hooks(rng)) if rng.random() < 0.3 else None,
+        on_steer=rng.choice(["skip_remaining", "finish_batch"]),
+        steering_mode=rng.choice(["one_at_a_time", "all"]),
+        follow_up_mode=rng.choice(["one_at_a_time", "all"]),
+        tool_execution=rng.choice(["parallel", "sequential"]),
+        limits=Limits(
+            max_steps=rng.choice([2, 5, 50]),
+            max_duration=rng.choice([3.0, 1800.0]),
+            max_parallel_tools=rng.choice([1, 2, 8]),
+            min_request_interval=rng.choice([0.0, 0.5]),
+            max_silence=50.0,
+        ),
+    )
+    agent.retry = RetryPolicy(retries=rng.randint(0, 2))
+    path.unlink(missing_ok=True)
+    session = Session.create(path.parent, "p", session_id=path.stem)
+    runs: list[list[tuple[Event, str]]] = []
+    queued: list[str] = []
+    chance = rng.choice([0.0, 0.02, 0.1, 0.5])
+
+    async def listen(event: Event) -> None:
+        if event.seq == 0:
+            runs.append([])
+        runs[-1].append((event, repr(event)))
+        sync = session.record(event)
+        if sync is not None:
+            sync.close()  # type: ignore[attr-defined]
+        if rng.random() < 0.1:
+            await asyncio.sleep(rng.choice([0, 0, 0.1]))
+        if rng.random() < chance:
+            _interrupt(rng, agent, event, queued)
+        if rng.random() < 0.01:
+            raise RuntimeError("a listener")
+
+    agent.subscribe(listen)
+    task: asyncio.Task[AgentEnd] = loop.create_task(agent.prompt("Hello"))
+    if rng.random() < 0.6:
+        strike = rng.choice([lambda: agent.abort("fuzz"), lambda: agent.abort("fuzz"), task.cancel])
+        loop.at_tick(loop.ticks + rng.choice([2, 3, 4, rng.randint(2, 30), rng.randint(2, 150)]), strike)
+    outcomes = []
+    said = ["Hello"]
+    for round_number in range(rng.randint(1, 3)):
+        try:
+            end: AgentEnd | None = await task
+        except asyncio.CancelledError:
+            end = None
+        except NothingToContinue:
+            break
+        if agent.is_streaming:
+            raise Broken("idle only after the run is over")
+        if end is not None:
+            outcomes.append(end.outcome)
+        text = f"round {round_number}"
+        if rng.random() < 0.5:
+            task = loop.create_task(agent.prompt(text))
+            said.append(text)
+        else:
+            task = loop.create_task(agent.continue_())
+    else:
+        try:
+            await task
+        except (asyncio.CancelledError, NothingToContinue, AgentBusy):
+            pass
+    await agent.wait_for_idle()
+    _check(agent, runs, queued, said)
+    await _check_tasks()
+    _check_log(rng, agent, session, path)
+    session.close()
+    path.unlink()
+    return outcomes[0] if outcomes else "cancelled"
+
+
+def _check(agent: Agent, runs: list[list[tuple[Event, str]]], queued: list[str], said: list[str]) -> None:
+    turns = []
+    gone_back = []
+    for run in runs:
+        events = [event for event, _ in run]
+        if any(repr(event) != before for event, before in run):
+            raise Broken("a kept event changed")
+        if not isinstance(events[-1], AgentEnd):
+            raise Broken(f"the run ended with {events[-1].type}")
+        turns.extend(events[-1].turns)
+        gone_back.extend(turn.content for turn in events[-1].undelivered)
+        if faults := broken_invariants(events, turns):
+            raise Broken("; ".join(faults))
+    if list(agent.turns) != turns:
+        raise Broken("the conversation is what the runs added")
+    delivered = [turn.content for turn in turns if isinstance(turn, UserTurn)]
+    waiting = [turn.content for turn in (*agent.steering_queue, *agent.follow_up_queue)]
+    if Counter(text for text in delivered + gone_back + waiting if text.startswith("q")) != Counter(queued):
+        raise Broken("something the user queued vanished or was said twice")
+    if any(text not in delivered for text in said[: len(runs)] if text == "Hello" and runs):
+        raise Broken("a prompt vanished")
+
+
+async def _check_tasks() -> None:
+    """Only what ignored its cancellation may still be there."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    if strays := left - agent_run._left_behind:
+        raise Broken(f"tasks left behind: {strays}")
+    for _ in range(50):
+        if not left:
+            return
+        for task in left:
+            task.cancel()
+        await asyncio.wait(left, timeout=0.01)
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+    raise Broken("a task that was left behind never ends")
+
+
+def _check_log(rng: random.Random, agent: Agent, session: Session, path: Path) -> None:
+    kept = Session.open(path)
+    if kept.problems:
+        raise Broken(f"the log has problems: {kept.problems}")
+    if [to_record(turn) for turn in kept.turns] != [to_record(turn) for turn in agent.turns]:
+        raise Broken("the log is what happened")
+    content = path.read_bytes()
+    for _ in range(3):
+        path.write_bytes(content[: rng.randint(content.index(b"\n") + 1, len(content))])
+        cut = Session.open(path)
+        if faults := violations({"messages": to_messages(cut.turns)}):
+            raise Broken(f"a cut log makes an invalid request: {faults}")
+
+
+def _interrupt(rng: random.Random, agent: Agent, event: Event, queued: list[str]) -> None:
+    kind = rng.choice(["steer", "steer", "follow_up", "abort", "cancel_tool", "busy", "set"])
+    if kind in ("steer", "follow_up"):
+        text = f"q{len(queued)}"
+        queued.append(text)
+        (agent.steer if kind == "steer" else agent.follow_up)(text)
+    elif kind == "abort" and not isinstance(event, AgentEnd):
+        agent.abort("fuzz")
+    elif kind == "cancel_tool" and isinstance(event, ToolStart):
+        agent.cancel_tool(event.call.id)
+    elif kind == "busy":
+        try:
+            agent.reset()
+        except AgentBusy:
+            return
+        raise Broken("a reset during a run must be refused")
+    elif kind == "set":
+        agent.system_prompt = "changed"
+        agent.thinking = "high"
+
+
+def _random_answer(rng: random.Random) -> list[Any]:
+    if rng.random() < 0.1:
+        return _random_events(rng)
+    parts: list[Any] = []
+    for _ in range(rng.randint(0, 4)):
+        draw = rng.random()
+        if draw < 0.35:
+            parts.append(rng.choice(["text", "", " ", "more text\n", "\ud800", "long " * 20]))
+        elif draw < 0.8:
+            call: dict[str, Any] = {"call": rng.choice([*TOOL_NAMES, "a", "b", "unknown"])}
+            if rng.random() < 0.3:
+                call["raw"] = rng.choice(
+                    ["", "{", "[]", '{"text": 1}', '{"text": "\\ud800"}', "nul", '{"count": 1e999}']
+                )
+            else:
+                call["input"] = {"text": rng.choice(["x", "y", ""])}
+            call["id"] = rng.choice(["", "same", "x y", f"id{rng.randint(0, 9)}"])
+            call["open"] = rng.random() < 0.1
+            parts.append(call)
+        elif draw < 0.9:
+            parts.append({"think": "hm", "signature": rng.choice(["", "sig"])})
+        else:
+            parts.append({"pause": rng.choice([0, 0.1, 5])})
+    draw = rng.random()
+    if draw < 0.1:
+        parts.append({"fail": "server", "retryable": rng.random() < 0.7, "retry_after": rng.choice([1, 100])})
+    elif draw < 0.15:
+        parts.append({"cut": True})
+    elif draw < 0.2:
+        parts.append({"raise": "boom"})
+    elif draw < 0.25:
+        parts.append({"hang": rng.choice([0, 1, 5])})
+    elif draw < 0.4:
+        stops = [
+            "max_tokens",
+            "refusal",
+            "pause_turn",
+            "model_context_window_exceeded",
+            "strange",
+            "end_turn",
+        ]
+        parts.append({"stop": rng.choice(stops)})
+    return _script(parts, rng.choice([0, 0, 1, 7]))
+
+
+def _random_events(rng: random.Random) -> list[Any]:
+    """Events as no model should send them."""
+    kinds = ["text", "thinking", "tool_call"]
+    events = []
+    for _ in range(rng.randint(0, 12)):
+        block = rng.randint(0, 3)
+        events.append(
+            rng.choice(
+                [
+                    ["start", block, rng.choice(kinds), rng.choice(["", "same"]), rng.choice(["a", ""])],
+                    ["delta", block, rng.choice(["", "x", "{"])],
+                    ["end", block, rng.choice(["", "{}", "{"]), rng.random() < 0.8],
+                    ["notice", "hm"],
+                    ["waiting", 1.0],
+                    ["done", rng.choice(["end_turn", "tool_use", ""])],
+                ]
+            )
+        )
+    return _script([{"events": events}], 0)
+
+
+def _random_tool(rng: random.Random, name: str) -> dict[str, Any]:
+    spec: dict[str, Any] = {
+        "delay": rng.choice([0, 0, 0.1, 2, 100]),
+        "sequential": rng.random() < 0.1,
+        "control": name == "ctl",
+        "stubborn": rng.choice([0, 0, 0, 1, 5]),
+    }
+    if rng.random() < 0.2:
+        spec["timeout"] = rng.choice([0.05, 1.0])
+    if rng.random() < 0.3:
+        spec["progress"] = ["one", "two"]
+    if rng.random() < 0.1:
+        spec["late_progress"] = 0.1
+    spec.update(
+        rng.choice(
+            [
+                {},
+                {},
+                {"raise": "broken"},
+                {"error": "no"},
+                {"terminate": True},
+                {"returns": None},
+                {"cancels_itself": True},
+                {"output": ""},
+            ]
+        )
+    )
+    return spec
+
+
+def _random_hooks(rng: random.Random) -> dict[str, Any]:
+    choices: list[dict[str, Any]] = [
+        {},
+        {"block": "no"},
+        {"raise": "hook"},
+        {"delay": 1},
+        {"delay": 1000},
+        {"change": {"text": "z"}},
+        {"change": {"text": 1}},
+        {"replace": "other"},
+    ]
+    return {name: rng.choice(choices) for name in TOOL_NAMES}
+
+
+def main() -> int:
+    """Run from the command line; the first broken run ends it with its seed."""
+    parser = argparse.ArgumentParser(description="Fuzz the agent core.")
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    logging.getLogger("agent").setLevel(logging.CRITICAL)
+    outcomes: Counter[str] = Counter()
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(options.seed, options.seed + options.runs):
+            try:
+                outcomes[fuzz_one(seed, Path(folder))] += 1
+            except Broken as broken:
+                print(broken, file=sys.stderr)
+                return 1
+    print(f"{options.runs} runs in {time.perf_counter() - began:.1f} s: {dict(outcomes)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
