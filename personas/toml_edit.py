@@ -176,10 +176,14 @@ def _first_accepted(text: str, plans: Sequence[list[Replacement]], expected: Seq
 
 def _set_table(text: str, path: KeyPath, old: dict[str, Any], new: dict[str, Any]) -> str:
     for key, value in new.items():
+        if isinstance(old.get(key), dict | list) and type(old[key]) is not type(value):
+            text = remove_key(text, (*path, key))  # lines of a table cannot become one value
         text = set_value(text, (*path, key), value)
     for key in old:
         if key not in new:
             text = remove_key(text, (*path, key))
+    if scan(text).find(path) is None:  # it was there only through its keys
+        text = set_value(text, path, new)
     return _refuse_unequal(text, path, new)
 
 

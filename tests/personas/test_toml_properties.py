@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from personas.errors import BrokenFile, EditRefused, InvalidValue
 from personas.toml_edit import append_table, move_table, remove_key, remove_table, set_value
 from personas.toml_guard import same_data, with_value
-from personas.toml_text import locate, parse
+from personas.toml_nodes import TableArray
+from personas.toml_text import locate, parse, scan
 from tests.personas.toml_corpus import arrays, edits_of, leaves, tables, value_at
 from tests.personas.toml_documents import documents, texts, values
 
@@ -53,19 +55,30 @@ def test_a_value_of_any_type_reads_back_as_written(text: str, choices: st.DataOb
 def test_an_array_changes_without_touching_what_is_around_it(
     text: str, choices: st.DataObject, value: list[Any]
 ) -> None:
-    path, old = pick(
-        choices, ((path, old) for path, old in arrays(parse(text)) if text[locate(text, path).start] == "[")
-    )
-    assume(not all(isinstance(item, dict) for item in old) or "=" in text)
-    keep = choices.draw(st.integers(0, len(old)))
-    try:
-        result = set_value(text, path, [*old[:keep], *value])
-    except EditRefused:
-        assert all(isinstance(item, dict) for item in old) and old  # [[…]] takes nothing but tables
+    path, old = pick(choices, arrays(parse(text)))
+    new = [*old[: choices.draw(st.integers(0, len(old)))], *value]
+    if isinstance(scan(text).find(path), TableArray) and not all(isinstance(item, dict) for item in new):
+        with pytest.raises(EditRefused):
+            set_value(text, path, new)
         return
-    assert same_data(parse(result), with_value(parse(text), path, [*old[:keep], *value]))
-    if len(value) >= len(old) - keep and not any(isinstance(item, dict) for item in old):
+    result = set_value(text, path, new)
+    assert same_data(parse(result), with_value(parse(text), path, new))
+    if len(new) >= len(old) and not any(isinstance(item, dict) for item in old):
         assert result.count("COMMENT") >= text.count("COMMENT")
+
+
+@quick
+@given(documents(), st.data(), st.dictionaries(texts, values, max_size=3))
+def test_a_table_becomes_another_without_touching_what_is_around_it(
+    text: str, choices: st.DataObject, value: dict[str, Any]
+) -> None:
+    path = pick(choices, tables(parse(text)))
+    old = value_at(parse(text), path)
+    kept = choices.draw(st.lists(st.sampled_from(sorted(old)), unique=True)) if old else []
+    changed = choices.draw(st.dictionaries(st.sampled_from(sorted(old)), values)) if old else {}
+    new = {**{key: old[key] for key in kept}, **changed, **value}
+    result = set_value(text, path, new)
+    assert same_data(parse(result), with_value(parse(text), path, new))
 
 
 @quick
