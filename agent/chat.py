@@ -17,6 +17,7 @@ from agent.hand_edits import Seen, hand_edit_turn, text_of_revision, with_hand_e
 from agent.limits import Limits
 from agent.messages import limit_history
 from agent.models.base import Model, ThinkingLevel
+from agent.models.retry import RetryPolicy
 from agent.prompt import system_prompt
 from agent.session import Session
 from agent.tool import HookContext
@@ -43,12 +44,16 @@ class ChatOptions:
     Attributes:
         history_turns: how many of the last user turns, with what follows them, go to the model.
         thinking: how much the model thinks.
+        max_tokens: the longest answer, None for the model's own limit.
+        retries: further attempts at a request that failed.
         max_steps: model answers in one run.
         max_seconds: duration of one run.
     """
 
     history_turns: int = 40
     thinking: ThinkingLevel = "off"
+    max_tokens: int | None = None
+    retries: int = 4
     max_steps: int = 50
     max_seconds: float = 30 * 60
 
@@ -101,6 +106,8 @@ class Chat:
             before_tool_call=self._before_tool_call,
             limits=Limits(max_steps=options.max_steps, max_duration=options.max_seconds),
         )
+        self._agent.max_tokens = options.max_tokens
+        self._agent.retry = RetryPolicy(retries=options.retries)
 
     # -- what there is ---------------------------------------------------------------------------------
 

@@ -50,6 +50,9 @@ class Settings:
     history_turns: int = 40
     """How many of your messages, with what followed them, go to the model."""
 
+    retries: int = 4
+    """How often a failed request is tried again by itself, where that makes sense."""
+
     max_steps: int = 50
     """After how many answers of the model a run stops by itself."""
 
@@ -71,7 +74,7 @@ class Settings:
     def __post_init__(self) -> None:
         _check_choice("thinking", self.thinking, ("off", "minimal", "low", "medium", "high", "max"))
         _check_choice("calm", self.calm, ("auto", "always", "never"))
-        for name in ("max_tokens", "panel_seconds"):
+        for name in ("max_tokens", "retries", "panel_seconds"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} must not be negative")
         for name in ("history_turns", "max_steps", "max_minutes"):

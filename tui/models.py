@@ -119,6 +119,8 @@ def chat_options(settings: Settings) -> ChatOptions:
     return ChatOptions(
         history_turns=settings.history_turns,
         thinking=settings.thinking,  # type: ignore[arg-type]  # checked when the settings were read
+        max_tokens=settings.max_tokens or None,
+        retries=settings.retries,
         max_steps=settings.max_steps,
         max_seconds=settings.max_minutes * 60,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.tool import ToolContext, ToolOutput
 from personas.authorship import Author
+from personas.changes import SetPrompt
 from personas.errors import BrokenFile, Conflict
 from personas.merge import count, unified_diff
 from personas.persona import Persona
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 LONGEST_DIFF = 4_000
 """Characters of a diff that go to the model; the whole diff stays in the details."""
+
+
+ATTEMPTS = 8
+"""How often a change is made again because somebody else wrote first."""
 
 
 class Stale(Conflict):
@@ -63,15 +68,25 @@ class Desk:
         """Make one change on fresh data; return the persona before and after it.
 
         Raises:
-            Conflict: somebody wrote between our reading and our writing.
+            Conflict: somebody kept writing between our reading and our writing.
             PersonaError: the value or the file does not allow it.
         """
-        before = self.read()
-        after = self.store.change(
-            self.persona_id, change, revision=before.revision, by=self.author(ctx), reason=reason
-        )
-        self.on_change(after)
-        return before, after
+        # A change touches its own value only, so it may be made again on what somebody else has just written;
+        # a whole new prompt may not: it was written for the text the model saw.
+        attempts = 1 if isinstance(change, SetPrompt) else ATTEMPTS
+        while True:
+            attempts -= 1
+            before = self.read()
+            try:
+                after = self.store.change(
+                    self.persona_id, change, revision=before.revision, by=self.author(ctx), reason=reason
+                )
+            except Conflict:
+                if not attempts:
+                    raise
+            else:
+                self.on_change(after)
+                return before, after
 
 
 def as_json(value: Any) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
+from personas.lock import hold
 from tests.persona_agent import Workplace, create_test_persona, expect_turn_sequence, send_agent_message
 
 PROMPT = "You are a marine biologist who loves tide pools.\nKeep it short.\n"
@@ -107,15 +106,17 @@ class TestLoop:
 
     def test_loops_until_end_turn(self, place: Workplace) -> None:
         persona = create_test_persona(place, system_prompt=PROMPT)
-        reply = send_agent_message(
-            place, persona.id, "Add 'Be concise' to the system prompt and change the name to 'Shelly'"
-        )
-        assert len(reply.calls()) >= 3
+        reply = send_agent_message(place, persona.id, "Add 'Be concise' to the system prompt")
+        assert len(reply.calls()) >= 2
         assert reply.events[-1]["stop_reason"] == "end_turn"
+        session = place.home / "agent-sessions" / f"{place.store.session_of(persona.id)}.jsonl"
+        records = [json.loads(line) for line in session.read_text(encoding="utf-8").splitlines()]
+        reasons = [record["stop_reason"] for record in records if record["type"] == "step_end"]
+        assert len(reasons) >= 3
+        assert set(reasons[:-1]) == {"tool_use"} and reasons[-1] == "end_turn"
         results = [turn["tool_use_id"] for turn in reply.turns if turn["type"] == "tool_result"]
         calls = [turn["tool_use_id"] for turn in reply.turns if turn["type"] == "tool_call"]
-        assert sorted(results) == sorted(calls) and len(set(calls)) == len(calls)
-        assert place.store.get(persona.id).name == "Shelly"
+        assert results == calls and len(set(calls)) == len(calls)
 
 
 class TestStreaming:
@@ -172,17 +173,18 @@ class TestPersistence:
 
 
 class TestErrors:
-    def test_a_tool_error_is_a_result_the_agent_answers_to(
-        self, place: Workplace, request: pytest.FixtureRequest
-    ) -> None:
+    def test_a_tool_error_is_a_result_the_agent_answers_to(self, place: Workplace) -> None:
         persona = create_test_persona(place)
-        path = place.store.path(persona.id)
-        # A file that cannot be edited at its name: the tool itself fails, for real.
-        path.write_text('system_prompt = "x"\n[name]\nfirst = "y"\n', encoding="utf-8")
-        reply = send_agent_message(place, persona.id, "Change the name to 'Helpful Assistant'")
-        if reply.types == ["error"]:
-            pytest.fail("a persona whose name is of the wrong type must still open")
+        before = place.store.text(persona.id)
+        # Another process holds the persona, longer than the tool waits: it fails for real.
+        lock = place.store.home.locks / f"persona-{persona.id}.lock"
+        with hold(lock):
+            reply = send_agent_message(place, persona.id, "Change the name to 'Helpful Assistant'")
         results = [event for event in reply.events if event["type"] == "tool_result"]
-        assert any(result["is_error"] for result in results)
+        assert any(result["is_error"] and "busy" in result["output"] for result in results)
+        assert [turn["is_error"] for turn in reply.turns if turn["type"] == "tool_result"].count(True) >= 1
         assert reply.types[-1] == "done" and reply.text
-        assert path.read_text(encoding="utf-8") == 'system_prompt = "x"\n[name]\nfirst = "y"\n'
+        assert place.store.text(persona.id) == before
+        again = send_agent_message(place, persona.id, "Change the name to 'Helpful Assistant'")
+        assert again.types[-1] == "done"
+        assert place.store.get(persona.id).name == "Helpful Assistant"

@@ -87,9 +87,8 @@ class PersonaGroup(click.Group):
     def _check_is_persona(self, ctx: click.Context, word: str) -> None:
         from difflib import get_close_matches
 
-        invocation: Invocation = ctx.obj
         try:
-            ids = invocation.store.ids()
+            ids = _invocation(ctx).store.ids()
         except PersonaError:
             ids = []
         if word in ids:
@@ -97,6 +96,14 @@ class PersonaGroup(click.Group):
         near = get_close_matches(word, [*COMMANDS, *ids], n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise click.UsageError(f"no command and no persona is called {word!r}{hint}", ctx)
+
+
+def _invocation(ctx: click.Context) -> Invocation:
+    """Return the one `Invocation` of this command line; click resolves the command before it calls the group."""
+    if ctx.obj is None:
+        ctx.obj = Invocation(**ctx.params)
+    invocation: Invocation = ctx.obj
+    return invocation
 
 
 def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
@@ -129,7 +136,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> 
     help="Print the version.",
 )
 @click.pass_context
-def persona(ctx: click.Context, home_flag: str | None, model_flag: str | None, debug: bool) -> Any:
+def persona(ctx: click.Context, **_options: Any) -> Any:
     """Shape AI personas by talking to an agent that edits their TOML files.
 
     \b
@@ -137,7 +144,7 @@ def persona(ctx: click.Context, home_flag: str | None, model_flag: str | None, d
     persona optimist                          open it with one persona
     persona chat optimist "make it shorter"   talk without a screen
     """
-    ctx.obj = Invocation(home_flag, model_flag, debug)
+    _invocation(ctx)
     if ctx.invoked_subcommand is None:
         return ctx.invoke(PersonaGroup.get_command(persona, ctx, "open"))  # type: ignore[arg-type]
     return None

@@ -1,0 +1,35 @@
+"""Places to run commands in: an offline home, disks that are full or read-only."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.persona_agent import Backend, Workplace
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workplace:
+    """A home with the examples, on the offline model."""
+    return Workplace(tmp_path / "home", Backend("offline", {"PERSONA_MODEL": "offline"}))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real file system of 1 MB, mounted for the test."""
+    mount = shutil.which("mount")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    made = mount and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if not made or made.returncode != 0:
+        pytest.skip("a disk of its own needs the right to mount one")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=False)

@@ -1,0 +1,268 @@
+"""Bad input and bad weather: one clear line, the exit code of the design, and nothing lost."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from personas.lock import hold
+from tests.messages_server import MessagesServer, ToolUsingBrain, say
+from tests.persona_agent import Workplace
+
+
+@pytest.fixture
+def server() -> Iterator[MessagesServer]:
+    with MessagesServer(ToolUsingBrain()) as running:
+        yield running
+
+
+def connected(place: Workplace, server: MessagesServer, **extra: str) -> dict[str, str]:
+    return {"PERSONA_MODEL": "", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key} | extra
+
+
+def only_line(result: subprocess.CompletedProcess[bytes], code: int = 1) -> str:
+    """The one line on stderr; a traceback or a second line fails."""
+    assert result.returncode == code, (result.returncode, result.stdout, result.stderr)
+    lines = [line for line in result.stderr.decode().splitlines() if line.startswith("persona: ")]
+    assert len(lines) == 1 and b"Traceback" not in result.stderr, result.stderr.decode()
+    return lines[0]
+
+
+def json_error(result: subprocess.CompletedProcess[bytes]) -> str:
+    """The message of the one `error` line that ends a JSON stream."""
+    events: list[dict[str, Any]] = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.returncode == 1
+    assert [event["type"] for event in events].count("error") == 1 and events[-1]["type"] == "error"
+    assert all(event["type"] != "done" for event in events)
+    message: str = events[-1]["message"]
+    return message
+
+
+@pytest.mark.parametrize("command", ["show", "chat", "history", "clear", "log", "undo", "edit", "rm"])
+def test_an_unknown_persona_is_named_with_its_nearest(place: Workplace, command: str) -> None:
+    place.run("list")
+    extra = {"chat": ["hello"], "rm": ["--yes"]}.get(command, [])
+    line = only_line(place.run(command, "optimits", *extra))
+    assert "optimits" in line and "optimist" in line
+
+
+def test_chat_about_an_unknown_persona_ends_its_stream_with_one_error(place: Workplace) -> None:
+    assert "nobody" in json_error(place.run("chat", "nobody", "hello", "--json"))
+
+
+def test_a_broken_file_is_refused_with_line_and_column(place: Workplace) -> None:
+    place.run("list")
+    path = place.home / "personas" / "optimist.toml"
+    broken = b'name = "Optimist"\nsystem_prompt = "no end\n'
+    path.write_bytes(broken)
+    message = json_error(place.run("chat", "optimist", "Change the name to X", "--json"))
+    assert "line 2" in message and "column" in message
+    assert "line 2" in only_line(place.run("chat", "optimist", "Change the name to X"))
+    assert path.read_bytes() == broken
+    shown = json.loads(place.run("show", "optimist", "--json").stdout)
+    assert shown["error"]["line"] == 2
+
+
+def test_no_key_says_what_to_set(place: Workplace) -> None:
+    env = {"PERSONA_MODEL": "claude-sonnet-5-5"}
+    message = json_error(place.run("chat", "optimist", "hello", "--json", env=env))
+    assert "ANTHROPIC_API_KEY" in message and "offline" in message
+
+
+def test_a_wrong_key_says_where_it_came_from_and_never_what_it_is(
+    place: Workplace, server: MessagesServer
+) -> None:
+    env = connected(place, server, ANTHROPIC_API_KEY="sk-ant-wrong-secret-0001")
+    result = place.run("--debug", "chat", "optimist", "hello", "--json", env=env)
+    assert "ANTHROPIC_API_KEY" in json_error(result)
+    stored = b"".join(path.read_bytes() for path in place.home.rglob("*") if path.is_file())
+    for place_of_leak in (result.stdout, result.stderr, stored):
+        assert b"wrong-secret" not in place_of_leak
+
+
+@pytest.mark.parametrize("key", ["sk-ant-line\nbreak-0002", "sk-ant-ünï-0002", "   "])
+def test_a_key_that_cannot_be_sent_is_refused_before_it_is(
+    place: Workplace, server: MessagesServer, key: str
+) -> None:
+    env = connected(place, server, ANTHROPIC_API_KEY=key)
+    result = place.run("chat", "optimist", "hello", "--json", env=env)
+    message = json_error(result)
+    assert "ANTHROPIC_API_KEY" in message and "0002" not in message
+    assert server.bodies == []
+
+
+def test_an_unknown_model_is_named_with_the_endpoint_and_near_matches(
+    place: Workplace, server: MessagesServer
+) -> None:
+    env = connected(place, server)
+    message = json_error(
+        place.run("chat", "optimist", "hello", "--json", "--model", "claude-sonet-5-5", env=env)
+    )
+    assert "claude-sonet-5-5" in message and "claude-sonnet-5-5" in message and server.url in message
+
+
+def test_an_unreachable_server_is_said_in_one_line_and_the_message_is_kept(place: Workplace) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]  # bound and not listening: connections are refused
+        env = {
+            "PERSONA_MODEL": "claude-sonnet-5-5",
+            "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}/v1",
+            "ANTHROPIC_API_KEY": "k",
+        }
+        (place.home.parent / "config.toml").write_text("retries = 0\n", encoding="utf-8")
+        message = json_error(place.run("chat", "optimist", "remember me", "--json", env=env))
+    assert f"127.0.0.1:{port}" in message
+    turns = json.loads(place.run("history", "optimist", "--json").stdout)["turns"]
+    assert [turn["content"] for turn in turns if turn["type"] == "user"] == ["remember me"]
+
+
+def test_a_full_disk_leaves_the_old_file_whole(place: Workplace, small_disk: Path) -> None:
+    place.home = small_disk / "home"
+    assert place.run("list").returncode == 0
+    path = place.home / "personas" / "optimist.toml"
+    before = path.read_bytes()
+    with open(small_disk / "ballast", "wb", buffering=0) as ballast, contextlib.suppress(OSError):
+        while True:
+            ballast.write(b"x" * 512)
+    for arguments in (
+        ["chat", "optimist", "Change the name to Sunny"],
+        ["new", "Another"],
+        ["edit", "optimist"],
+        ["rm", "optimist", "--yes"],
+    ):
+        line = only_line(place.run(*arguments, env={"EDITOR": "sed -i s/Optimist/Sunny/"}))
+        assert "disk is full" in line or "No space left" in line
+    assert path.read_bytes() == before
+    (small_disk / "ballast").unlink()
+    assert place.run("chat", "optimist", "Change the name to Sunny").returncode == 0
+    assert b"Sunny" in path.read_bytes()
+
+
+def test_a_read_only_home_can_be_read_and_refuses_changes_in_one_line(
+    place: Workplace, small_disk: Path
+) -> None:
+    place.home = small_disk / "home"
+    assert place.run("list").returncode == 0
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    assert json.loads(place.run("list", "--json").stdout)
+    assert place.run("show", "optimist").returncode == 0
+    for arguments in (["chat", "optimist", "Change the name to X"], ["new", "Y"], ["clear", "optimist"]):
+        assert "read-only" in only_line(place.run(*arguments))
+
+
+def test_two_processes_writing_one_persona_lose_nothing(place: Workplace) -> None:
+    place.run("list")
+    commands = [
+        [sys.executable, "-m", "tui", "chat", "optimist", f"Add a test input: 'number {number}'", "--new"]
+        for number in range(6)
+    ]
+    running = [
+        subprocess.Popen(command, env=place.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for command in commands
+    ]
+    codes = [(process.communicate(timeout=60), process.returncode) for process in running]
+    stored = [test_input.content for test_input in place.store.get("optimist").test_inputs]
+    for number, ((_out, err), code) in enumerate(codes):
+        done = code == 0
+        assert done == (f"number {number}" in stored), (number, code, err)
+        assert done or b"busy" in err or b"changed" in err
+    assert any(code == 0 for _output, code in codes)
+
+
+def test_a_second_chat_on_a_session_is_told_who_is_busy(place: Workplace) -> None:
+    place.run("chat", "optimist", "Hello, who are you?")
+    session = place.store.session_of("optimist")
+    with hold(place.store.home.locks / f"session-{session}.lock"):
+        message = json_error(place.run("chat", "optimist", "and now?", "--json"))
+    assert f"busy (pid {os.getpid()})" in message
+
+
+def started(place: Workplace, server: MessagesServer, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tui", "chat", "optimist", *arguments],
+        env=place.environment(connected(place, server)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_saves_the_partial_answer_and_ends_the_stream(
+    place: Workplace, number: signal.Signals, code: int
+) -> None:
+    place.run("list")
+    with MessagesServer([say("half an answer, and more to come", stall_after_events=5)]) as server:
+        process = started(place, server, "tell me", "--json")
+        assert process.stdout is not None
+        first = json.loads(process.stdout.readline())
+        assert first["type"] == "text_delta"
+        process.send_signal(number)
+        out, _err = process.communicate(timeout=20)
+    events = [json.loads(line) for line in out.splitlines()]
+    assert process.returncode == code
+    assert events[-1] == {"type": "done", "stop_reason": "cancelled", "usage": events[-1]["usage"]}
+    turns = json.loads(place.run("history", "optimist", "--json").stdout)["turns"]
+    (said,) = [turn for turn in turns if turn["type"] == "assistant_text"]
+    assert said["content"].startswith("half an answer") and said["interrupted"] is True
+
+
+def test_a_reader_that_goes_away_ends_it_quietly_with_everything_saved(place: Workplace) -> None:
+    place.run("list")
+    long = "word " * 20_000
+    with MessagesServer([say(long)]) as server:
+        process = started(place, server, "tell me", "--json")
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr is not None
+        err = process.stderr.read()
+        assert process.wait(timeout=20) == 141
+    assert err == b""
+    turns = json.loads(place.run("history", "optimist", "--json").stdout)["turns"]
+    assert turns[0]["type"] == "user"
+
+
+def test_settings_that_cannot_be_used_name_the_line(place: Workplace) -> None:
+    config = place.home.parent / "config.toml"
+    config.write_text('theme = "x"\nhistory_turns = "many"\n', encoding="utf-8")
+    assert "config.toml:2: history_turns" in only_line(place.run("chat", "optimist", "hello"))
+    config.write_text('colour = "blue"\n', encoding="utf-8")
+    result = place.run("chat", "optimist", "hello")
+    assert result.returncode == 0 and b"unknown setting 'colour'" in result.stderr
+
+
+def test_key_commands_and_variables_of_the_settings_are_used(
+    place: Workplace, server: MessagesServer
+) -> None:
+    config = place.home.parent / "config.toml"
+    env = {"PERSONA_MODEL": ""}
+    config.write_text(
+        f'base_url = "{server.url}/v1"\napi_key_command = "echo {server.key}"\n', encoding="utf-8"
+    )
+    assert place.run("chat", "optimist", "hello", env=env).returncode == 0
+    config.write_text(f'base_url = "{server.url}"\napi_key_env = "MY_KEY"\n', encoding="utf-8")
+    assert place.run("chat", "optimist", "hello", env=env | {"MY_KEY": server.key}).returncode == 0
+    config.write_text(f'base_url = "{server.url}"\napi_key_command = "exit 3"\n', encoding="utf-8")
+    assert "api_key_command" in only_line(place.run("chat", "optimist", "hello", env=env))
+
+
+def test_a_home_cannot_choose_a_server_or_a_key(place: Workplace, server: MessagesServer) -> None:
+    place.run("list")
+    path = place.home / "personas" / "optimist.toml"
+    path.write_text(
+        f'name = "Optimist"\n[model]\nname = "claude-opus-5-5"\nbase_url = "{server.url}"\n', encoding="utf-8"
+    )
+    (place.home / "config.toml").write_text(f'base_url = "{server.url}"\n', encoding="utf-8")
+    assert place.run("chat", "optimist", "Hello, who are you?").returncode == 0
+    assert server.requests == []
