@@ -182,8 +182,8 @@ def _size(said: Said) -> Intent:
 
 
 @_rule(
-    "(?:is|are) there (?:a|any|already a|already an|some|an|already any|another) (?:<test>|<tests>) (?:(?:that|which) (?:is |are |asks |talks |mentions )?)?(?:<about>|where) {x}", "(?:do|have) (?:i|we|you) (?:already )?(?:have|got) (?:a|any|an|some) (?:<test>|<tests>) (?:(?:that|which) (?:is |are |asks |talks |mentions )?)?<about> {x}", "which (?:<test>|<tests>|one|ones|of (?:the|my) <tests>|of them) (?:is|are|mentions?|talks?|deals?|asks?|contains?|has|have|says?)(?: (?:about|on|with|of))? {x}",
-    "<show> (?:a|any|all|the|all the|every|me) (?:<tests>|<test>) <about> {x}", "(?:which|what) (?:<test>|<tests>) (?:do i have|are there|do we have|exist) <about> {x}", "does (?:any|one) (?:<test>|of (?:the|my) <tests>) (?:mention|talk about|ask about|contain|deal with) {x}", "(?:is|are) there (?:a|any) {x} (?:<test>|<tests>)",
+    "(?:is|are) there (?:a|any|already a|already an|some|an|already any|another) (?:<tests>|<test>) (?:(?:that|which) (?:is |are |asks |talks |mentions )?)?(?:<about>|where) {x}", "(?:do|have) (?:i|we|you) (?:already )?(?:have|got) (?:a|any|an|some) (?:<tests>|<test>) (?:(?:that|which) (?:is |are |asks |talks |mentions )?)?<about> {x}", "which (?:<tests>|<test>|one|ones|of (?:the|my) <tests>|of them) (?:is|are|mentions?|talks?|deals?|asks?|contains?|has|have|says?)(?: (?:about|on|with|of))? {x}",
+    "<show> (?:a|any|all|the|all the|every|me) (?:<tests>|<test>) <about> {x}", "(?:which|what) (?:<tests>|<test>) (?:do i have|are there|do we have|exist) <about> {x}", "does (?:any|one) (?:<test>|of (?:the|my) <tests>) (?:mention|talk about|ask about|contain|deal with) {x}", "(?:is|are) there (?:a|any) {x} (?:<tests>|<test>)",
 )  # fmt: skip
 def _search_tests(said: Said) -> Intent | None:
     part = said.part("x")

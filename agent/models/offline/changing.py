@@ -116,7 +116,7 @@ _LISTS = "(?:<the>(?:<tests>|list of <tests>|test list|set of <tests>|collection
 
 
 @_rule(
-    f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|there must be|have|generate|new|another|one more) {_NEW}(?:<test>|<tests>) (?:<about>|that (?:is|are) about|where (?:the user|someone|i|a user) (?:asks|talks) about|to (?:test|check|cover)) {{x}}(?: to {_LISTS})?",
+    f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|there must be|have|generate|new|another|one more) {_NEW}(?:<tests>|<test>) (?:<about>|that (?:is|are) about|where (?:the user|someone|i|a user) (?:asks|talks) about|to (?:test|check|cover)) {{x}}(?: to {_LISTS})?",
     f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|have|generate|new) {_NEW}(?:one|question|prompt|message) (?:about|on|regarding|concerning) {{x}}(?: to {_LISTS})?",
     "test <it> (?:on|about) {x}",
 )  # fmt: skip
@@ -148,8 +148,8 @@ def _add_test_about(said: Said) -> tuple[Intent, ...] | Intent | None:
 
 
 @_rule(
-    f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|have|new|another|one more|use) {_NEW}(?:<test>|<tests>)(?: to {_LISTS})? {_SAYS}{{x}}",
-    f"(?:<add>) to {_LISTS} {_SAYS}{{x}}", "(?:<add>|use|take|have|try) {x} (?:as|to|into|in|for) (?:(?:a|an|another|one more|new|the|my|its|our|be|one|of|list|to|additional|extra|second|third|next|set) )*(?:<test>|<tests>)(?: list)?",
+    f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|have|new|another|one more|use) {_NEW}(?:<tests>|<test>)(?: to {_LISTS})? {_SAYS}{{x}}",
+    f"(?:<add>) to {_LISTS} {_SAYS}{{x}}", "(?:<add>|use|take|have|try) {x} (?:as|to|into|in|for) (?:(?:a|an|another|one more|new|the|my|its|our|be|one|of|list|to|additional|extra|second|third|next|set) )*(?:<tests>|<test>)(?: list)?",
     "(?:for|in) (?:the |my )?<tests> ,? ?(?:<add>) {x}",
 )  # fmt: skip
 def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
@@ -205,7 +205,7 @@ def _add_test_of(said: Said) -> Intent | None:
     return AddTest(sample_about(topic), topic) if topic else None
 
 
-@_rule(f"(?:<add>|i need|i want|give|we need|let's have|i'd like|have|generate|new|another|one more) {_NEW}(?:<test>|<tests>)(?: (?:to|in) {_LISTS})?(?: for <it>)?", "(?:a )?(?:new|another|one more) <test>")
+@_rule(f"(?:<add>|i need|i want|give|we need|let's have|i'd like|have|generate|new|another|one more) {_NEW}(?:<tests>|<test>)(?: (?:to|in) {_LISTS})?(?: for <it>)?", "(?:a )?(?:new|another|one more) <test>")
 def _add_test_what(said: Said) -> Intent | None:
     return Ask("What should the new test input say?", (), "test")
 
@@ -249,7 +249,7 @@ def _delete(said: Said) -> Intent | None:
     return DeleteTests(references)
 
 
-@_rule("(?:<delete>) (?:a|an|one|one of|some|any|one of the|one of my|the|a few|another|a couple of)(?: of)?(?: the| my)* (?:<test>|<tests>)", "(?:<delete>) (?:the )?(?:duplicate|old|wrong|bad|useless|other|unused|remaining) (?:<test>|<tests>|ones)", "(?:<delete>) <tests>", "(?:<delete>) (?:the |my )<tests>")
+@_rule("(?:<delete>) (?:a|an|one|one of|some|any|one of the|one of my|the|a few|another|a couple of)(?: of)?(?: the| my)* (?:<tests>|<test>)", "(?:<delete>) (?:the )?(?:duplicate|old|wrong|bad|useless|other|unused|remaining) (?:<tests>|<test>|ones)", "(?:<delete>) <tests>", "(?:<delete>) (?:the |my )<tests>")
 def _delete_which(said: Said) -> Intent:
     return DeleteTests((Reference("pronoun"),))
 

@@ -40,6 +40,8 @@ def name_of(part: Phrase | None, *, asked: bool, end: str = "") -> str | None:
         rest = [token.norm for token in part.tokens if token.kind != "quote"]
         if all(word in ("the", "name", "just", "simply", ":", "new") for word in rest):
             return inner[0].strip() or None
+    if inner and part.source[part.tokens[0].start : part.tokens[0].end][:1].islower():
+        return None
     while part.tokens and part.tokens[0].norm in (":", "simply", "just", "=", "-"):
         part = part.part(1)
     kept = len(part)
@@ -98,6 +100,8 @@ def text_of(part: Phrase | None, typed: str = "") -> str | None:
         return "\n".join(quotes)
     if quotes and len(part) <= 2:
         return quotes[0]
+    if part.tokens[0].kind == "quote":
+        return None  # a quote and then more words: not clear what belongs to the text
     if part.shadow in ("it", "this", "that", "something", "them", "these", "this text", "the following"):
         return None
     return typed or part.raw()

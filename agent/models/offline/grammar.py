@@ -90,6 +90,10 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
     shorter = without_weak_tail(plain.phrase)
     if made is None and shorter is not None:
         made = apply(READING, shorter, plain.asked) or apply(rules, shorter, plain.asked)
+    located = fit("(?:in|inside|within) <prompt> ,? ?{x}", plain.phrase) if made is None else None
+    inside = plain.phrase.group(located, "x") if located else None
+    if inside is not None:
+        made = apply(PROMPTING, inside, plain.asked)
     return made or apply(VAGUE, plain.phrase, plain.asked)
 
 

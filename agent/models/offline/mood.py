@@ -58,7 +58,7 @@ _TAIL_WORDS = (
     "|if that's okay|if that's alright|when you can|when you get a chance|when you have a moment|when you have time|whenever you can|asap|right away|real quick|okay|ok|alright|mate"
     "|if it's not too much trouble|if it is not too much trouble|and thanks|and thank you|that's all|that is all|that's it|that would be great|that would be all|that'd be great|much appreciated|appreciate it"
 )
-_TAIL = re.compile(f"(?:^| )(?:(?:[,.;!?…(-]|and) )*(?:{_TAIL_WORDS})(?: [.!?,…)]| : \\)| : -?\\))*$")
+_TAIL = re.compile(f"(?:^| )(?:(?:[,;!?…(-]|and) )*(?:{_TAIL_WORDS})(?: [.!?,…)]| : \\)| : -?\\))*$")
 _WEAK_TAIL = re.compile(
     "(?: [,.])*(?: (?:now|right now|too|as well|also|instead|then|again|once more|first|immediately|quickly|today|completely|entirely|altogether|real quick|from now on|already"
     "|anyway|at once|everywhere|permanently|for good))+(?P<end>(?: [.!?,…])*)$"

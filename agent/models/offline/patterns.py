@@ -18,7 +18,7 @@ _TESTING = "(?:test|testing|sample|example)"
 _GROUPS = {
     "the": "(?:(?:the|a|an|its|his|her|their|this|that|these|those|my|your|our) )?",
     "persona": "(?:persona|bot|character|ai|chatbot|personality|persona's)",
-    "it": "(?:it|him|her|them|this|this one|(?:(?:the|this|my|our) )?(?:current )?(?:persona|bot|character|ai|chatbot))",
+    "it": "(?:(?:(?:the|this|my|our) )?(?:current )?(?:persona|bot|character|ai|chatbot)|this one|it|him|her|them|this)",
     "name": "(?:(?:(?:the|its|his|her|their|this|my|our) )?(?:(?:persona|bot|character)(?:'s| ' s)? |persona's |bot's |character's )?"
     "(?:display |current |new )?(?:name|title)(?: (?:of|for) (?:(?:the|this|my) )?(?:persona|bot|character|it))?)",
     "prompt": "(?:(?:(?:the|its|his|her|their|this|my|our|your|a|current|new|existing|full|whole|entire|complete|present) )*"

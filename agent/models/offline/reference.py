@@ -86,7 +86,7 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
     ):
         return _at(ordinal(match["n"]))
     if match := fit(
-        rf"<the>(?:<test>|<tests>|one|entry|item) (?:number |no |no \. |nr |nr \. |num |# )?(?P<n>{_NUMBER})",
+        rf"<the>(?:<tests>|<test>|one|entry|item) (?:number |no |no \. |nr |nr \. |num |# )?(?P<n>{_NUMBER})",
         part,
     ):
         return (
@@ -127,7 +127,7 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
     ):
         return _exact(group(match, "x"))
     if match := fit(
-        "<the>(?:<test>|<tests>|ones?|entry|thing|item) (?:(?:that|which) (?:is|are|was|were) |that's )?(?:all )?(?:<about>|where|that (?:says|asks|has|uses)|which (?:says|asks|has|uses)) {x}",
+        "<the>(?:<tests>|<test>|ones?|entry|thing|item) (?:(?:that|which) (?:is|are|was|were) |that's )?(?:all )?(?:<about>|where|that (?:says|asks|has|uses)|which (?:says|asks|has|uses)) {x}",
         part,
     ):
         return _topic(_without_article(group(match, "x")))

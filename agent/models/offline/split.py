@@ -86,7 +86,8 @@ def _gather(steps: list[_Step]) -> Understood:
                 continue
             intents.append(intent)
         requested = requested or is_request(step.intents)
-    polite = [i for i in intents if not (isinstance(i, Talk) and i.subject in ("comment", "thanks", "hello"))]
+    aside = {"comment", "thanks", "hello"} | ({"nothing"} if requested else set())
+    polite = [i for i in intents if not (isinstance(i, Talk) and i.subject in aside)]
     return Understood(tuple(polite or intents[:1]), tuple(unclear))
 
 
@@ -115,8 +116,7 @@ def _steps(whole: Phrase) -> list[_Step]:
         last = steps[-1].intents if steps else None
         if last and _takes_content(last) and steps[-1].phrase.tokens[-1].kind == "content":
             return [*steps[:-1], *_cut_content(steps[-1])]
-    plain = _without_header(whole)
-    return _cut_sentences(plain)
+    return _cut_sentences(_without_header(_join_blocks(whole)))
 
 
 def _takes_content(intents: tuple[Intent, ...]) -> bool:
@@ -213,6 +213,19 @@ def _boundary(inner: Phrase, k: int) -> bool:
     if before.kind == "newline" or (before.norm in ".!?;" and before.end < here.start):
         return True
     return here.norm in ("and", "then", "also", "plus") or before.norm == ","
+
+
+def _join_blocks(whole: Phrase) -> Phrase:
+    """Drop the line breaks between a command and the quoted block it introduces."""
+    kept = [
+        token
+        for k, token in enumerate(whole.tokens)
+        if token.kind != "newline"
+        or not (k and k + 1 < len(whole))
+        or whole.tokens[k + 1].kind != "quote"
+        or whole.tokens[k - 1].norm not in (":", "to", "with", "prompt", "add", "append", "be")
+    ]
+    return Phrase(whole.source, tuple(kept)) if len(kept) != len(whole) else whole
 
 
 def _is_header(head: Phrase) -> bool:
@@ -351,7 +364,13 @@ def _cut_sentence(sentence: Phrase) -> list[_Step]:
     while end and sentence.tokens[end - 1].norm in _CONNECTORS:
         end -= 1
     left = sentence.part(0, end)
-    return [_Step(left, whole if end == len(sentence) else parse(left)), *steps] if left.tokens else steps
+    if not left.tokens:
+        return steps
+    made = whole if end == len(sentence) else parse(left)
+    # "In the prompt, replace …" is one step although its right side would stand alone.
+    if made is None and is_request(whole):
+        return [_Step(sentence, whole)]
+    return [_Step(left, made), *steps]
 
 
 def _stands_alone(piece: Phrase, made: tuple[Intent, ...] | None) -> bool:
