@@ -87,49 +87,44 @@ _MARKS = "\u0300-\u036f\u200c\u200d\u3099\u309a\ufe00-\ufe0f"
 _WORDS = re.compile(f"[{_WIDE}][{_MARKS}]* *|(?:[^ {_WIDE}]|(?<=\u200d)[{_WIDE}])+ *| +")
 
 
-def wrap_rows(text: str, width: int, room: int | None = None) -> list[tuple[int, int, str]]:
+def wrap_rows(text: str, width: int) -> list[tuple[int, int, str]]:
     """Break `text` at spaces, and words longer than a row anywhere.
 
     Args:
         text: one line, no newline.
         width: cells of a row.
-        room: cells of the first row, when it differs.
 
     Returns:
         For each row where it starts and ends in `text`, and how it joins the next. Never empty. The rows are
-        stable: more text at the end changes the last row only. Deep indentation is cut, not wrapped.
+        stable: more text at the end changes the last row only. Indentation beyond half a row is left out.
     """
     width = max(width, MINIMUM_WIDTH)
-    room = width if room is None else max(room, MINIMUM_WIDTH)
-    if len(text) - len(text.lstrip(" ")) > min(width, room) // 2:
-        return fold_rows(text, width)
-    return _wrap_ascii(text, width, room) if text.isascii() else _wrap_wide(text, width, room)
+    excess = len(text) - len(text.lstrip(" ")) - width // 2
+    if excess > 0:
+        rows = wrap_rows(text[excess:], width)
+        return [(start + excess, end + excess, join) for start, end, join in rows]
+    return _wrap_ascii(text, width) if text.isascii() else _wrap_wide(text, width)
 
 
-def _wrap_ascii(text: str, width: int, room: int) -> list[tuple[int, int, str]]:
+def _wrap_ascii(text: str, width: int) -> list[tuple[int, int, str]]:
     rows: list[tuple[int, int, str]] = []
-    start, size = 0, len(text)
-    indent = size - len(text.lstrip(" "))
-    while size - start > room:
-        cut = text.rfind(" ", max(start + 1, indent), start + room + 1)
+    start, size = 0, len(text.rstrip(" "))
+    indent = len(text) - len(text.lstrip(" "))
+    while size - start > width:
+        cut = text.rfind(" ", max(start + 1, indent), start + width + 1)
         if cut < 0:
-            rows.append((start, start + room, FOLDED))
-            start += room
+            rows.append((start, start + width, FOLDED))
+            start += width
         else:
-            end = len(text[start:cut].rstrip(" ")) + start
-            start_next = cut
-            while start_next < size and text[start_next] == " ":
-                start_next += 1
-            if start_next >= size:
-                break
-            rows.append((start, end, SOFT))
-            start = start_next
-        room = width
-    rows.append((start, min(size, start + max(room, len(text[start:].rstrip(" ")))), HARD))
+            rows.append((start, len(text[start:cut].rstrip(" ")) + start, SOFT))
+            start = cut + 1
+            while text[start] == " ":
+                start += 1
+    rows.append((start, min(len(text), start + width), HARD))
     return rows
 
 
-def _wrap_wide(text: str, width: int, room: int) -> list[tuple[int, int, str]]:
+def _wrap_wide(text: str, width: int) -> list[tuple[int, int, str]]:
     rows: list[tuple[int, int, str]] = []
     start = end = used = 0
     for match in _WORDS.finditer(text):
@@ -137,16 +132,16 @@ def _wrap_wide(text: str, width: int, room: int) -> list[tuple[int, int, str]]:
         body = word.rstrip(" ")
         cells = cell_len(body)
         at = match.start()
-        if used + cells > room and body:
+        if used + cells > width and body:
             if text[start:at].strip(" "):
                 rows.append((start, end, SOFT if text[at - 1] == " " else FOLDED))
-                start, used, room = at, 0, width
-            if used + cells > room:
+                start, used = at, 0
+            if used + cells > width:
                 # Only the indentation, if anything, stands before the word: it keeps its place.
-                for number, piece in enumerate(_chop(body, room - used, width)):
+                for number, piece in enumerate(_chop(body, width - used, width)):
                     if number:
                         rows.append((start, at, FOLDED))
-                        start, used, room = at, 0, width
+                        start, used = at, 0
                     used += cell_len(piece)
                     at += len(piece)
                 cells = 0
@@ -158,9 +153,7 @@ def _wrap_wide(text: str, width: int, room: int) -> list[tuple[int, int, str]]:
 
 
 def _chop(word: str, room: int, width: int) -> list[str]:
-    """Cut one long word into pieces: the first of `room` cells when that is worth it, then `width`."""
-    if room <= 0:
-        return chop_cells(word, width)
+    """Cut one long word into pieces: the first of `room` cells, the others of `width`."""
     first = chop_cells(word[: room * 8], room)[0]
     rest = word[len(first) :]
     return [first, *(chop_cells(rest, width) if rest else ())]
