@@ -137,6 +137,16 @@ def test_set_value_changes_only_these_lines(
         ("[[a]]\n[b]\n[a.c]\nx = 1\n", ("a", 0, "c", "y"), 2, "[[a]]\n[b]\n[a.c]\nx = 1\ny = 2\n"),
         ("[[a]]\n[[a]]\n", ("a", 0, "c", "y"), 2, "[[a]]\n[a.c]\ny = 2\n[[a]]\n"),
         ("[[a]]\nx = 1\n", ("a",), [], "a = []\n"),
+        ("x = [ # c\n  2,\n]\n", ("x",), [1, 2], "x = [ # c\n  1,\n  2,\n]\n"),
+        ("x = [[1, 2], [3]]\n", ("x",), [[1, 2, 9], [3]], "x = [[1, 2, 9], [3]]\n"),
+        ("a = { b = 1, c = 2 }\n", ("a",), {"c": 2}, "a = { c = 2 }\n"),
+        ("a = { b = 1, c = 2 }\n", ("a",), {"d": 3}, "a = { d = 3 }\n"),
+        ("a = { b.c = 1, d = 2 }\n", ("a",), {"b": {"c": 2}, "d": 2}, "a = { b = { c = 2 }, d = 2 }\n"),
+        ("[[a]]\nx = 1\n", ("model", "name"), "n", '[model]\nname = "n"\n\n[[a]]\nx = 1\n'),
+        ("[a]\n", ("a", "b"), [{"x": 1}, {"x": 2}], "[a]\n\n[[a.b]]\nx = 1\n\n[[a.b]]\nx = 2\n"),
+        ("[a]\nx = 1 # x\ny = 2 # y\n", ("a",), {"y": 3}, "[a]\ny = 3 # y\n"),
+        ("[a]\n[a.b]\nx = 1\n", ("a",), {"b": 1}, "[a]\nb = 1\n"),
+        ("[a.b]\nx = 1\n", ("a",), {}, "[a]\n"),
         ("[[a]]\nx = 1\n", ("a",), [{"x": 2}, {"x": 3}], "[[a]]\nx = 2\n\n[[a]]\nx = 3\n"),
     ],
 )
@@ -193,6 +203,22 @@ def test_append_table_reaches_into_elements_with_tables_of_their_own() -> None:
     assert tomllib.loads(append_table(text, ("arcs", 1, "stage"), {"n": 3}))["arcs"][1]["stage"] == [{"n": 3}]
 
 
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("a = { b = 1 }\n", "a = { b = 1, list = [{ x = 1 }] }\n"),
+        ("a.b = 1\n\n[c]\n", "a.b = 1\n\n[c]\n\n[[a.list]]\nx = 1\n"),
+        ("[[p]]\na.b = 1\n[[p]]\n", None),
+        ("", "[[a.list]]\nx = 1\n"),
+    ],
+)
+def test_append_table_starts_an_array_where_there_is_none(text: str, result: str | None) -> None:
+    path = ("a", "list") if result else ("p", 0, "a", "list")
+    longer = append_table(text, path, {"x": 1})
+    assert result in (longer, None)
+    assert set_value(longer, path, [{"x": 1}]) == longer
+
+
 def test_remove_table_takes_the_comments_above_it_and_no_others() -> None:
     assert changed_lines(PERSONA, remove_table(PERSONA, ("test_inputs", 0))) == [
         "- ",
@@ -246,6 +272,12 @@ def test_move_table_takes_an_elements_comments_along() -> None:
     assert move_table(result, ("test_inputs", 2), 0) == PERSONA
 
 
+def test_move_table_takes_the_tables_inside_an_element_along() -> None:
+    first, second = "[[x]]\na = 1\n[x.y]\n[[x.z]]\n", "# two\n[[x]]\n[x.y]\nb = 2\n"
+    assert move_table(f"{first}\n{second}", ("x", 1), 0) == f"{second}\n{first}"
+    assert move_table(first + second, ("x", 1), 1) == first + second
+
+
 @pytest.mark.parametrize(
     ("text", "result"),
     [
@@ -255,6 +287,7 @@ def test_move_table_takes_an_elements_comments_along() -> None:
             "x = [\n  2, # two\n  # three\n  3,\n  1 # one\n]\n",
         ),
         ("[[x]]\na = 1\n[[x]]\na = 2\n[[x]]\na = 3", "[[x]]\na = 2\n[[x]]\na = 3\n[[x]]\na = 1"),
+        ("x = [1, # one\n 2, 3]\n", "x = [2, # one\n 3, 1]\n"),
         ("[[x]]\n[b]\n[x.y]\n[[x]]\na = 2\n[[x]]", "[[x]]\na = 2\n[b]\n[[x]]\n[[x]]\n[x.y]"),
     ],
 )

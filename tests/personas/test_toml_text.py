@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 import time
 import tomllib
 from pathlib import Path
@@ -111,6 +113,38 @@ def test_broken_text_says_where(text: str, line: int, column: int) -> None:
 def test_a_number_python_does_not_convert_is_a_broken_file() -> None:
     with pytest.raises(BrokenFile, match="cannot be read"):
         parse("a = " + "9" * 5000)
+
+
+def test_too_little_stack_is_a_broken_file() -> None:
+    text = "a = " + "[" * 99 + "]" * 99
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 60)
+    try:
+        with pytest.raises(BrokenFile, match="nests too deeply"):
+            parse(text)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = 1\na = 2",
+        "[a]\n[a]",
+        "a = 1\n[[a]]",
+        "a = 1\n[a.b]",
+        "a",
+        "= 1",
+        "a = ",
+        "[a",
+        "a = [1 2]",
+        "a = 1 b",
+        '"\\q" = 1',
+    ],
+)
+def test_the_scanner_alone_refuses_nonsense(text: str) -> None:
+    with pytest.raises(BrokenFile):
+        scan(text)
 
 
 DEEP = {
