@@ -6,6 +6,7 @@ A tool call and its result are one entry; everything else is one turn each.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from agent.turns import (
     AssistantTextTurn,
@@ -109,6 +110,11 @@ class AnswerEntry(Entry):
             starts.append(tail_at)
         return done, first
 
+    def unfinished(self) -> AssistantTextTurn:
+        """Return the turn as far as it arrived, marked as interrupted."""
+        content = self.stream.raw() if self.stream is not None else self._turn.content
+        return replace(self._turn, content=content, interrupted=True)
+
     def end(self, turn: AssistantTextTurn) -> None:
         """The block is over, `turn` is what it became."""
         stream, self.stream, self._turn = self.stream, None, turn
@@ -152,6 +158,11 @@ class ThinkingEntry(Entry):
         """Take a delta. It is shown when the entry is opened or the block is over."""
         if self._arrived is not None:
             self._arrived.append(text)
+
+    def unfinished(self) -> ThinkingTurn:
+        """Return the turn as far as it arrived, marked as interrupted."""
+        content = "".join(self._arrived) if self._arrived is not None else self._turn.content
+        return replace(self._turn, content=content, interrupted=True)
 
     def end(self, turn: ThinkingTurn) -> None:
         """The block is over, `turn` is what it became."""

@@ -257,7 +257,7 @@ class Layout:
         self._drawn[part] = count
 
     def _forget_old(self) -> None:
-        while self._drawn_lines > KEPT_LINES and len(self._drawn) > 64:
+        while self._drawn_lines > KEPT_LINES and len(self._drawn) > 8:
             part, count = self._drawn.popitem(last=False)
             part.forget()
             self._drawn_lines -= count

@@ -105,11 +105,13 @@ class ConversationView(ReadableCanvas, can_focus=False):
                     entry.finish(output, is_error, details)
                     self._entry_changed(index)
             case RetryWait(attempt=attempt, delay=delay, error=error):
-                self.add_notice(f"Trying again in {delay:.0f} s (attempt {attempt}): {error}")
+                self.add_notice(f"Trying again in {delay:.0f} s (attempt {attempt}): {error.message}")
             case ModelNotice(message=message):
                 self.add_notice(message)
-            case AgentEnd(outcome="failed", error=error):
-                self.add_notice(str(error) if error is not None else "The run failed.", error=True)
+            case AgentEnd(outcome=outcome, error=failure):
+                self._end_streams()
+                if outcome == "failed":
+                    self.add_notice(failure.message if failure is not None else "The run failed.", error=True)
 
     def begin_turn(self, turn: Turn) -> None:
         """A turn begins; its text may follow by `extend_turn`. One that is known already is taken as its end."""
@@ -225,6 +227,13 @@ class ConversationView(ReadableCanvas, can_focus=False):
         self._by_key[turn.id] = index
         entry.finish(turn.output, turn.is_error, turn.details)
         self._entry_changed(index)
+
+    def _end_streams(self) -> None:
+        """The run is over: what has not ended by now ends as it is."""
+        for index in sorted(self._streaming):
+            entry = self.layout_model.entries[index]
+            if isinstance(entry, AnswerEntry | ThinkingEntry):
+                self.end_turn(entry.unfinished())
 
     def _ask_frame(self) -> None:
         if self._frame_timer is None and self.is_attached:
