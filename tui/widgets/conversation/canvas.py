@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
@@ -260,9 +261,17 @@ class Canvas(ScrollView, can_focus=False):
     def _current_palette(self) -> Palette:
         base = self.rich_style
         if self._palette is None or self._palette.base != base:
-            self._palette = Palette(base, lambda name: self.get_component_rich_style(name, partial=True))
+            self._palette = Palette(base, self._component_style)
             self._strips.clear()
         return self._palette
+
+    def _component_style(self, name: str) -> Style:
+        """Return what a component class adds to the style of the widget."""
+        style = self.get_component_rich_style(name, partial=True)
+        if style.color is None:
+            return style
+        # Only the whole style has a translucent colour blended with the background.
+        return style + Style(color=self.get_component_rich_style(name).color)
 
     def _strip_of(self, place: Place, line: Line, width: int, palette: Palette) -> Strip:
         at_cursor = place.entry == self._cursor
@@ -272,11 +281,11 @@ class Canvas(ScrollView, can_focus=False):
         if strip is None:
             gutter = Segment(" ", palette.base)
             if at_cursor:
-                style = palette.base + self.get_component_rich_style("conversation--cursor", partial=True)
+                style = palette.base + self._component_style("conversation--cursor")
                 gutter = Segment(self.glyphs.cursor, style)
             strip = paint(line, palette, width, gutter, offset)
             if self._needle:
-                style = self.get_component_rich_style("conversation--match", partial=True)
+                style = self._component_style("conversation--match")
                 strip = restyle(strip, _spans(line.text, self._needle), style, GUTTER)
             self._strips[key] = strip
         selection = self.text_selection

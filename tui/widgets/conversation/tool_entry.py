@@ -158,7 +158,10 @@ def _diff_parts(diff: str) -> list[Part]:
     parts: list[Part] = []
     block: list[str] = []
     ink = 0
-    for line in diff.split("\n"):
+    lines = diff.split("\n")
+    if lines[:2] == ["--- before", "+++ after"]:
+        del lines[:2]
+    for line in lines:
         if (line.startswith(("+++", "---")) and not parts) or line.startswith("@@"):
             of_line = DIM
         else:
