@@ -244,7 +244,10 @@ class MessagesServer:
             return Refusal(404, "not_found_error", f"model: {body.get('model')}")
         if counting:
             return {"input_tokens": len(json.dumps(body)) // 4}
-        return self._brain(body)
+        try:
+            return self._brain(body)
+        except Exception as error:
+            return Refusal(500, "api_error", f"the brain of the test server failed: {error!r}")
 
     def _model(self, name: str) -> dict[str, Any]:
         return {"type": "model", "id": name, "display_name": name.replace("-", " ").title(), "lifecycle": "active",

@@ -40,6 +40,7 @@ from agent.models.transfer import read_beginning, transfer
 from agent.models.wire import Accumulator
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
+_MOST_CLIENTS = 16  # each is for one key and one profile; all share their connections
 _ASK_TIMEOUT = 20.0  # seconds for a question other than a stream
 
 
@@ -62,6 +63,7 @@ class AnthropicModel:
         auth_token: a bearer token instead of a key.
         base_url: the server, with or without `/v1`; default is Anthropic's API.
         key_name: where the key comes from, named when the server refuses it.
+        profile: how to speak to the server as long as nothing else was learned about it.
         known: what was learned about endpoints; shared by the process by default.
         patience: the limits of the stall clocks.
         clock: read by the stall clocks.
@@ -74,7 +76,8 @@ class AnthropicModel:
         api_key: str | None = None,
         auth_token: str | None = None,
         base_url: str | None = None,
-        key_name: str = "ANTHROPIC_API_KEY",
+        key_name: str | None = None,
+        profile: EndpointProfile | None = None,
         known: Profiles | None = None,
         patience: Patience | None = None,
         clock: Clock | None = None,
@@ -84,7 +87,8 @@ class AnthropicModel:
         self._auth_token = auth_token
         self._base_url = normalise_base_url(base_url or OFFICIAL)
         self._endpoint = hide_secrets(self._base_url)
-        self._key_name = key_name
+        self._key_name = key_name or ("ANTHROPIC_AUTH_TOKEN" if auth_token else "ANTHROPIC_API_KEY")
+        self._start = profile or EndpointProfile()
         self._known = profiles.SHARED if known is None else known
         self._patience = patience or Patience()
         self._clock = clock or SystemClock()
@@ -104,6 +108,9 @@ class AnthropicModel:
         """The server's base URL without secrets."""
         return self._endpoint
 
+    def _profile(self) -> EndpointProfile:
+        return self._known.get(self._endpoint, self._name) or self._start
+
     async def stream(self, request: Request) -> AsyncGenerator[BlockEvent, None]:
         """Make one attempt; see `Model.stream`.
 
@@ -112,7 +119,7 @@ class AnthropicModel:
         """
         where = self._where(request)
         while True:
-            profile = self._known.get(self._endpoint, self._name)
+            profile = self._profile()
             body = build_body(self._name, request, profile)
             try:
                 async with aclosing(self._attempt(request, body, profile, where)) as events:
@@ -191,14 +198,31 @@ class AnthropicModel:
         client = self._clients.get((key or token, profile))
         if client is None:
             http = None if self._http is None else self._http[1]
-            secret = (key, token)
             try:
-                client, http = await asyncio.to_thread(build_client, self._base_url, secret, profile, http)
+                client, http = await asyncio.to_thread(
+                    build_client, self._base_url, (key, token), profile, http
+                )
             except Exception as error:  # noqa: BLE001 - proxies, certificates, missing packages: all become one message
-                raise ModelFailure(errors.from_construction(error, self._where(request))) from None
+                problem = errors.from_construction(error, self._where(request))
+            if problem is not None:
+                raise ModelFailure(problem)
             self._http = (loop, http)
+            if len(self._clients) >= _MOST_CLIENTS:
+                self._clients.clear()  # keys that change with every request
             self._clients[(key or token, profile)] = client
         return client
+
+    async def prepare(self) -> ModelError | None:
+        """Load the SDK and build the client, in a thread, so that the first request finds them ready.
+
+        Returns:
+            What a request would fail with before it is sent (no key, a bad base URL, a bad proxy), or None.
+        """
+        try:
+            await self._client(Request(system="", messages=()), self._profile())
+        except ModelFailure as failure:
+            return failure.error
+        return None
 
     async def close(self) -> None:
         """Close the connections that are kept for the next request."""
@@ -224,7 +248,13 @@ class AnthropicModel:
                 offered = [model.id for model in await self.list_models(request.api_key)]
         except (ModelFailure, TimeoutError):
             return error
-        return replace(error, message=unknown_model(self._name, self._endpoint, offered))
+        if self._name in offered:
+            message = (
+                f"{self._endpoint} has the model {self._name}, but no Messages API; is the server too old?"
+            )
+        else:
+            message = unknown_model(self._name, self._endpoint, offered)
+        return replace(error, message=message)
 
     async def list_models(self, api_key: str | None = None) -> list[ModelInfo]:
         """Return the models the server offers, and remember their limits.
@@ -238,13 +268,13 @@ class AnthropicModel:
         models = read_models(await self._get("/v1/models", {"limit": "1000"}, api_key))
         for model in models:
             if model.max_tokens is not None:
-                profile = self._known.get(self._endpoint, model.id)
+                profile = self._known.get(self._endpoint, model.id) or self._start
                 self._known.put(self._endpoint, model.id, replace(profile, max_tokens=model.max_tokens))
         return models
 
     async def count_tokens(self, request: Request) -> int | None:
         """Return the input tokens of `request`, or None where the server cannot count."""
-        profile = self._known.get(self._endpoint, self._name)
+        profile = self._profile()
         body = build_body(self._name, request, profile)
         wanted = ("model", "messages", "system", "tools", "thinking")
         try:
@@ -257,30 +287,29 @@ class AnthropicModel:
         return tokens if isinstance(tokens, int) else None
 
     async def _get(self, path: str, params: Mapping[str, str], api_key: str | None) -> object:
+        """Return the decoded JSON of a GET; raises `ModelFailure`, with no exception behind it."""
         request = Request(system="", messages=(), api_key=api_key)
         where = self._where(request)
         options = {"params": dict(params), "timeout": _ASK_TIMEOUT}
-        try:
-            client = await self._client(request, self._known.get(self._endpoint, self._name))
-            import anthropic
-            import httpx2
+        client = await self._client(request, self._profile())
+        import anthropic
+        import httpx2
 
-            try:
-                response = await client.get(path, cast_to=httpx2.Response, options=options)
-            except anthropic.APIStatusError as error:
-                headers = errors.as_headers(error.response.headers)
-                raise ModelFailure(
-                    errors.from_status(error.status_code, error.body, where, headers)
-                ) from None
+        try:
+            response = await client.get(path, cast_to=httpx2.Response, options=options)
+        except anthropic.APIStatusError as error:
+            headers = errors.as_headers(error.response.headers)
+            problem = errors.from_status(error.status_code, error.body, where, headers)
+        except Exception as error:  # noqa: BLE001 - one boundary for whatever the client throws
+            problem = errors.from_exception(error, where)
+        else:
             try:
                 return json.loads(response.content)
             except (ValueError, RecursionError):
                 content_type = response.headers.get("content-type", "")
-                raise ModelFailure(errors.not_messages(content_type, response.text, where)) from None
-        except ModelFailure:
-            raise
-        except Exception as error:  # noqa: BLE001 - one boundary for whatever the client throws
-            raise ModelFailure(errors.from_exception(error, where)) from None
+                problem = errors.not_messages(content_type, response.text, where)
+        # Raised here, outside the handlers: what the client threw holds the key and must not be chained.
+        raise ModelFailure(problem)
 
 
 def build_client(

@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from agent.models.base import ErrorKind, ModelError
@@ -20,7 +19,7 @@ EXCERPT = 200
 
 
 class ModelFailure(Exception):
-    """A question to a server other than a stream (its models, a token count) failed; `error` says why."""
+    """Something asked of a server failed; `error` says why. Never leaves a model's `stream`."""
 
     def __init__(self, error: ModelError) -> None:
         super().__init__(error.message)
@@ -84,7 +83,8 @@ _RETRYABLE: frozenset[ErrorKind] = frozenset(
     {"rate_limit", "overloaded", "server", "network", "stall", "protocol", "incomplete"}
 )
 _SPENDING = re.compile(
-    r"spend_limit|billing|credit balance|insufficient[ _](quota|credit|funds)|exceeded your current quota"
+    r"spend_limit|billing_(error|unavailable)|billing (hard )?limit|plan and billing|credit balance"
+    r"|insufficient[ _](quota|credit|funds)|exceeded your current quota"
     r"|spend(ing)? limit|usage limits? (for|will|until)|budget (has been )?exceeded",
     re.IGNORECASE,
 )
@@ -154,14 +154,16 @@ def _text(value: object) -> str:
 
 def read_retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time) -> float | None:
     """Return the seconds a server asks to wait (`retry-after-ms`, `retry-after` in seconds or as a date)."""
-    lowered = {key.lower(): value for key, value in headers.items()}
+    headers = as_headers(headers)
     for key, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = lowered.get(key, "").strip()
+        value = headers.get(key, "").strip()
         if not value:
             continue
         if re.fullmatch(r"\d{1,12}(\.\d{1,9})?", value):
             return float(value) * unit
         if key == "retry-after":
+            from email.utils import parsedate_to_datetime  # rarely needed, and slow to load
+
             try:
                 return max(0.0, parsedate_to_datetime(value).timestamp() - now())
             except (ValueError, TypeError, OverflowError):
@@ -173,15 +175,13 @@ def from_status(
     status: int, body: object, where: Where, headers: Mapping[str, str] | None = None
 ) -> ModelError:
     """Return the error for an HTTP answer outside 2xx; `body` as for `read_complaint`."""
-    headers = headers or {}
+    headers = as_headers(headers or {})
     complaint = read_complaint(body)
     kind = _kind(status, complaint)
     retryable = kind in _RETRYABLE
     if kind == "server" and status == 500 and _CLIENT_MISTAKE.search(complaint.text):
         kind, retryable = "invalid_request", False
-    advice = {key.lower(): value for key, value in headers.items()}.get("x-should-retry", "")
-    if retryable and advice == "false":
-        retryable = False
+    retryable = retryable and headers.get("x-should-retry") != "false"
     if 300 <= status < 400:
         target = where.clean(headers.get("location", "elsewhere"))
         return ModelError(
@@ -228,7 +228,7 @@ def _server(where: Where) -> str:
 
 def _sentence(kind: ErrorKind, status: int | None, complaint: Complaint, where: Where) -> str:
     said = where.clean(complaint.message)
-    because = f": {said}" if said else ""
+    because = f": {said}" if said else "."
     code = f" ({status})" if status is not None else ""
     server = _server(where)
     match kind:
@@ -270,7 +270,7 @@ def from_exception(error: BaseException, where: Where) -> ModelError:
     chain = _chain(error)
     names = {cls.__name__ for link in chain for cls in type(link).__mro__}
     deepest = where.clean(str(chain[-1]), 120)
-    because = f": {deepest}" if deepest else ""
+    because = f": {deepest}" if deepest else "."
     server = _server(where)
     if "UnsupportedProtocol" in names or "InvalidURL" in names or "LocalProtocolError" in names:
         return ModelError(

@@ -72,9 +72,9 @@ class Profiles:
     def __init__(self) -> None:
         self._learned: dict[tuple[str, str], EndpointProfile] = {}
 
-    def get(self, endpoint: str, model: str) -> EndpointProfile:
-        """Return what is known; the defaults where nothing is."""
-        return self._learned.get((endpoint, model), EndpointProfile())
+    def get(self, endpoint: str, model: str) -> EndpointProfile | None:
+        """Return what was learned, or None where nothing was."""
+        return self._learned.get((endpoint, model))
 
     def put(self, endpoint: str, model: str, profile: EndpointProfile) -> None:
         """Remember `profile`."""

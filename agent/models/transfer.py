@@ -46,7 +46,7 @@ async def transfer(
         explain: makes a `ModelError` of what `read` raised, or None to let it pass.
 
     Raises:
-        Exception: only what `explain` lets pass, and only before the first event.
+        Exception: only what `explain` lets pass.
     """
     parser = SSEParser()
     try:

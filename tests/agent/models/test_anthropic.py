@@ -224,6 +224,7 @@ async def test_a_server_that_cannot_list_its_models_is_told() -> None:
             with pytest.raises(ModelFailure) as caught:
                 await model_at(server, **options).list_models()
             assert caught.value.error.kind == kind
+            assert caught.value.__context__ is None
 
 
 async def test_tokens_are_counted_where_the_server_can() -> None:
@@ -271,3 +272,13 @@ async def test_an_empty_event_stream_is_an_incomplete_answer() -> None:
     async with MessagesServer([Page(b"", "text/event-stream")]) as server:
         events = await collect(model_at(server), ask())
     assert [event.error.kind for event in events if isinstance(event, Failed)] == ["incomplete"]
+
+
+async def test_a_model_can_be_made_ready_before_the_first_request() -> None:
+    async with MessagesServer([say("ok")]) as server:
+        model = model_at(server)
+        assert await model.prepare() is None
+        assert server.requests == []
+        problem = await model_at(server, api_key="two words").prepare()
+        assert problem is not None
+        assert problem.kind == "authentication"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agent.models.base import BlockEnd, Done, Failed, Notice, Waiting
+from agent.models.profiles import COMPATIBLE
 from agent.models.stalls import Patience
 from tests.agent.models.clock import FakeClock
 from tests.agent.models.test_anthropic import ask, collect, model_at, text_of
@@ -412,4 +413,30 @@ async def test_a_refusal_about_the_conversation_changes_no_profile() -> None:
     message = "messages.1.content.0: Invalid `signature` in `thinking` block"
     async with MessagesServer([Refusal(400, message=message)], strict=False) as server:
         assert message in (await failure(server)).error.message
+        assert len(server.requests) == 1
+
+
+async def test_a_server_without_a_messages_api_is_told_as_such() -> None:
+    async with MessagesServer([Refusal(404, "not_found_error", "no such path: /v1/messages")]) as server:
+        error = (await failure(server)).error
+    assert "no Messages API" in error.message
+    assert "claude-sonnet-5-5" in error.message
+
+
+async def test_a_refused_token_names_its_own_variable() -> None:
+    async with MessagesServer() as server:
+        error = (await failure(server, api_key=None, auth_token="wrong")).error
+    assert "ANTHROPIC_AUTH_TOKEN" in error.message
+
+
+async def test_a_profile_can_be_given_beforehand() -> None:
+    async with MessagesServer([say("ok")], only_versions=["2023-06-01"], only_api_key_header=True) as server:
+        events = await collect(model_at(server, profile=COMPATIBLE), ask())
+        assert text_of(events) == "ok"
+        assert len(server.requests) == 1
+
+
+async def test_a_limit_of_no_tokens_is_not_believed() -> None:
+    async with MessagesServer([Refusal(400, message="max_tokens: 32000 > 0")], strict=False) as server:
+        assert (await failure(server)).error.kind == "invalid_request"
         assert len(server.requests) == 1
