@@ -8,7 +8,6 @@ from personas.toml_guard import Replacement
 from personas.toml_nodes import Array, InlineTable
 
 _REST_OF_LINE = re.compile(r"[ \t]*+(?:#[^\r\n]*+)?(?=\r?\n)")
-_BLANKS = re.compile(r"[ \t]*+")
 
 
 def insert_entries(
@@ -72,7 +71,8 @@ def remove_entries(
             start = comments_above(text, start, floor)
         end = text.index("\n", line_rest) + 1
     elif stop < len(entries):
-        end = _BLANKS.match(text, end).end()  # type: ignore[union-attr]  # matches always
+        while text.startswith((" ", "\t"), end):
+            end += 1
     else:
         start = floor + len(text[floor:start].rstrip(" \t"))
     return [*changes, Replacement(start, end, "")]
@@ -137,7 +137,7 @@ def _starts_line(text: str, offset: int) -> bool:
 def _fill_empty(text: str, container: Array | InlineTable, sources: list[str], newline: str) -> Replacement:
     start, end = container.start + 1, container.end - 1
     if isinstance(container, InlineTable):
-        return Replacement(start, end, f" {', '.join(sources)} ")
+        return Replacement(start, start if text[start:end].strip() else end, f" {', '.join(sources)} ")
     if "\n" not in text[start:end]:
         return Replacement(start, end, ", ".join(sources))
     line = text[text.rfind("\n", 0, start) + 1 : start]

@@ -391,5 +391,7 @@ def _missing(path: KeyPath) -> EditRefused:
 
 def _name(path: KeyPath) -> str:
     """Return a path as a person writes it: test_inputs[2].content."""
-    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]
-    return "".join(parts).removeprefix(".")
+    name = ""
+    for part in path:
+        name += f"[{part}]" if isinstance(part, int) else f".{part if part.isprintable() else repr(part)}"
+    return name.removeprefix(".")

@@ -13,7 +13,7 @@ from personas.toml_nodes import KeyPath
 from personas.toml_parse import parse
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Replacement:
     """Characters `start` to `end` of the old text become `text`."""
 
