@@ -126,7 +126,7 @@ def _show(said: Said) -> Intent | None:
 
 
 @_rule(
-    "(?:what|who) (?:is|'s) (?:<it>|it) (?:called|named)", "how is <it> (?:called|named)", "what (?:do|should|can|did) (?:we|i|you|they) call <it>", "what name (?:does <it> have|did we give it|has it|is it|was it given)",
+    "(?:what is|what's|who is|who's) (?:<it>) (?:called|named)", "how is <it> (?:called|named)", "what (?:do|should|can|did) (?:we|i|you|they) call <it>", "what name (?:does <it> have|did we give it|has it|is it|was it given)",
     "(?:does|do) <it> have (?:a|any) name", "is <it> (?:still |now |really |already )?(?:called|named) {x}", "is <name> {x}", "what is <it> 's name", "(?:and )?<name>", "which name {x}", "what did (?:we|i|you) (?:call|name) <it>", "(?:which|what) persona (?:is this|are we|am i|is it|do i){y}".replace("{y}", "(?: {y})?"),
     "(?:i )?forgot <name>", "remind me of <name>", "what <name> (?:is|was)",
 )  # fmt: skip
@@ -137,7 +137,7 @@ def _name(said: Said) -> Intent:
 @_rule(
     "what does <prompt> (?:currently |now |actually )?(?:say|look like|contain|read|include|consist of)(?: (?:right now|now|currently|so far|at the moment|exactly|like))*", "how does <prompt> (?:look|read|go|currently look|look like|start)(?: (?:right now|now|currently|so far|like|at the moment))*",
     "what(?:'s| is) (?:in|inside|written in|the content of|the text of|currently in) <prompt>(?: (?:right now|now|currently|at the moment|so far))*", "what(?:'s| is) <prompt>(?: (?:right now|now|currently|at the moment|so far|like|set to))+", "(?:which|what) instructions (?:does|do|did|has) {x}",
-    "how is <it> (?:instructed|prompted|set up|configured|told to behave)", "what (?:is|'s) <it> (?:told|instructed|supposed|asked) (?:to do)?", "<show> <prompt> (?:to me|aloud|back to me|back|in full|as it is|as is|out loud|once more|again|now|right now|so far|at the moment|that {x}|i have|we have)",
+    "how is <it> (?:instructed|prompted|set up|configured|told to behave)", "(?:what is|what's) <it> (?:told|instructed|supposed|asked) (?:to do)?", "<show> <prompt> (?:to me|aloud|back to me|back|in full|as it is|as is|out loud|once more|again|now|right now|so far|at the moment|that {x}|i have|we have)",
     "<show> (?:what's|what is) (?:in|inside|written in|currently in) <prompt>(?: (?:right now|now|currently|at the moment|so far))*", "<show> (?:the )?(?:content|contents|text|full text|wording) of <prompt>", "is there (?:a|any) <prompt>", "(?:do|does) <it> have (?:a|any) <prompt>", "what have (?:we|i) (?:got )?in <prompt>(?: {y})?",
     "what <prompt> (?:does|do|has) {x}", "<show> what <prompt> (?:says|looks like|is|contains)(?: (?:now|right now|currently))?", "<show> how <prompt> (?:looks|reads)(?: (?:now|right now|currently))?",
 )  # fmt: skip

@@ -28,6 +28,8 @@ from agent.models.offline.reference import number, parse
 from agent.models.offline.topics import sample_about
 
 CHANGING: list[Rule] = []
+ANOTHER = "a new one"
+"""Topic of a test input that was only called "a new one": what it is shows in the step before it."""
 
 
 def _rule(*patterns: str):  # type: ignore[no-untyped-def]
@@ -86,18 +88,19 @@ def _renamed(said: Said, group: str = "x") -> Intent:
     "(?:i'd like|i would like|i'd love|i would love|i want|i'd prefer|we want|i need|have|i'd rather have) <it> (?:to be |be )?(?:called|named|renamed to|renamed|known as|titled) {x}", "(?:to be |be )?(?:called|named) {x}",
     "from now on ,? ?(?:it is|it's|call it|you are|it|he is|she is|name it|<it>) (?:is |will be |shall be |should be |goes by )?(?:called |named |known as )?{x}",
     "<it> (?:goes|should go|will go|shall go|is going) by (?:the name (?:of )?)?{x}(?: now| from now on)?", "(?:rebrand|retitle|rechristen|christen|dub|baptize|baptise|entitle) (?:<it>)(?: as| to)? {x}",
-    "(?:call|name|title) (?:<it>) (?:to )?{x}", "rename <it> {x}", "(?:new|different) name , {x}", "(?:call) <name> {x}",
+    "(?:call|name|title) (?:<it>) (?:to )?{x}", "(?:<name> (?:is|sounds|seems)|(?:the|its) name's) (?:too |so |a bit |rather |very |really |quite )*[^ ]+ (?:, |; |- )*(?:i think |maybe |perhaps )?{x} (?:would be|would sound|is|sounds|fits|suits it|would fit|would suit it)(?: (?:much|far|a lot|way|so much))? (?:better|nicer|best)",
+    "{x} (?:would be|would make|is|sounds like) a (?:better|nicer|much better) name(?: for <it>)?", "rename <it> {x}", "(?:new|different) name , {x}", "(?:call) <name> {x}",
 )  # fmt: skip
 def _rename(said: Said) -> Intent | None:
     part = said.part("x")
-    if part is not None and re.match(r"(?:<test>|(?:the |my )?(?:test|tests|line|second|prompt)\b)".replace("<test>", "test"), part.shadow) and not part.quoted:
+    if part is not None and not part.quoted and (parse(part) is not None or fit("<prompt>|<tests>|<test>|<name>", part)):
         return None
     return _renamed(said)
 
 
 @_rule("rename {xq}")
 def _rename_bare(said: Said) -> Intent:
-    return _renamed(said, "xq")
+    return _renamed(said, "x")
 
 
 @_rule(
@@ -137,7 +140,7 @@ def _add_test_about(said: Said) -> tuple[Intent, ...] | Intent | None:
                 return None
             topics.append(found)
     elif saying := fit("{x} (?:: |saying |that says |, for example )+{tq}", part):
-        inner = part.group(saying, "tq")
+        inner = part.group(saying, "t")
         return AddTest(inner.said()) if inner else None
     else:
         found = content.topic_of(part)
@@ -194,6 +197,17 @@ def _items(text: str) -> list[str]:
 def _unquoted(item: str) -> str:
     again = content.again(item)
     return again.said() if again.quoted else item
+
+
+@_rule("(?:a |the |next |another )?(?:<tests>|<test>)(?: to (?:add|create|include|be added))? (?:[:=-] )+{xq}")
+def _add_test_named(said: Said) -> Intent | None:
+    text = content.clean_block(said.text("x"))
+    return AddTest(text) if text.strip() else None
+
+
+@_rule("(?:<add>) (?:a|another|one more)(?: new)? one (?:[:,-] |saying |that says |that asks )+{xq}")
+def _add_one(said: Said) -> Intent | None:
+    return AddTest(content.clean_block(said.text("x")), ANOTHER)
 
 
 @_rule(f"(?:<add>|i need|i want|give|we need|let's have|i'd like|have|generate|new|another|one more) {_NEW}(?P<x>.+?) (?:test input|test-input|test case|test|input)(?: to {_LISTS})?")
@@ -280,7 +294,7 @@ def _replace_in_test(said: Said) -> Intent | None:
 @_rule("(?:<delete>) (?:the (?:word|words|phrase|text) )?{xq} (?:from|in|out of) {r}", "(?:in|from) {r} ,? ?(?:<delete>) (?:the (?:word|words|phrase) )?{xq}")
 def _remove_in_test(said: Said) -> Intent | None:
     reference = _of_test(said, "r")
-    part = said.part("xq")
+    part = said.part("x")
     return RemoveText(content.spot_of(part) or Spot("text", ""), reference) if reference and part else None
 
 
@@ -289,7 +303,7 @@ def _extend_test(said: Said) -> Intent | None:
     reference = _of_test(said, "r")
     if reference is None or fit("<prompt>", said.part("r") or said.phrase):
         return None
-    return ExtendTest(reference, said.text("xq"), said.match["p"] in ("start", "beginning", "front", "prepend"))
+    return ExtendTest(reference, said.text("x"), said.match["p"] in ("start", "beginning", "front", "prepend"))
 
 
 @_rule(
@@ -300,12 +314,10 @@ def _change_test(said: Said) -> Intent | None:
     reference = _of_test(said, "r")
     if reference is None or (reference.kind == "pronoun" and said.match["r"] == "it"):
         return None
-    groups = said.match.groupdict()
-    name = "xq" if groups.get("xq") else "x"
-    part = said.part(name)
+    part = said.part("x")
     if part is None:
         return None
-    text = content.text_of(part, said.text(name))
+    text = content.text_of(part, said.text("x"))
     if text is None:
         return Ask("What should the test input say instead?", (), "content", reference)
     if not part.quotes():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from agent.models.offline.intents import AddText, Ask, Option, Reference, Spot
 from agent.models.offline.patterns import fit
@@ -11,6 +12,9 @@ from agent.models.offline.words import Phrase, phrase
 
 _ABBREVIATIONS = frozenset(["jr", "sr", "inc", "co", "ltd", "dr", "mr", "mrs", "ms", "st", "phd", "esq", "prof", "corp", "bros", "no", "vs", "etc"])
 _CLAUSE = re.compile(r"\b(?:because|if|unless|since|so that|when|which|please|but|instead of|rather than|although|whenever|though)\b")
+_JOINS = re.compile(r" (?:and|to|with|then|as) ")
+# "Sunny, no wait, Storm", "either Sunny or Storm", "Storm, both at once": not one name but talk about names.
+_TALK = re.compile(r"^(?:to|as|into|either|maybe|perhaps|not)\b| (?:, )?(?:no|wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b")
 _VAGUE = re.compile(
     r"(?:something|anything|whatever|somewhat|some|a bit|a little|a lot|a few|more|less|another|better|a better|a different|a new|a more|an|a nicer|"
     r"a funnier|one|one of|the opposite|your|what|whatever you|be|sound|feel|have|being|make|like|it|this|that|them|him|her|nothing|none|how)\b"
@@ -40,7 +44,7 @@ def name_of(part: Phrase | None, *, asked: bool, end: str = "") -> str | None:
         rest = [token.norm for token in part.tokens if token.kind != "quote"]
         if all(word in ("the", "name", "just", "simply", ":", "new") for word in rest):
             return inner[0].strip() or None
-    if inner and part.source[part.tokens[0].start : part.tokens[0].end][:1].islower():
+    if inner and (part.source[part.tokens[0].start : part.tokens[0].end][:1].islower() or _JOINS.search(part.shadow)):
         return None
     while part.tokens and part.tokens[0].norm in (":", "simply", "just", "=", "-"):
         part = part.part(1)
@@ -54,6 +58,8 @@ def name_of(part: Phrase | None, *, asked: bool, end: str = "") -> str | None:
     if len(text) > 80 or _CLAUSE.search(part.shadow) or (re.search(r"[.!?] \S", part.shadow.replace(" .", ".")) and not _abbreviates(text)):
         return None
     if (_VAGUE.match(text) and text[0].islower()) or re.search(r" (?:and|then|,) (?:then )?(?:delete|remove|rename|add|append|replace|insert|undo|show|list)\b", part.shadow):
+        return None
+    if _TALK.search(part.shadow) or re.search(r", [a-zß-ÿ]", text):
         return None
     closing = end.replace(" ", "")
     if closing.startswith("..") or closing.startswith("…"):
@@ -88,7 +94,7 @@ def text_of(part: Phrase | None, typed: str = "") -> str | None:
     if part.quoted:
         return clean_block(part.said())
     if outro := fit(_OUTRO, part):
-        return clean_block(part.group(outro, "xq").said())  # type: ignore[union-attr]
+        return clean_block(part.group(outro, "x").said())  # type: ignore[union-attr]
     if intro := fit(_INTRO, part):
         inner = part.group(intro, "x")
         if inner is not None and (inner.quoted or len(inner.quotes()) > 1):
@@ -159,21 +165,26 @@ def spot_of(part: Phrase | None) -> Spot | None:
         inner = part.group(match, "x")
         return Spot("starting", inner.said()) if inner else None
     if match := fit(r"(?:all |any |every |each )*<the>(?:whole |entire |full |exact )*(?:<line>s? )(?:of <prompt> )?(?:: )?(?:that (?:says|reads|goes) |which (?:says|reads) |saying |reading )?{xq}(?: <line>)?", part):
-        inner = part.group(match, "xq")
+        inner = part.group(match, "x")
         return Spot("text", inner.said()) if inner else None
     if match := fit(r"<the>(?:whole |entire )*{xq} <line>", part):
-        inner = part.group(match, "xq")
+        inner = part.group(match, "x")
         return Spot("text", inner.said()) if inner else None
     if match := fit(r"(?:all |any |every |each )*<the>(?:whole |entire |full )*(?:<line>s?|everything|anything|thing|stuff|mentions?|reference|references|remark|one) (?:in <prompt> )?(?:(?:that|which) (?:is|are) )?(?:<about>|to|that (?:says|forbids|tells|asks|bans|prohibits|requires)(?: (?:it|you|them|him|her|the persona))?(?: (?:to|about|not to|never to))?|where it says|saying) {x}", part):
         inner = part.group(match, "x")
-        return Spot("about", inner.said()) if inner and len(inner) <= 10 else None
+        return Spot(_about(part), inner.said()) if inner and len(inner) <= 10 else None
     if match := fit(r"(?:the |that |its )(?P<x>.+?) (?:line|sentence|rule|part|bit|instruction|bullet|clause|paragraph|thing)", part):
         inner = part.group(match, "x")
-        return Spot("about", inner.said()) if inner and len(inner) <= 4 else None
+        return Spot(_about(part), inner.said()) if inner and len(inner) <= 4 else None
     if match := fit(r"(?:the |every |all )*(?:words?|phrase|text|expression|string|name)s? {x}", part):
         inner = part.group(match, "x")
         return Spot("text" if inner and inner.quoted else "words", inner.said()) if inner else None
     return Spot("words", part.said())
+
+
+def _about(part: Phrase) -> Literal["about", "line_about"]:
+    """A line is the whole line; a sentence, rule, part or thing is the sentence that speaks of it."""
+    return "line_about" if re.search(r"\b(?:lines?|paragraph|bullet)\b", part.shadow) else "about"
 
 
 def topic_of(part: Phrase | None) -> str | None:

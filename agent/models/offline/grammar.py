@@ -80,21 +80,42 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
     if not sentence.tokens or len(sentence) > 3 * LONGEST:
         return None
     plain = unwrap(sentence)
-    for phrase in (sentence, plain.phrase):
-        if made := apply(READING, phrase, plain.asked):
+    shorter = without_weak_tail(plain.phrase)
+    for phrase in (sentence, plain.phrase, shorter):
+        if phrase is not None and (made := apply(READING, phrase, plain.asked)):
             return made
     if hold := mood_of(sentence):
         return (hold,)
     rules = [*CHANGING, *PROMPTING]
-    made = apply(rules, plain.phrase, plain.asked)
-    shorter = without_weak_tail(plain.phrase)
+    made = apply(rules, _object_first(plain.phrase), plain.asked)
     if made is None and shorter is not None:
-        made = apply(READING, shorter, plain.asked) or apply(rules, shorter, plain.asked)
+        made = apply(rules, shorter, plain.asked)
     located = fit("(?:in|inside|within) <prompt> ,? ?{x}", plain.phrase) if made is None else None
     inside = plain.phrase.group(located, "x") if located else None
     if inside is not None:
         made = apply(PROMPTING, inside, plain.asked)
     return made or apply(VAGUE, plain.phrase, plain.asked)
+
+
+def _object_first(phrase: Phrase) -> Phrase:
+    """Read "add this to the prompt: C" as "add C to the prompt": the text takes the place of its stand-in."""
+    if len(phrase) < 4 or phrase.tokens[-1].kind not in ("quote", "content") or len(phrase) > LONGEST:
+        return phrase
+    match = fit(rf"(?P<v>[^ ]+(?: [^ ]+){{0,3}}?) {_STAND_IN} (?P<rest>(?:to|into|in|at|as|on|onto|before|after|above|below|for) .+?) [:,-] (?P<c>[QC])", phrase)
+    if match is None:
+        match = fit(rf"(?P<v>.+?) (?:exactly |just |only |simply )*{_STAND_IN}(?P<rest>) [:,-] (?P<c>[QC])", phrase)
+    if match is None:
+        return phrase
+    verb, rest, text = (phrase.group(match, name) for name in ("v", "rest", "c"))
+    assert verb is not None and text is not None
+    following = rest.tokens if rest is not None and match["rest"] else ()
+    return Phrase(phrase.source, (*verb.tokens, *text.tokens, *following))
+
+
+_STAND_IN = (
+    r"(?:this|these|that|the following|the text below|what follows)"
+    r"(?: (?:new|extra|more))?(?: (?:text|line|lines|sentence|sentences|rule|rules|words|instruction|instructions|paragraph|one))?"
+)
 
 
 def is_request(intents: tuple[Intent, ...] | None) -> bool:

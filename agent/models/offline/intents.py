@@ -27,11 +27,12 @@ class Spot:
 
     Attributes:
         kind: `text` exactly this, `words` this text without regard to case, `line` or `sentence` by
-            number, `lines` or `sentences` about a topic, `starting` the line that starts so.
+            number, `about` the sentence on a
+            topic, `line_about` the line on it, `starting` the line that starts so.
         value: the text, the number (negative: from the end) or the topic.
     """
 
-    kind: Literal["text", "words", "line", "sentence", "about", "starting"]
+    kind: Literal["text", "words", "line", "sentence", "about", "line_about", "starting"]
     value: str
 
 

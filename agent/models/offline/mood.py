@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from agent.models.offline.intents import Hold
+from agent.models.offline.patterns import expand
 from agent.models.offline.words import Phrase, Token
 
 _MARKS = "(?: [,.!;:…-])*"
@@ -15,10 +16,10 @@ _FILLERS = (
     "|good|awesome|wonderful|thanks|thank you|sorry|excuse me|um|uh|hmm|please|kindly|just|simply|also|then|and then|next|finally|lastly"
     "|and finally|first of all|firstly|secondly|thirdly|to start|to begin with|actually|additionally|furthermore|in addition|besides|moreover|and also|and|but|plus"
     "|after that|afterwards|oh|yes|yeah|yep|sure|agent|assistant|buddy|friend|my friend|mate|quick|quickly|quick one|one more thing|another thing"
-    "|listen|look|good morning|good evening|good afternoon|instead|rather|again|once more|btw|by the way|i say|question|for this persona|for the persona|if possible"
+    "|listen|look|good morning|good evening|good afternoon|instead(?! of)|again|once more|btw|by the way|i say|question|for this persona|for the persona|if possible"
     "|if you can|if you could|if you please|if you don't mind|if you would|when you can|when you get a chance|whenever you can|whenever you have time|when you have a moment|when you have time"
     "|if it's not too much trouble|if it is not too much trouble|if that's ok|if that's okay|as a first step|as a next step|could you|can you"
-    "|do me a favor and|do me a favour and|be a dear and|i think|i guess|i believe|i suppose|i'd say|on second thought|on second thoughts|never mind that|or"
+    "|do me a favor and|do me a favour and|be a dear and|i think|i guess|i believe|i suppose|i'd say|on second thought|on second thoughts|never mind that"
 )
 _HELP = "(?: (?:please|kindly|maybe|perhaps|just|also|possibly|quickly|now|then|go ahead and|be so kind as to|be so kind and|help me to|help me|try to|and))*"
 _ASKED = re.compile(
@@ -31,6 +32,7 @@ _ASKED = re.compile(
     "|is there (?:any|a) (?:chance|way) (?:that )?you (?:could|can|would)"
     "|any chance you (?:could|can|would)|(?:do|would) you think you (?:could|can)|are you able to|do you want to"
     "|is it possible for you to"
+    "|would it be (?:possible|ok|okay|fine|alright|all right|too much|too much trouble|too much to ask|a problem|a lot to ask)(?: for you)? (?:to|if you could|if you)"
     ")" + _HELP
 )
 _GERUND = re.compile(f"(?:(?:would|do) you mind|would you (?:please )?consider|mind){_HELP} (?=[^ ]+ing\\b)")
@@ -49,19 +51,18 @@ _WISH = re.compile(
 )
 _LEAD = re.compile(f"(?:{_FILLERS})(?={_MARKS} |{_MARKS}$){_MARKS} ?|(?:[,.!;:…&-] ?)+")
 _GREETING_WITH_NAME = re.compile(r"(?:hey|hi|hello) [^ ]+ (?:, |! |- )")
-_STEP_WORD = re.compile(
-    r"(?:first|second|third) (?:, ?|(?=(?:rename|delete|remove|add|change|show|list|append|replace|set|update|create|insert|undo|call|please)\b))"
-)
+_VERBS = "|".join(expand(f"<{group}>") for group in ("add", "delete", "change", "show")) + "|rename|undo|call|prepend"
+_STEP_WORD = re.compile(rf"(?:first|second|third) (?:, ?|(?=(?:please|{_VERBS})\b))")
 _TAIL_WORDS = (
     "please|thanks|thank you|thank you very much|thanks a lot|thanks a bunch|many thanks|thanks in advance|thank you in advance|thank you so much|thanks so much|cheers|ta"
     "|for me|for us|would you|will you|could you|can you|won't you|if you can|if you could|if you please|if you don't mind|if you would|if possible|if that's ok"
     "|if that's okay|if that's alright|when you can|when you get a chance|when you have a moment|when you have time|whenever you can|asap|right away|real quick|okay|ok|alright|mate"
     "|if it's not too much trouble|if it is not too much trouble|and thanks|and thank you|that's all|that is all|that's it|that would be great|that would be all|that'd be great|much appreciated|appreciate it"
 )
-_TAIL = re.compile(f"(?:^| )(?:(?:[,;!?…(-]|and) )*(?:{_TAIL_WORDS})(?: [.!?,…)]| : \\)| : -?\\))*$")
+_TAIL = re.compile(f"(?:^| )(?:(?:[,;!?…(-]|and) )*(?:{_TAIL_WORDS}|[:;] -? ?[)(])(?: [.!?,…)]| : \\)| : -?\\))*$")
 _WEAK_TAIL = re.compile(
     "(?: [,.])*(?: (?:now|right now|too|as well|also|instead|then|again|once more|first|immediately|quickly|today|completely|entirely|altogether|real quick|from now on|already"
-    "|anyway|at once|everywhere|permanently|for good))+(?P<end>(?: [.!?,…])*)$"
+    "|anyway|at once|permanently|for good|currently|at the moment|at present|exactly|these days|so far|though))+(?P<end>(?: [.!?,…])*)$"
 )
 _GERUNDS = {
     "renaming": "rename", "calling": "call", "changing": "change", "deleting": "delete", "removing": "remove",
@@ -97,7 +98,7 @@ _QUESTION = re.compile(
     "|(?:tell|show|explain|teach|remind|advise)(?: to)?(?: me| us)? (?:how (?!many|long|much)|what happens|what would|why|whether|if|when)"
     "|explain\\b|is it (?:possible|ok|okay|safe|bad|wise|good|fine|a good|a bad|better|worth|allowed|hard|easy)|is there (?:a|any) (?:way|possibility|option|command)"
     "|are you (?:able|going|sure|allowed)|are (?:we|they)\\b|have (?:you|i|we)\\b|did (?:you|i|we|it|that)\\b|do you (?:think|know|understand|support|remember|like|have|ever|want|need|mean|see|believe|recommend)"
-    "|has\\b|had\\b|was\\b|were\\b|why\\b|when\\b|where\\b|who\\b|whose\\b|whom\\b|what\\b|which\\b|will (?:the|it|this|that)\\b|is\\b|are\\b|does\\b|don't you think|isn't|aren't|doesn't|didn't|won't it|wouldn't it"
+    "|has\\b|had\\b|was\\b|were\\b|why\\b|when\\b|where (?:is|are|do|does|did|can|could|should|would|was|were|will|has|have)\\b|who\\b|whose\\b|whom\\b|what\\b|which\\b|will (?:the|it|this|that)\\b|is\\b|are\\b|does\\b|don't you think|isn't|aren't|doesn't|didn't|won't it|wouldn't it"
     "|i (?:want|need|would like|'d like|want-to)(?: to)? know|i'd like to know|i'm curious|i am curious|i'm wondering|i am wondering|i was wondering|i wonder|wondering|curious|any idea|any thoughts|thoughts on|what's|whats|who's|where's|how's"
     ")"
 )

@@ -1,7 +1,7 @@
 """The small pattern language of the grammar: regular expressions over a phrase's shadow with named word groups.
 
-In a pattern `<test>` stands for a word group below, `{x}` captures tokens lazily, `{q}`-style names that
-end in `q` capture one quoted text (or the text after a colon) alone.
+In a pattern `<test>` stands for a word group below, `{x}` captures tokens lazily as group `x`, `{xq}` one
+quoted text (or the text after a colon) alone as group `x`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _GROUPS = {
     "|test-prompts|test-messages|test-questions|tests|examples|samples|inputs|scenarios)",
     "add": "(?:add|append|create|insert|put|include|make|write|attach|introduce|set up|tack on|stick|throw in|save|store)",
     "delete": "(?:delete|remove|drop|erase|discard|kill|cut|scrap|trash|eliminate|strip|omit|ditch|clear|toss"
-    "|get rid of|take out|take away|throw away|throw out|cut out|clear out|wipe|wipe out|lose|purge|destroy)",
+    "|strike out|strike|cross out|chop|axe|nix|bin|expunge|get rid of|take out|take away|throw away|throw out|cut out|clear out|wipe|wipe out|lose|purge|destroy)",
     "change": "(?:change|update|edit|modify|alter|rewrite|reword|rephrase|set|make|turn|switch|revise|correct|fix|adjust|replace|swap)",
-    "show": "(?:show|show me|display|list|list out|print|print out|view|see|read|read me|read out|tell me|give me|get|get me|output"
+    "show": "(?:show me|show|display|list out|list|print out|print|view|see|read me|read out|read|tell me|give me|get me|get|output"
     "|let me see|let me have|look at|open|fetch|bring up|pull up|dump|have a look at|take a look at|check)",
     "say": "(?:saying|that says|that say|that reads|that asks|which says|which asks|asking|reading|with the text|with the content|with text|with content"
     "|with the words|with the question|with|called|that goes|like)",
@@ -44,6 +44,7 @@ _GROUPS = {
     "|talking about|that refers to|referring to|with|for|of)",
 }
 # fmt: on
+_WORD = re.compile(r"[a-z][a-z'-]*(?= |$)")
 _PLACEHOLDER = re.compile(r"(?<!\?P)<(\w+)>|\{(\w+)\}")
 
 
@@ -52,7 +53,7 @@ def _expand(match: re.Match[str]) -> str:
     if group:
         return _GROUPS[group]
     if capture.endswith("q"):
-        return f"(?P<{capture}>[QC])"
+        return f"(?P<{capture[:-1]}>[QC])"
     return f"(?P<{capture}>.+?)"
 
 
@@ -64,11 +65,43 @@ def expand(pattern: str) -> str:
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """Return the pattern compiled, for a whole phrase and whatever marks end it (group `end`)."""
-    return re.compile(f"{expand(pattern)}(?P<end>(?: [.!?;,…:)])*)")
+    return re.compile(f"{expand(pattern)}(?P<end>(?: [.!?;,…:])*)")
+
+
+@cache
+def first_words(pattern: str) -> frozenset[str] | None:
+    """Return the words a phrase can begin with to fit, or None when that does not show at a glance.
+
+    Most patterns begin with a verb; a phrase with another verb needs neither matching nor compiling.
+    """
+    text = expand(pattern)
+    if text.startswith("(?:"):
+        depth, at, alternatives, since = 0, 0, [], 3
+        for at, char in enumerate(text):
+            depth += (char == "(") - (char == ")")
+            if depth == 0:
+                alternatives.append(text[since:at])
+                break
+            if char == "|" and depth == 1:
+                alternatives.append(text[since:at])
+                since = at + 1
+        if text[at + 1 : at + 2] in ("?", "*"):
+            return None
+        if any(alternative == "" for alternative in alternatives):
+            return None
+    else:
+        alternatives = [text]
+    words = [_WORD.match(alternative) for alternative in alternatives]
+    if not all(words):
+        return None
+    return frozenset(word.group() for word in words if word)
 
 
 def fit(pattern: str, phrase: Phrase) -> re.Match[str] | None:
     """Match a whole phrase; phrases of more than `LONGEST` tokens match nothing."""
     if len(phrase) > LONGEST or len(phrase.shadow) > 12 * LONGEST:
+        return None
+    first = first_words(pattern)
+    if first is not None and (not phrase.tokens or phrase.tokens[0].norm not in first):
         return None
     return compiled(pattern).fullmatch(phrase.shadow)

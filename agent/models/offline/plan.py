@@ -112,6 +112,8 @@ def make_plan(understood: Understood, tools: Collection[str], earlier: Sequence[
     for k, intent in enumerate(intents):
         if isinstance(intent, Ask):
             return _question(intent, intents, k)
+    if clash := _contradiction(intents):
+        return _question(clash, (clash,), 0)
     blocking = [i for i in intents if isinstance(i, Talk) and i.subject in ("creative", "elsewhere", "persona-voice", "redo")]
     if blocking and len(intents) > 1:
         return Answer("I have not begun, because one part of your request is beyond me. " + speech.talked(blocking[0]))
@@ -176,6 +178,21 @@ def _failed(call: Call, result: Result, done: Sequence[str], more: bool) -> str:
     rest = " I have not gone on with the rest." if more else ""
     again = " Ask me again and I will read the persona anew." if "changed since" in result.output else ""
     return "\n\n".join([*done, told + rest + again])
+
+
+def _contradiction(intents: tuple[Intent, ...]) -> Ask | None:
+    """Ask when one message gives two names or two whole prompts."""
+    for kind in (Rename, SetPrompt):
+        found = [intent for intent in intents if isinstance(intent, kind)]
+        if len(found) > 1 and len(set(found)) > 1:
+            rest = tuple(intent for intent in intents if not isinstance(intent, kind))
+            options = tuple(
+                Option(f"{'Rename it to' if isinstance(one, Rename) else 'Set the system prompt to'} {speech.quote(one.name if isinstance(one, Rename) else one.text, 80)}", (one, *rest))
+                for one in found
+                if isinstance(one, Rename | SetPrompt)
+            )
+            return Ask("You gave me more than one of the same thing.", options)
+    return None
 
 
 def _missing_tools(intents: Sequence[Intent], tools: Collection[str]) -> list[str]:

@@ -75,7 +75,7 @@ def find(text: str, spot: Spot) -> list[Span]:
         place = int(spot.value)
         at = place - 1 if place > 0 else len(spans) + place
         return [spans[at]] if 0 <= at < len(spans) else []
-    lines = line_spans(text)
+    lines = sentence_spans(text) if spot.kind == "about" else line_spans(text)
     if spot.kind == "starting":
         wanted = spot.value.strip().casefold()
         return [span for span in lines if text[span[0] : span[1]].strip().casefold().startswith(wanted)]

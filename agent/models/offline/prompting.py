@@ -37,7 +37,8 @@ def _rule(*patterns: str, into: list[Rule] = PROMPTING):  # type: ignore[no-unty
 
 _START = "(?:start|beginning|top|front|head|very start|very beginning|very top)"
 _END = "(?:end|bottom|very end|very bottom|close|tail|foot)"
-_EDGE = f"(?:(?:at|to|in|on|onto|as) )?(?:the )?(?P<p>{_START}|{_END})(?: of (?:it|<prompt>))?"
+_OWN_LINE = "(?:(?:as|on|in) (?:a |its |an |the )?(?:new |own |separate |extra |single |additional )*(?:line|sentence|rule|paragraph)(?: of its own)? )?"
+_EDGE = f"{_OWN_LINE}(?:(?:at|to|in|on|onto|as) )?(?:the )?(?P<p>{_START}|{_END})(?: of (?:it|<prompt>))?"
 _SAYING = "(?:(?:saying|that says|which says|that reads|reading|stating|that states|like|as follows) )?(?:[:,-] )*"
 
 
@@ -73,9 +74,9 @@ def _added(said: Said, group: str, place: str, spot: Spot | None = None) -> Inte
 
 @_rule(
     "(?:<change>|overwrite|reset|use|define) <prompt> (?:<to>|:|, to|so that it (?:says|reads)|such that it says|completely with|entirely with|to (?:be|say|read)|=)(?: (?:just|only|simply|this|the following|exactly))*(?: [:,])* {x}", "<prompt> (?:should|must|shall|needs to|has to|is to|ought to)(?: now| instead| rather| just| simply| only)* (?:be changed to|be set to|be replaced with|be replaced by|be|become|read)(?: (?:just|only|simply|this|the following|exactly))*(?: :)? {x}",
-    "(?:make) <prompt> (?:say |read |be |into )?(?:just |only |simply )?(?:: )?{xq}", "(?:use|take|set|put|have|make) {xq} (?:as|for|to be) <prompt>", "(?:use|take) (?:this|the following) (?:as|for) <prompt> (?:: )?{xq}", "(?:write|create|make|start|here is|here's|use|set|give <it>) (?:a |the |this |my )*(?:new |different )+(?:system )?prompt (?:[:,-] )*{xq}", "(?:the )?(?:new )?(?:system )?(?:prompt|instructions) (?::|=|- >|→) {x}", "let <prompt> be {x}", "<prompt> {xq}",
+    "(?:make) <prompt> (?:say |read |be |into )?(?:just |only |simply |exactly )*(?:: )?{xq}", "(?:use|take|set|put|have|make) {xq} (?:as|for|to be) <prompt>", "(?:use|take) (?:this|the following) (?:as|for) <prompt> (?:: )?{xq}", "(?:write|create|make|start|here is|here's|use|set|give <it>) (?:a |the |this |my )*(?:new |different )+(?:system )?prompt (?:[:,-] )*{xq}", "(?:the )?(?:new )?(?:system )?(?:prompt|instructions) (?::|=|- >|→) {x}", "let <prompt> be {x}", "<prompt> {xq}",
     "(?:replace|swap|overwrite|exchange) (?:the )?(?:whole|entire|full|complete|all of|all|everything in|everything of|whole text of|whole content of|text of|content of|contents of)(?: of)?(?: the)? ?<prompt> (?:with|by|for|to) {x}", "(?:replace|change|swap|overwrite|rewrite) (?:everything|all of it|the whole thing|it all)(?: in <prompt>)? (?:with|by|to|as) {x}", "(?:set|change|update) <it> (?:system )?prompt (?:to|:) {x}",
-    "(?:i want|i'd like|i need) <prompt> to (?:be|say|read)(?: :)? (?:just |only )?{x}",
+    "(?:i want|i'd like|i would like|i need) <prompt> to (?:be(?: :)?|(?:say|read)(?: :)? (?:just|only|simply|exactly))(?: :)? {x}",
 )  # fmt: skip
 def _set(said: Said) -> Intent | None:
     part = said.part("x")
@@ -124,16 +125,15 @@ def _insert(said: Said) -> Intent | None:
         if spot is None or (spot.kind == "words" and not (head is not None and head.quotes()) and len(where) > 8):
             return None
     before = said.match["w"] in ("before", "above", "in front of", "ahead of", "preceding", "prior to")
-    group = "xq" if said.match.groupdict().get("xq") else "x"
     if spot is None:
-        return _added(said, group, "start" if before else "end")
-    return _added(said, group, "before" if before else "after", spot)
+        return _added(said, "x", "start" if before else "end")
+    return _added(said, "x", "before" if before else "after", spot)
 
 
 @_rule(
     f"(?:<add>|start|begin|open|finish|end|close) {{x}} {_EDGE}", f"(?:<add>) (?:at|to|in|on|onto) (?:the )?(?P<p>{_START}|{_END}) of (?:it|<prompt>) {_SAYING}{{x}}", f"(?:at|to|in|on) (?:the )?(?P<p>{_START}|{_END}) of (?:it|<prompt>) ,? ?(?:<add>) {_SAYING}{{x}}",
     "(?P<p>start|begin|open|introduce|precede|prefix) <prompt> (?:off )?(?:with|by) {x}", "(?P<p>end|finish|close|conclude|extend|complete|continue|supplement|amend) <prompt> (?:off )?(?:with|by)(?: adding)? {x}", "<prompt> (?:should|must|shall|needs to|has to|ought to)(?: also| now)* (?P<p>start|begin|end|close|finish) with {x}", "(?:make|have|let) <prompt> (?P<p>start|begin|end|close|finish) with {x}",
-    "(?P<p>prepend) {x}(?: (?:to|in|at|before) <prompt>)?", "(?P<p>prepend) to <prompt> (?:: )?{x}", "(?P<p>first|last) line of <prompt> should be {xq}",
+    "(?P<p>prepend) {x}(?: (?:to|in|at|before) <prompt>)?", "(?P<p>prepend) to <prompt> (?:: )?{x}", "(?P<p>first|last) line of <prompt> should be {xq}", f"(?:<add>|use) {{x}} as (?:a |the |its |an )?(?:new |very |own |additional )*(?P<p>first|opening|last|final|closing) (?:line|sentence|rule|paragraph|words|instruction)(?: (?:of|in|to|for) <prompt>)?",
 )  # fmt: skip
 def _add_at_edge(said: Said) -> Intent | None:
     part = said.part("x")
@@ -148,18 +148,26 @@ def _add_at_edge(said: Said) -> Intent | None:
 
 @_rule(
     "(?P<v><add>) {x} (?:to|into|in|onto|within|inside|on) (?:the text of |the end of )?<prompt>(?: as (?:a|the) (?:new )?(?P<p>last|final|first|closing|opening)? ?(?:line|sentence|rule))?", f"(?P<v><add>) (?:to|into|in|onto|inside) <prompt> (?:that )?{_SAYING}{{x}}", f"(?:in|to|inside|within|for) <prompt> ,? ?(?P<v><add>) {_SAYING}{{x}}",
-    "<prompt> (?:should|must|shall|needs to|has to|ought to)(?: also| additionally| now)* (?:say|mention|include|contain|state|have|tell it)(?: also)?(?: :)? {x}", f"(?P<v><add>) (?:<the>(?:following |new |extra |another |one more |last |final |more )*(?:line|lines|sentence|sentences|rule|rules|text|instruction|instructions|paragraph|words|note|guideline|bullet|bullet point|phrase)) (?:(?:to|in|into) <prompt> )?{_SAYING}{{x}}(?: (?:to|in|into) <prompt>)?",
+    "(?:i'd like|i would like|i want|i need) <prompt> to (?:also |additionally )?(?:say|mention|include|contain|state|have)(?: also)?(?: :)? {x}", "<prompt> (?:should|must|shall|needs to|has to|ought to)(?: also| additionally| now)* (?:say|mention|include|contain|state|have|tell it)(?: also)?(?: :)? {x}", f"(?P<v><add>) (?:<the>(?:following |new |extra |another |one more |last |final |more )*(?:line|lines|sentence|sentences|rule|rules|text|instruction|instructions|paragraph|words|note|guideline|bullet|bullet point|phrase)) (?:(?:to|in|into) <prompt> )?{_SAYING}{{x}}(?: (?:to|in|into) <prompt>)?",
     "(?P<v>append|tack on|attach) {x}", "(?P<v>append) (?:: )?{x}", "(?:make|let|have) <prompt> (?:also )?(?:say|mention|include|contain) {x}", "{xq} (?:should|must|needs to|has to) (?:also )?(?:be (?:added|appended|in|included|part of|put)|go)(?: (?:to|in|into|of))* <prompt>", "(?:get|work|squeeze|slip|write|also|i want|i'd like|i need|have) {xq} (?:in|into|added to|to be in|to be added to|to) <prompt>", "<prompt> (?:\\+|\\+ =) {xq}", "(?:<add>) (?:as )?(?:a |the )?(?P<p>last|final|first|closing|opening) (?:line|sentence)(?: (?:to|of|in) <prompt>)? (?:: )?{xq}",
 )  # fmt: skip
 def _add(said: Said) -> Intent | None:
     groups = said.match.groupdict()
-    group = "xq" if groups.get("xq") else "x"
-    part = said.part(group)
+    part = said.part("x")
     if part is None or fit("<prompt>", part) or re.search(r"\b(?:instead of|rather than)\b", part.shadow):
         return None
     if groups.get("v") in ("make", "include", "save", "store", "create", "write") and not part.quotes() and not content.is_sentence(part):
         return None
-    return _added(said, group, _place(groups.get("p")))
+    added = _added(said, "x", _place(groups.get("p")))
+    if isinstance(added, AddText) and re.search(r" (?:should|must|shall|to) (?:say|state) (?::? ?)$", said.match.string[: said.match.start("x")]):
+        return Ask(
+            "Should it say that as well, or nothing but that?",
+            (
+                Option(f"Add “{added.text}” at the end of the system prompt", (added,), "add also well too as append end"),
+                Option(f"Set the whole system prompt to “{added.text}”", (SetPrompt(added.text),), "set whole only nothing but replace"),
+            ),
+        )
+    return added
 
 
 @_rule("(?:<add>) (?:something|some text|some words|a line|a sentence|a rule|text|more|stuff|a few words|a bit|an instruction)? ?(?:to|into|in) <prompt>", "(?:extend|expand) <prompt>")
@@ -169,7 +177,7 @@ def _add_what(said: Said) -> Intent:
 
 @_rule("(?:<add>|also) (?:<the>(?:text|words?|phrase) )?{xq}")
 def _add_where(said: Said) -> Intent:
-    text = content.clean_block(said.text("xq"))
+    text = content.clean_block(said.text("x"))
     return Ask(
         f"Where should “{text[:120]}” go?",
         (
@@ -187,8 +195,7 @@ def _add_where(said: Said) -> Intent:
     "(?:i|we) (?:do not|don't|no longer) want {xq} in <prompt>(?: (?:any more|anymore))?", "{xq} (?:can|should|must|has to|needs to) (?:go|be removed|be deleted|disappear)(?: from <prompt>)?",
 )  # fmt: skip
 def _remove(said: Said) -> tuple[Intent, ...] | Intent | None:
-    group = "xq" if said.match.groupdict().get("xq") else "x"
-    part = said.part(group)
+    part = said.part("x")
     if part is None or fit("(?:something|anything|some|it|that|this|some lines?|a line|a sentence|everything else|the rest|stuff)", part):
         return Ask("Which words should go? Give me the exact text, or say which line.", ()) if part else None
     if fit("(?:everything|all|all of it|the whole text|all text|all lines|all the lines|all of the text)", part):
@@ -219,7 +226,7 @@ def _remove_somewhere(said: Said) -> Intent | None:
         return None
     if spot.kind in ("line", "sentence", "starting", "text"):
         return RemoveText(spot, "prompt")
-    if spot.kind == "about":
+    if spot.kind in ("about", "line_about"):
         if fit("(?:everything|anything|the thing|the stuff|the one|any mention|all mentions|one) {x}", part):
             return DeleteThing(spot.value, False)
         return RemoveText(spot, "prompt")
@@ -258,7 +265,7 @@ def _replace(said: Said) -> Intent | None:
     if spot is None or (spot.kind == "words" and (len(old_part) > 14 or (re.search(r"\b(?:to|with|by)\b", old_part.shadow) and not new_part.quoted))):
         return None
     explicit = bool(located or re.search(fr"(?:\bin|within|throughout|of|from|inside) {_PROMPT_WORDS}", said.match.string[said.match.end("n") :])) or bool(re.match(fr"(?:in|inside|within) {_PROMPT_WORDS}", said.match.string))
-    if spot.kind in ("line", "sentence", "about", "starting"):
+    if spot.kind in ("line", "sentence", "about", "line_about", "starting"):
         explicit = True
     new = content.text_of(new_part, said.text("n") if not swapped else new_part.raw())
     if new is None:

@@ -38,6 +38,11 @@ class TestInput:
     content: str
 
 
+_NO_ID = frozenset(
+    "C about and or to with in of for on by is it that this one ones too list again now please first last all".split()
+)
+
+
 def ordinal(shadow: str) -> int | None:
     """Return the place an ordinal names (`first` 1, `last` -1, `22nd` 22), or None."""
     word = shadow.removeprefix("very ")
@@ -81,7 +86,7 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
         return part.group(match, name)
 
     if match := fit(
-        rf"<the>(?P<n>{_ORDINAL}) (?:<test>|one|of the <tests>|of them|of <tests>|of my <tests>|entry|item)",
+        rf"<the>(?P<n>{_ORDINAL}) (?:<tests>|<test>|one|entry|item|of them)(?: (?:of|in|from|on|among) (?:the |my |all |our |these |those )*(?:<tests>|list|them))?",
         part,
     ):
         return _at(ordinal(match["n"]))
@@ -120,7 +125,7 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
         "<the>(?:<test>|one) (?:with (?:the )?id |with (?:the )?identifier |with (?:the )?(?:text |content )|called |named |id |labelled |that says |saying |which says |that reads |that asks |: )?{xq}",
         part,
     ):
-        return _exact(group(match, "xq"))
+        return _exact(group(match, "x"))
     if match := fit(
         "<the>(?:<test>|one) (?:with (?:the )?id |with (?:the )?identifier |called |named |id |labelled )(?P<x>[^ ]+(?: [-_] ?[^ ]+)*)",
         part,
@@ -134,9 +139,11 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
     if match := fit("(?:the |my |our |that |this )(?P<x>.+?) (?:<test>|one|entry)", part):
         return _named(group(match, "x"))
     if match := fit("{xq} <test>", part):
-        return _exact(group(match, "xq"))
+        return _exact(group(match, "x"))
     if match := fit("(?P<x>[^ ]+(?: [^ ]+)?) (?:test input|test-input|test case|test|input)", part):
         return _named(group(match, "x"))
+    if (match := fit("(?:the )?(?:<tests>|<test>) (?P<x>[^ ]+)", part)) and match["x"] not in _NO_ID:
+        return _exact(group(match, "x"))
     if fit("(?:the|that|this|my|our) <test>", part) or fit("(?:that|this) one", part) or fit("it", part):
         return (Reference("pronoun"),)
     if noun:
@@ -145,7 +152,7 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
         if match := fit(rf"(?:number |# )?(?P<n>{_NUMBER})", part):
             return (Reference("id_or_number", str(number(match["n"]))),)
         if match := fit("{xq}", part):
-            return _exact(group(match, "xq"))
+            return _exact(group(match, "x"))
         if len(part) <= 3:
             return _named(_without_article(part))
     return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from agent.models.offline.changing import ANOTHER
 from agent.models.offline.grammar import is_request, parse
 from agent.models.offline.intents import (
     AddTest,
@@ -19,6 +20,8 @@ from agent.models.offline.intents import (
     Hold,
     Intent,
     Option,
+    RemoveText,
+    Rename,
     ReplaceText,
     SetPrompt,
     Show,
@@ -29,7 +32,10 @@ from agent.models.offline.patterns import LONGEST
 from agent.models.offline.words import Phrase, Token, phrase
 
 _MOST_CUTS = 40
-_CONNECTORS = frozenset({"and", "then", "also", "plus", ",", ";", "&", "but", "afterwards", "next", "finally"})
+_THEREFORE = frozenset({"so", "therefore", "hence", "thus"})
+_CONNECTORS = frozenset(
+    {"and", "then", "also", "plus", ",", ";", "&", "but", "afterwards", "next", "finally", *_THEREFORE}
+)
 _BARE = frozenset(["the", "my", "our", "its", "all", "a", "an", "his", "her", "their", "this", "that", "name", "names", "everything", "both", "tests", "prompt"])
 _ABBREVIATIONS = frozenset(["dr", "mr", "mrs", "ms", "st", "prof", "jr", "sr", "no", "vs", "etc", "e.g", "i.e", "eg", "ie", "inc"])
 _ITEM = re.compile(r"^[ \t]*(?:\d{1,3}[.)]|[-*•])[ \t]+(?=\S)", re.MULTILINE)
@@ -42,6 +48,10 @@ _REASON = re.compile(r"(?:because|since|as|it's|it is|that's|that is|i (?:like|l
 _SECOND_THOUGHT = re.compile(r"\b(?:no|not|wait|keep|don't|never|actually|unless|if|but|except|hold on|instead|stop|undo|cancel|sorry)\b")
 _SEQUENCE = re.compile(r"(?:and |& )?(?:then|also|after that|afterwards|next|finally|and|plus|additionally|in addition|lastly|besides)\b")
 _ELSE = re.compile(r"\b(?:else|other|others|rest|test|tests|prompt|name|line|lines|first|second|third|last|it|them|one)\b")
+
+
+_NAMED = (Rename, AddText, ReplaceText, SetPrompt, AddTest, ChangeTest, DeleteTests)
+"""Requests that say in full what they are about: enough to doubt where free text ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +94,23 @@ def _gather(steps: list[_Step]) -> Understood:
             if requested and (late or (isinstance(intent, Talk) and intent.subject == "nothing")):
                 unclear.append(step.phrase.raw().strip())
                 continue
+            if isinstance(intent, AddTest) and intent.topic == ANOTHER:
+                intent = _another(intents, intent.content)
             intents.append(intent)
         requested = requested or is_request(step.intents)
     aside = {"comment", "thanks", "hello"} | ({"nothing"} if requested else set())
     polite = [i for i in intents if not (isinstance(i, Talk) and i.subject in aside)]
     return Understood(tuple(polite or intents[:1]), tuple(unclear))
+
+
+def _another(before: list[Intent], content: str) -> Intent:
+    """What "a new one" is: a line when the step before was about the prompt, else a test input."""
+    if before and isinstance(before[-1], AddText | RemoveText | ReplaceText | SetPrompt):
+        return AddText(content)
+    if before and isinstance(before[-1], AddTest | ChangeTest | DeleteTests | Show):
+        return AddTest(content)
+    line, test = Option("A line at the end of the system prompt", (AddText(content),), "line prompt"), Option("A test input", (AddTest(content),), "test input")
+    return Ask("A new what?", (line, test))
 
 
 def _list_items(message: str) -> list[str] | None:
@@ -171,10 +193,9 @@ def _cut_content(step: _Step) -> list[_Step]:
     doubtful = False
     for k in reversed(places[-_MOST_CUTS:]):
         piece = inner.part(k, end)
-        first = piece.tokens[0]
         named = bool(_SEQUENCE.match(" ".join(token.norm for token in piece.tokens[:3])))
         made = parse(piece)
-        if not is_request(made) or _bare_show(piece, made):
+        if made is None or not any(isinstance(intent, _NAMED) for intent in made):
             continue
         sentence = inner.tokens[k - 1].norm in ".!?" or inner.tokens[k - 1].kind in ("newline", "quote")
         line = inner.tokens[k - 1].kind == "newline"
@@ -183,7 +204,6 @@ def _cut_content(step: _Step) -> list[_Step]:
             end = k
         else:
             doubtful = True
-        del first
     if doubtful:
         return [_Step(step.phrase, (_doubt(step),))]
     if not cuts:
@@ -370,7 +390,15 @@ def _cut_sentence(sentence: Phrase) -> list[_Step]:
     # "In the prompt, replace …" is one step although its right side would stand alone.
     if made is None and is_request(whole):
         return [_Step(sentence, whole)]
+    if made is None and _gives_reason(sentence, end, left):
+        made = (Talk("comment"),)
     return [_Step(left, made), *steps]
+
+
+def _gives_reason(sentence: Phrase, end: int, left: Phrase) -> bool:
+    """Whether the left side is only why: "I want to see how it copes with grief, so add …"."""
+    between = {token.norm for token in sentence.tokens[end : end + 3]}
+    return bool(between & _THEREFORE) and not _SECOND_THOUGHT.search(left.shadow)
 
 
 def _stands_alone(piece: Phrase, made: tuple[Intent, ...] | None) -> bool:
@@ -390,7 +418,9 @@ def _stands_alone(piece: Phrase, made: tuple[Intent, ...] | None) -> bool:
 
 def _with_verb(first: tuple[Token, ...], piece: Phrase, left: Phrase) -> tuple[Intent, ...] | None:
     """Read `'c' with 'd'` as `replace 'c' with 'd'` when the verb was said before and both sides are whole."""
-    if not first or first[0].kind != "word" or piece.tokens[0].kind != "quote" or len(piece) < 3:
+    if not first or first[0].kind != "word" or len(piece) < 3 or not piece.quotes():
+        return None
+    if piece.tokens[0].kind != "quote" and piece.tokens[0].norm not in ("the", "its", "my", "test", "line", "name"):
         return None
     made = parse(Phrase(piece.source, (*first, *piece.tokens)))
     if is_request(made) and is_request(parse(left)):
