@@ -3,45 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from urllib.parse import urlsplit, urlunsplit
 
 from agent.models.base import ModelError
 
 OFFICIAL = "https://api.anthropic.com"
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """How to reach a server.
-
-    Attributes:
-        base_url: normalised (see `normalise_base_url`).
-        api_key, auth_token: at most one is set; neither for a server that wants none.
-        key_name: where the key came from, or the setting a person would set.
-    """
-
-    base_url: str = OFFICIAL
-    api_key: str | None = field(default=None, repr=False)
-    auth_token: str | None = field(default=None, repr=False)
-    key_name: str = "ANTHROPIC_API_KEY"
-
-
-def connection_from(environ: Mapping[str, str], base_url: str | None = None) -> Connection | None:
-    """Return the connection the environment describes, or None when it names neither key nor server.
-
-    Args:
-        environ: the environment (`ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `ANTHROPIC_BASE_URL`).
-        base_url: a base URL from elsewhere; wins over the environment.
-    """
-    base_url = base_url or environ.get("ANTHROPIC_BASE_URL", "").strip() or None
-    api_key = environ.get("ANTHROPIC_API_KEY") or None
-    auth_token = None if api_key else environ.get("ANTHROPIC_AUTH_TOKEN") or None
-    if not (api_key or auth_token or base_url):
-        return None
-    key_name = "ANTHROPIC_AUTH_TOKEN" if auth_token else "ANTHROPIC_API_KEY"
-    return Connection(normalise_base_url(base_url or OFFICIAL), api_key, auth_token, key_name)
 
 
 def normalise_base_url(url: str) -> str:

@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.models.endpoint import (
-    OFFICIAL,
     check_base_url,
     check_key,
-    connection_from,
     hide_secrets,
     is_loopback,
     is_official,
@@ -41,26 +39,6 @@ def test_nothing_that_shows_has_a_secret_in_it() -> None:
 )
 def test_what_kind_of_server_a_url_is(url: str, loopback: bool, official: bool) -> None:
     assert (is_loopback(url), is_official(url)) == (loopback, official)
-
-
-def test_the_environment_describes_a_connection() -> None:
-    assert connection_from({}) is None
-    assert connection_from({"ANTHROPIC_API_KEY": "", "ANTHROPIC_BASE_URL": " "}) is None
-    keyed = connection_from({"ANTHROPIC_API_KEY": "k", "ANTHROPIC_AUTH_TOKEN": "t"})
-    assert keyed is not None
-    assert (keyed.base_url, keyed.api_key, keyed.auth_token) == (OFFICIAL, "k", None)
-    token = connection_from({"ANTHROPIC_AUTH_TOKEN": "t", "ANTHROPIC_BASE_URL": "http://x/v1/"})
-    assert token is not None
-    assert (token.base_url, token.api_key, token.auth_token, token.key_name) == (
-        "http://x",
-        None,
-        "t",
-        "ANTHROPIC_AUTH_TOKEN",
-    )
-    local = connection_from({"ANTHROPIC_BASE_URL": "http://127.0.0.1:8080"})
-    assert local is not None
-    assert (local.api_key, local.auth_token) == (None, None)
-    assert "'k'" not in repr(keyed)
 
 
 def test_a_key_is_stripped() -> None:
