@@ -1,0 +1,57 @@
+"""What starting a command may import: no SDK and no screen where neither is used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.persona_agent import ROOT, Workplace
+
+PROBE = """
+import json, sys
+from tui.cli.boundary import run
+try:
+    run(sys.argv[1:])
+except SystemExit as leaving:
+    code = leaving.code
+print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
+"""
+
+
+def modules_after(place: Workplace, *arguments: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, *arguments],
+        capture_output=True,
+        env=place.environment(),
+        cwd=ROOT,
+        check=False,
+    )
+    told = json.loads(done.stderr.decode().splitlines()[-1])
+    assert told["code"] == 0, done.stderr
+    return set(told["modules"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["list"],
+        ["list", "--json"],
+        ["show", "optimist"],
+        ["log", "optimist"],
+        ["history", "optimist"],
+        ["chat", "--help"],
+        ["chat", "optimist", "What is the name?", "--model", "offline"],
+        ["doctor"],
+    ],
+)
+def test_no_command_without_a_screen_imports_the_sdk_or_the_app(
+    place: Workplace, arguments: list[str]
+) -> None:
+    modules = modules_after(place, *arguments)
+    assert "tui.cli.group" in modules
+    assert {name for name in modules if name.split(".")[0] in ("anthropic", "textual", "httpx2")} == set()
