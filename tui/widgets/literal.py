@@ -78,6 +78,8 @@ class LiteralButton(Button):
     def __init__(self, text: str = "", *, focusable: bool = True, **kwargs: Any) -> None:
         super().__init__(label(text), **kwargs)
         self.can_focus = focusable
+        # A press that follows at once counts too, and no timer repaints the button.
+        self.active_effect_duration = 0
 
     def set_label(self, text: str) -> None:
         """Show `text` on the button."""

@@ -19,6 +19,9 @@ from textual.widgets import TextArea
 
 from tui.sanitise import sanitise, stand_ins
 
+LONG_LINE = 4_000
+"""Characters from which a line is drawn row by row."""
+
 
 class GuardedTextArea(TextArea):
     """A `TextArea` for text of any size and origin. What is pasted is made harmless first."""
@@ -101,6 +104,36 @@ class GuardedTextArea(TextArea):
         column = min(column, len(self.document.get_line(row)))
         self._cursor_offset = self.wrapped_document.location_to_offset((row, column))
 
-    def render_line(self, y: int) -> Strip:
-        """Return a row; never more than what is there."""
-        return super().render_line(y)
+    def _render_line(self, y: int) -> Strip:
+        """Return a row. Of a very long line only the row is looked at, where the base class cuts up all of it."""
+        row = y + self.scroll_offset.y
+        places = self.wrapped_document._offset_to_line_info
+        if not self.soft_wrap or self.show_line_numbers or self._highlights or row >= len(places):
+            return super()._render_line(y)
+        line_index, section = places[row]
+        line = self.document.get_line(line_index)
+        if len(line) <= LONG_LINE:
+            return super()._render_line(y)
+        offsets = self.wrapped_document.get_offsets(line_index)
+        start = offsets[section - 1] if section else 0
+        end = offsets[section] if section < len(offsets) else len(line)
+        return self._render_stretch(line_index, line, start, end)
+
+    def _render_stretch(self, line_index: int, line: str, start: int, end: int) -> Strip:
+        """Return the characters from `start` to `end` of a line as a row, with selection and cursor."""
+        theme = self._theme
+        base = theme.base_style or self.rich_style
+        shown = Text(stand_ins(line[start:end]) + (" " if end == len(line) else ""), end="", no_wrap=True)
+        first, last = sorted(self.selection)
+        if theme.selection_style is not None and first != last and first[0] <= line_index <= last[0]:
+            left = first[1] if first[0] == line_index else 0
+            right = last[1] if last[0] == line_index else len(line)
+            shown.stylize(theme.selection_style, max(left - start, 0), max(right - start, 0))
+        row, column = self.selection.end
+        is_here = row == line_index and start <= column and (column < end or end == len(line))
+        if is_here and self._draw_cursor and theme.cursor_style is not None:
+            shown.stylize(theme.cursor_style, column - start, column - start + 1)
+        shown.expand_tabs(self.indent_width)
+        strip = Strip(shown.render(self.app.console), shown.cell_len)
+        width = self.scrollable_content_region.width
+        return strip.extend_cell_length(width, base).crop(0, width).apply_style(base)

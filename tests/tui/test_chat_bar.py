@@ -1,0 +1,287 @@
+"""The chat bar under the pilot: what sends, what does not, and that no word is lost."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from textual import events
+from textual.app import App, ComposeResult
+from textual.widgets import Static
+
+from tui.widgets.chat_bar import ChatBar, Mode
+from tui.widgets.sent_messages import SentMessages
+
+
+class Stage(App[None]):
+    """A screen with a chat bar at its bottom."""
+
+    CSS = "ChatBar { dock: bottom; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bar = ChatBar()
+        self.sent: list[tuple[str, Mode]] = []
+        self.heard: list[object] = []
+
+    def compose(self) -> ComposeResult:
+        yield Static("panes")
+        yield self.bar
+
+    def on_mount(self) -> None:
+        self.bar.input.focus()
+
+    def on_chat_bar_submitted(self, message: ChatBar.Submitted) -> None:
+        self.sent.append((message.text, message.mode))
+
+    def on_chat_bar_follow_up(self, message: ChatBar.FollowUp) -> None:
+        self.heard.append(("follow up", message.text))
+
+    def on_chat_bar_stop_pressed(self) -> None:
+        self.heard.append("stop")
+
+    def on_chat_bar_show_output_pressed(self) -> None:
+        self.heard.append("show")
+
+    def on_chat_bar_paged(self, message: ChatBar.Paged) -> None:
+        self.heard.append(message.pages)
+
+
+async def test_enter_sends_and_empties_the_input() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        await pilot.press("h", "i", "enter")
+        await pilot.pause()
+        assert app.sent == [("hi", "idle")]
+        assert app.bar.draft == ""
+
+
+@pytest.mark.parametrize("key", ["ctrl+j", "shift+enter", "alt+enter"])
+async def test_the_newline_keys_do_not_send(key: str) -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        await pilot.press("a", key, "b")
+        await pilot.pause()
+        assert app.bar.draft == "a\nb"
+        assert app.sent == []
+
+
+async def test_a_backslash_before_enter_is_a_newline() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        await pilot.press("a", "\\", "enter", "b", "enter")
+        await pilot.pause()
+        assert app.sent == [("a\nb", "idle")]
+
+
+async def test_blank_text_is_not_sent_and_not_lost() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        await pilot.press("space", "enter")
+        await pilot.pause()
+        assert app.sent == []
+        assert app.bar.draft == " "
+
+
+async def test_the_input_grows_with_its_text_up_to_eight_rows() -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        heights = []
+        for _ in range(12):
+            await pilot.press("x", "ctrl+j")
+            await pilot.pause()
+            heights.append(app.bar.input.size.height)
+        assert heights[:3] == [2, 3, 4]
+        assert heights[-1] == 8
+
+
+async def test_a_paste_never_sends_and_arrives_whole() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        text = "line\n" * 3000 + "end\n"
+        app.post_message(events.Paste(text))
+        await pilot.pause()
+        assert app.bar.draft == text
+        assert app.sent == []
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent == [(text, "idle")]
+
+
+async def test_a_paste_of_a_megabyte_is_there_at_once() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        text = "some words in a line of prose\n" * 35_000
+        start = time.process_time()
+        app.post_message(events.Paste(text))
+        await pilot.pause()
+        assert len(app.bar.draft) == len(text)
+        assert time.process_time() - start < 5
+
+
+async def test_what_is_pasted_is_harmless() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        app.post_message(events.Paste("a\x1b]52;c;eA==\x07b\r\nc\u202ed"))
+        await pilot.pause()
+        assert app.bar.draft == "ab\ncd"
+
+
+async def test_undo_of_a_paste_longer_than_the_input_gives_the_text_before() -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("a")
+        app.bar.input.history.checkpoint()
+        app.post_message(events.Paste("\n".join(f"line {number}" for number in range(200))))
+        await pilot.pause()
+        await pilot.press("ctrl+z")
+        await pilot.pause()
+        assert app.bar.draft == "a"
+        await pilot.press("ctrl+y")
+        await pilot.pause()
+        assert app.bar.draft.endswith("line 199")
+
+
+async def test_up_and_down_go_through_what_was_sent_and_lose_nothing() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        bar = app.bar
+        bar.set_sent(["first", "second"])
+        await pilot.press(*"draft")
+        await pilot.press("up")
+        assert bar.draft == "second"
+        await pilot.press("!", "up")
+        assert bar.draft == "first"
+        await pilot.press("up")
+        assert bar.draft == "first"
+        await pilot.press("down")
+        assert bar.draft == "second!"
+        await pilot.press("down")
+        assert bar.draft == "draft"
+
+
+async def test_up_moves_within_a_text_of_several_lines_first() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        app.bar.set_sent(["before"])
+        await pilot.press("a", "ctrl+j", "b", "up")
+        assert app.bar.draft == "a\nb"
+        await pilot.press("up")
+        assert app.bar.draft == "before"
+
+
+async def test_a_draft_put_aside_comes_back_with_up() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        await pilot.press(*"word")
+        assert app.bar.put_draft_aside()
+        assert app.bar.draft == ""
+        assert not app.bar.put_draft_aside()
+        await pilot.press("up")
+        assert app.bar.draft == "word"
+
+
+async def test_send_is_stop_while_it_runs_and_reply_while_it_asks() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 24)) as pilot:
+        bar = app.bar
+        button = bar.query_one(".chat--act")
+        await pilot.press("a")
+        await pilot.click(".chat--act")
+        bar.set_mode("running")
+        await pilot.press("b")
+        await pilot.click(".chat--act")
+        assert str(button.label) == "Stop"
+        await pilot.press("enter")
+        bar.set_mode("asking", "Which [b]one[/]?")
+        await pilot.pause()
+        assert str(button.label) == "Reply"
+        assert str(bar.input.placeholder) == "Which [b]one[/]?"
+        await pilot.press("c")
+        await pilot.click(".chat--act")
+        await pilot.pause()
+        assert app.sent == [("a", "idle"), ("b", "running"), ("c", "asking")]
+        assert app.heard == ["stop"]
+        assert app.focused is bar.input, "no button takes the focus"
+
+
+async def test_the_show_output_button_and_page_keys_are_told() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 24)) as pilot:
+        await pilot.press("x", "pageup", "pagedown")
+        await pilot.click(".chat--show")
+        await pilot.pause()
+        assert app.heard == [-1, 1, "show"]
+        assert app.bar.draft == "x"
+
+
+async def test_tab_accepts_a_completion_else_queues_while_it_runs() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        bar = app.bar
+        await pilot.press("/", "m")
+        bar.set_completion("odel")
+        assert bar.take_tab()
+        assert bar.draft == "/model"
+        assert not bar.take_tab()
+        bar.set_mode("running")
+        assert bar.take_tab()
+        await pilot.pause()
+        assert app.heard == [("follow up", "/model")]
+        assert bar.draft == ""
+
+
+async def test_a_change_of_mode_keeps_the_draft() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        await pilot.press(*"draft")
+        for mode in ("running", "asking", "idle"):
+            app.bar.set_mode(mode, "Why?")
+            app.bar.set_status("model · 3 tok")
+            app.bar.set_trace("edit +1 −1")
+        await pilot.pause()
+        assert app.bar.draft == "draft"
+        assert app.focused is app.bar.input
+
+
+async def test_one_very_long_line_is_typed_into_and_shown() -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 12)) as pilot:
+        area = app.bar.input
+        app.post_message(events.Paste("word " * 4000))
+        await pilot.pause()
+        await pilot.press("e", "n", "d")
+        await pilot.pause()
+        shown = [area.render_line(y).text for y in range(area.size.height)]
+        assert shown[-1].rstrip().endswith("word end")
+        assert {len(row) for row in shown} == {area.scrollable_content_region.width}
+
+
+@given(st.lists(st.text(max_size=4), max_size=6), st.lists(st.sampled_from("udw"), max_size=20))
+@settings(max_examples=100)
+def test_no_message_or_draft_is_lost_on_the_way_up_and_down(messages: list[str], keys: list[str]) -> None:
+    sent = SentMessages(messages)
+    shown = "draft"
+    written: dict[int, str] = {}
+    for number, key in enumerate(keys):
+        if key == "w":
+            shown += str(number)
+            written[sent._at] = shown
+        else:
+            target = sent.previous(shown) if key == "u" else sent.following(shown)
+            shown = shown if target is None else target
+            assert shown == written.get(sent._at, shown)
+    while (target := sent.following(shown)) is not None:
+        shown = target
+    assert shown == written.get(len(messages), "draft")
+
+
+def test_sent_messages_are_found_latest_first_and_once() -> None:
+    sent = SentMessages(["Make it warm", "no", "make it cold", "Make it warm"])
+    assert sent.find("MAKE") == ["Make it warm", "make it cold"]
+    sent.add("   ")
+    sent.add("Make it warm")
+    assert sent.messages.count("Make it warm") == 2
+    assert not sent.browsing
