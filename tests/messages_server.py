@@ -328,3 +328,15 @@ async def _send(
     head = f"HTTP/1.1 {status} X\r\n" + "".join(f"{key}: {value}\r\n" for key, value in lines.items())
     writer.write((head + "\r\n").encode("latin-1") + body)
     await writer.drain()
+
+
+def main() -> None:
+    """Serve the tool-using brain until Ctrl+C, for trying the program by hand."""
+    with MessagesServer(ToolUsingBrain()) as server:
+        print(f"ANTHROPIC_BASE_URL={server.url} ANTHROPIC_API_KEY={server.key}", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -15,7 +15,7 @@ from agent.models.stalls import Clock, StallClocks, Timer
 Put = Callable[[bytes], Awaitable[None]]
 Read = Callable[[Put], Awaitable[None]]
 
-SETTLE = 2.0
+SETTLE = 0.5
 """Seconds a cancelled request may take to close its connection before it is left behind."""
 
 

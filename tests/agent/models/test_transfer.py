@@ -1,0 +1,186 @@
+"""From a request to block events: whatever the bytes, the faults and the moment of a cancellation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.models.base import BlockDelta, BlockEvent, Done, Failed, ModelError
+from agent.models.errors import Where, from_exception
+from agent.models.stalls import Patience, StallClocks
+from agent.models.transfer import transfer
+from agent.models.wire import Accumulator
+from tests.agent.models.clock import FakeClock
+from tests.messages_answers import Answer, Call, Text, encode_event, wire_events
+
+Put = Callable[[bytes], Awaitable[None]]
+STREAM = b"".join(
+    encode_event(event) for event in wire_events(Answer((Text("Hello there."), Call("t", {"a": 1}))))
+)
+
+
+def events_of(read: Callable[[Put], Awaitable[None]], clock: FakeClock | None = None) -> Any:
+    clock = clock or FakeClock()
+    return transfer(
+        read,
+        Accumulator(),
+        clock=clock,
+        stalls=StallClocks(clock.now(), Patience(), "http://x"),
+        explain=lambda error: from_exception(error, Where("http://x")),
+    )
+
+
+def reading(
+    chunks: list[bytes], fault: Exception | None = None, pause: bool = False
+) -> Callable[[Put], Awaitable[None]]:
+    async def read(put: Put) -> None:
+        for chunk in chunks:
+            await put(chunk)
+            if pause:
+                await asyncio.sleep(0)
+        if fault is not None:
+            raise fault
+
+    return read
+
+
+def run(read: Callable[[Put], Awaitable[None]]) -> list[BlockEvent]:
+    async def collect() -> list[BlockEvent]:
+        out = [event async for event in events_of(read)]
+        assert len(asyncio.all_tasks()) == 1
+        return out
+
+    return asyncio.run(collect())
+
+
+def cut(stream: bytes, size: int) -> list[bytes]:
+    return [stream[at : at + size] for at in range(0, len(stream), size)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    chunks=st.lists(st.binary(max_size=30), max_size=8)
+    | st.builds(lambda end, size: cut(STREAM[:end], size), st.integers(0, len(STREAM)), st.integers(1, 300)),
+    fault=st.sampled_from(
+        [None, OSError("gone"), KeyError("x"), ValueError("\ud83d"), RecursionError(), UnicodeError("y")]
+    ),
+    pause=st.booleans(),
+)
+def test_any_bytes_and_any_fault_end_in_one_last_event(
+    chunks: list[bytes], fault: Exception | None, pause: bool
+) -> None:
+    out = run(reading(chunks, fault, pause))
+    assert [isinstance(event, Done | Failed) for event in out].count(True) == 1
+    assert isinstance(out[-1], Done | Failed)
+    if fault is not None and isinstance(out[-1], Done):
+        assert b"message_stop" in b"".join(chunks)  # the answer was whole before the fault
+
+
+def test_what_came_before_a_fault_is_not_lost() -> None:
+    half = STREAM[: STREAM.index(b"content_block_stop")]
+    out = run(reading(cut(half, 7), OSError("gone")))
+    assert "".join(event.text for event in out if isinstance(event, BlockDelta)) == "Hello there."
+    assert isinstance(out[-1], Failed)
+    assert out[-1].error.kind == "network"
+
+
+def test_more_chunks_than_the_queue_holds_come_through_in_order() -> None:
+    out = run(reading(cut(STREAM, 1)))
+    assert isinstance(out[-1], Done)
+    assert "".join(event.text for event in out if isinstance(event, BlockDelta)) == 'Hello there.{"a": 1}'
+
+
+@pytest.mark.parametrize("steps", range(0, 40, 3))
+async def test_a_cancellation_at_any_moment_leaves_no_task_behind(steps: int) -> None:
+    closed = asyncio.Event()
+
+    async def read(put: Put) -> None:
+        try:
+            await reading(cut(STREAM, 100), pause=True)(put)
+            await asyncio.sleep(60)
+        finally:
+            closed.set()
+
+    async def consume() -> None:
+        async for _ in events_of(read):
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(consume())
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait({task}, timeout=2)
+    assert task.done()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert len(asyncio.all_tasks()) == 1
+    assert closed.is_set() or steps == 0
+
+
+async def test_a_request_that_swallows_its_cancellation_is_left_behind() -> None:
+    release = asyncio.Event()
+
+    async def read(put: Put) -> None:
+        await put(STREAM)
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                continue
+
+    started = asyncio.get_running_loop().time()
+    out = [event async for event in events_of(read)]
+    assert isinstance(out[-1], Done)
+    assert asyncio.get_running_loop().time() - started < 2
+    release.set()
+
+
+def named(name: str, base: type[Exception] = Exception, cause: Exception | None = None) -> Exception:
+    error = type(name, (base,), {})("because of x")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "retryable", "words"),
+    [
+        (
+            named("APIConnectionError", cause=named("ConnectError", cause=OSError(111, "refused"))),
+            "network",
+            True,
+            "refused",
+        ),
+        (named("APITimeoutError", cause=named("ConnectTimeout")), "network", True, "running"),
+        (named("ConnectError", cause=named("SSLCertVerificationError")), "network", False, "certificate"),
+        (named("ProxyError"), "network", True, "proxy"),
+        (
+            named("RemoteProtocolError", base=type("TransportError", (Exception,), {})),
+            "network",
+            True,
+            "broke",
+        ),
+        (named("UnsupportedProtocol"), "client", False, "http://"),
+        (named("DecodingError"), "protocol", True, "decompressed"),
+        (named("OversizedEvent"), "protocol", False, "too long"),
+        (ZeroDivisionError("secret"), "client", False, "ZeroDivisionError"),
+    ],
+)
+def test_an_exception_of_the_client_is_told_by_what_it_is(
+    error: Exception, kind: str, retryable: bool, words: str
+) -> None:
+    told = from_exception(error, Where("http://x", secrets=("secret",)))
+    assert isinstance(told, ModelError)
+    assert (told.kind, told.retryable) == (kind, retryable)
+    assert words in told.message
+    assert "secret" not in told.message
+
+
+def test_an_endless_chain_of_exceptions_is_no_trap() -> None:
+    first, second = OSError("a"), OSError("b")
+    first.__context__, second.__context__ = second, first
+    assert from_exception(first, Where()).kind == "network"
