@@ -8,6 +8,7 @@ from typing import Any
 from tests.messages_rules import violations
 
 KNOWN_VERSIONS = ("2023-06-01", "2026-10-21")
+ALWAYS_THINKING = ("claude-opus-5-5", "claude-fable-5-1")
 _FIELDS = {
     "cache_control", "container", "diagnostics", "inference_geo", "max_tokens", "messages", "metadata", "model",
     "output_config", "service_tier", "speed", "stop_sequences", "stream", "system", "thinking", "tool_choice", "tools",
@@ -53,6 +54,8 @@ def _refuse_thinking(body: Mapping[str, Any]) -> str | None:
     match thinking.get("type"):
         case "adaptive" if set(thinking) <= {"type", "display"}:
             return None
+        case "disabled" if body["model"] in ALWAYS_THINKING:
+            return f"thinking.type.disabled: is not supported for {body['model']}; use thinking.type.adaptive"
         case "disabled" if set(thinking) == {"type"}:
             allowed = effort in (None, "low", "medium", "high")
             return None if allowed else "thinking.type.disabled: needs effort high or lower"

@@ -65,7 +65,8 @@ class SSEParser:
             event = self._take_line(line)
             if event is not None:
                 events.append(event)
-                self._size = 0
+            if not line:
+                self._size = len(piece)
         if self._size > self._max_event:
             raise OversizedEvent(f"one event is longer than {self._max_event} bytes")
         return events

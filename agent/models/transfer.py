@@ -89,8 +89,12 @@ def read_event(reader: EventReader, server_event: ServerEvent) -> list[BlockEven
     try:
         event = json.loads(text)
     except (ValueError, RecursionError):
-        message = "The server sent an event that is not JSON; the answer stops there."
-        return reader.fail(ModelError("protocol", message, retryable=True))
+        if server_event.name != "error":
+            message = "The server sent an event that is not JSON; the answer stops there."
+            return reader.fail(ModelError("protocol", message, retryable=True))
+        event = text
+    if server_event.name == "error" and not isinstance(event, dict):
+        event = {"type": "error", "error": {"message": str(event)}, "message": str(event)}
     return reader.feed(event, server_event.name)
 
 

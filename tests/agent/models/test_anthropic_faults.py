@@ -409,6 +409,15 @@ async def test_a_model_without_adaptive_thinking_gets_a_budget() -> None:
     assert isinstance(events[-1], Done)
 
 
+async def test_a_model_that_always_thinks_is_asked_to_think_little_and_to_show_it() -> None:
+    async with MessagesServer(lambda _body: say("ok")) as server:
+        events = await collect(model_at(server, name="claude-opus-5-5"), ask())
+        assert server.bodies[-1]["thinking"] == {"type": "adaptive", "display": "summarized"}
+        assert server.bodies[-1]["output_config"] == {"effort": "low"}
+    assert text_of(events) == "ok"
+    assert sum(isinstance(event, Notice) for event in events) == 1
+
+
 async def test_a_refusal_about_the_conversation_changes_no_profile() -> None:
     message = "messages.1.content.0: Invalid `signature` in `thinking` block"
     async with MessagesServer([Refusal(400, message=message)], strict=False) as server:

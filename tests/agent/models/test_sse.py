@@ -86,3 +86,9 @@ def test_an_event_without_end_is_refused() -> None:
     with pytest.raises(OversizedEvent):
         for _ in range(20):
             parser.feed(b"data: " + b"x" * 94 + b"\n")
+
+
+def test_signs_of_life_do_not_add_up_to_an_oversized_event() -> None:
+    parser = SSEParser(max_event=1000)
+    assert [event for _ in range(500) for event in parser.feed(b": still here\n\n")] == []
+    assert parser.feed(b"data: x\n\n") == [ServerEvent("", "x")]

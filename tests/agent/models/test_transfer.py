@@ -89,6 +89,15 @@ def test_what_came_before_a_fault_is_not_lost() -> None:
     assert out[-1].error.kind == "network"
 
 
+@pytest.mark.parametrize(
+    "data", [b"upstream timed out", b'"upstream timed out"', b'{"message": "upstream timed out"}']
+)
+def test_an_error_event_in_any_shape_keeps_the_servers_words(data: bytes) -> None:
+    out = run(reading([b"event: error\ndata: " + data + b"\n\n"]))
+    assert isinstance(out[-1], Failed)
+    assert "upstream timed out" in out[-1].error.message
+
+
 def test_more_chunks_than_the_queue_holds_come_through_in_order() -> None:
     out = run(reading(cut(STREAM, 1)))
     assert isinstance(out[-1], Done)
