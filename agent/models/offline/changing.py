@@ -28,6 +28,8 @@ from agent.models.offline.reference import number, parse
 from agent.models.offline.topics import sample_about
 
 CHANGING: list[Rule] = []
+IT = Reference("pronoun", "it")
+"""What "delete it" refers to: shows in the step before it."""
 ANOTHER = "a new one"
 """Topic of a test input that was only called "a new one": what it is shows in the step before it."""
 
@@ -89,13 +91,35 @@ def _renamed(said: Said, group: str = "x") -> Intent:
     "from now on ,? ?(?:it is|it's|call it|you are|it|he is|she is|name it|<it>) (?:is |will be |shall be |should be |goes by )?(?:called |named |known as )?{x}",
     "<it> (?:goes|should go|will go|shall go|is going) by (?:the name (?:of )?)?{x}(?: now| from now on)?", "(?:rebrand|retitle|rechristen|christen|dub|baptize|baptise|entitle) (?:<it>)(?: as| to)? {x}",
     "(?:call|name|title) (?:<it>) (?:to )?{x}", "(?:<name> (?:is|sounds|seems)|(?:the|its) name's) (?:too |so |a bit |rather |very |really |quite )*[^ ]+ (?:, |; |- )*(?:i think |maybe |perhaps )?{x} (?:would be|would sound|is|sounds|fits|suits it|would fit|would suit it)(?: (?:much|far|a lot|way|so much))? (?:better|nicer|best)",
-    "{x} (?:would be|would make|is|sounds like) a (?:better|nicer|much better) name(?: for <it>)?", "rename <it> {x}", "(?:new|different) name , {x}", "(?:call) <name> {x}",
+    "{x} (?:would be|would make) a (?:better|nicer|much better) name(?: for <it>)?", "rename <it> {x}", "(?:new|different) name , {x}", "(?:call) <name> {x}",
 )  # fmt: skip
 def _rename(said: Said) -> Intent | None:
     part = said.part("x")
     if part is not None and not part.quoted and (parse(part) is not None or fit("<prompt>|<tests>|<test>|<name>", part)):
         return None
     return _renamed(said)
+
+
+@_rule(
+    "{x} (?:is|sounds like) (?:a|the) (?:better|nicer|much better|good|right) name(?: for <it>)?", "(?:<name>|the name) is (?:now |actually )?{x}", "<it> is (?:now |actually )?(?:called|named) {x}", "how about (?:calling <it> |renaming <it> to |the name |we call it )?{x}(?: as (?:a|the) name)?", "(?:change|set|make|turn) <it> (?:to |into )?{x}",
+    "title (?::|=) {x}",
+)  # fmt: skip
+def _rename_perhaps(said: Said) -> Intent | None:
+    part = said.part("x")
+    name = content.name_of(part, asked=True)
+    if name is None or part is None or not (part.quoted or not name[:1].islower()) or parse(part) is not None:
+        return None
+    return Ask("I am not sure that you want a new name.", (Option(f"Rename it to “{name}”", (Rename(name),), name),), "name")
+
+
+@_rule("rename {x}", "(?:call|name) {x} (?:to )?[QC]", "(?:call|name) (?P<x>(?:the|my) .+? (?:<tests>|<test>|one)) .+?")
+def _rename_test(said: Said) -> Intent | None:
+    part = said.part("x")
+    located = fit("{x} (?:to|as|into) {y}", part) if part is not None else None
+    named = parse(part) or (parse(part.group(located, "x")) if located and part is not None else None)
+    if not named or (named[0].kind == "pronoun" and "test" not in said.match.string):
+        return None
+    return Talk("elsewhere", said.phrase.raw()[:200])
 
 
 @_rule("rename {xq}")
@@ -105,7 +129,7 @@ def _rename_bare(said: Said) -> Intent:
 
 @_rule(
     "rename(?: <it>| <name>)?", "(?:<change>) <name>", "(?:give) <it> (?:a |another )?(?:new |better |different |nicer )?name", "(?:a )?(?:new|different|better|another) name", "(?:call|name) <it>(?: something)?(?: else| different| better)?", "(?:<delete>|<show>) nothing",
-    "(?:<change>) <name> (?:to|into) (?:something|anything) .+", "find <it> a (?:better |new )?name", "think of a (?:better |new |different )?name(?: for <it>)?",
+    "(?:<change>) <name> (?:to|into) (?:something|anything) .+", "<it> (?:needs|could use|deserves) (?:a|another) (?:better |new |different |nicer )?name", "find <it> a (?:better |new )?name", "think of a (?:better |new |different )?name(?: for <it>)?",
 )  # fmt: skip
 def _rename_to_what(said: Said) -> Intent:
     return Ask("What should the new name be?", (), "name")
@@ -258,8 +282,8 @@ def _delete(said: Said) -> Intent | None:
     references = parse(part)
     if part is None or not references:
         return None
-    if references[0].kind == "pronoun" and part.shadow in ("it", "that one", "this one") :
-        return None
+    if references[0].kind == "pronoun" and part.shadow in ("it", "that one", "this one"):
+        return DeleteTests((IT,))
     return DeleteTests(references)
 
 

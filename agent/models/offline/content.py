@@ -59,7 +59,7 @@ def name_of(part: Phrase | None, *, asked: bool, end: str = "") -> str | None:
         return None
     if (_VAGUE.match(text) and text[0].islower()) or re.search(r" (?:and|then|,) (?:then )?(?:delete|remove|rename|add|append|replace|insert|undo|show|list)\b", part.shadow):
         return None
-    if _TALK.search(part.shadow) or re.search(r", [a-zß-ÿ]", text):
+    if _TALK.search(part.shadow) or len(inner) > 1 or re.search(r"(?:,| and| &) [a-zß-ÿ]", text):
         return None
     closing = end.replace(" ", "")
     if closing.startswith("..") or closing.startswith("…"):

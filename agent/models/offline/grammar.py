@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent.models.offline.intents import CHANGES, Ask, Hold, Intent, Talk
-from agent.models.offline.mood import mood_of, unwrap, without_weak_tail
+from agent.models.offline.mood import EDITING, mood_of, unwrap, without_weak_tail
 from agent.models.offline.patterns import LONGEST, fit
 from agent.models.offline.words import Phrase
 
@@ -85,7 +85,8 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
         if phrase is not None and (made := apply(READING, phrase, plain.asked)):
             return made
     if hold := mood_of(sentence):
-        return (hold,)
+        told = apply(VAGUE, _for_the_persona(plain.phrase), False) if hold.mood == "negated" else None
+        return told or (hold,)
     rules = [*CHANGING, *PROMPTING]
     made = apply(rules, _object_first(plain.phrase), plain.asked)
     if made is None and shorter is not None:
@@ -95,6 +96,12 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
     if inside is not None:
         made = apply(PROMPTING, inside, plain.asked)
     return made or apply(VAGUE, plain.phrase, plain.asked)
+
+
+def _for_the_persona(phrase: Phrase) -> Phrase:
+    """Return "don't be rude" as it is, and an empty phrase for "don't delete it": that speaks to us."""
+    forbids = fit("(?:don't|never|do not) {x}", phrase)
+    return Phrase(phrase.source, ()) if not forbids or fit(f"[^ ]+ (?:not )?{EDITING}(?: {{x}})?", phrase) else phrase
 
 
 def _object_first(phrase: Phrase) -> Phrase:

@@ -52,6 +52,11 @@ _WISH = re.compile(
 _LEAD = re.compile(f"(?:{_FILLERS})(?={_MARKS} |{_MARKS}$){_MARKS} ?|(?:[,.!;:…&-] ?)+")
 _GREETING_WITH_NAME = re.compile(r"(?:hey|hi|hello) [^ ]+ (?:, |! |- )")
 _VERBS = "|".join(expand(f"<{group}>") for group in ("add", "delete", "change", "show")) + "|rename|undo|call|prepend"
+EDITING = (
+    f"(?:ever |now |yet |just |actually |really |even |you )*(?:{_VERBS}|touch|do|worry|bother|forget|hesitate|mind|think"
+    "|mess|reset|move|lose|apply|continue|proceed|go|stop|ask|save|hide|dare|you)\\b"
+)
+"""Verbs of editing: a negated sentence with another verb is one for the persona ("don't be rude")."""
 _STEP_WORD = re.compile(rf"(?:first|second|third) (?:, ?|(?=(?:please|{_VERBS})\b))")
 _TAIL_WORDS = (
     "please|thanks|thank you|thank you very much|thanks a lot|thanks a bunch|many thanks|thanks in advance|thank you in advance|thank you so much|thanks so much|cheers|ta"
@@ -86,7 +91,7 @@ _NEGATED = re.compile(
     "|(?:i'd|i would) (?:rather|prefer)(?: that)?(?: you| we)? (?:not|didn't|don't)"
     "|(?:please )?(?:stop|avoid|refrain from|hold off(?: on)?|wait with|quit) (?:[^ ]+ing)\\b"
     "|nobody|no one|nothing (?:should|must|may)"
-    "|(?:please )?(?:keep|leave) (?!(?:the|this|that|your)? ?(?:output|panel|window|answer|result|results|conversation|chat)).*(?:as (?:it is|is|they are)|alone|unchanged|untouched|the way|intact|in place|where it is)"
+    "|(?:please )?(?:keep|leave) (?!(?:the|this|that|your)? ?(?:output|panel|window|answer|result|results|conversation|chat)).*(?:as (?:it is|is|they are|before)|the same|alone|unchanged|untouched|the way|intact|in place|where it is)"
     "|under no circumstances|in no case|by no means"
     ")"
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from agent.models.offline import content
 from agent.models.offline.grammar import Build, Rule, Said
@@ -20,7 +21,8 @@ from agent.models.offline.intents import (
     Talk,
 )
 from agent.models.offline.patterns import fit
-from agent.models.offline.reference import parse
+from agent.models.offline.reference import ordinal, parse
+from agent.models.offline.words import Phrase
 
 PROMPTING: list[Rule] = []
 VAGUE: list[Rule] = []
@@ -74,7 +76,7 @@ def _added(said: Said, group: str, place: str, spot: Spot | None = None) -> Inte
 
 @_rule(
     "(?:<change>|overwrite|reset|use|define) <prompt> (?:<to>|:|, to|so that it (?:says|reads)|such that it says|completely with|entirely with|to (?:be|say|read)|=)(?: (?:just|only|simply|this|the following|exactly))*(?: [:,])* {x}", "<prompt> (?:should|must|shall|needs to|has to|is to|ought to)(?: now| instead| rather| just| simply| only)* (?:be changed to|be set to|be replaced with|be replaced by|be|become|read)(?: (?:just|only|simply|this|the following|exactly))*(?: :)? {x}",
-    "(?:make) <prompt> (?:say |read |be |into )?(?:just |only |simply |exactly )*(?:: )?{xq}", "(?:use|take|set|put|have|make) {xq} (?:as|for|to be) <prompt>", "(?:use|take) (?:this|the following) (?:as|for) <prompt> (?:: )?{xq}", "(?:write|create|make|start|here is|here's|use|set|give <it>) (?:a |the |this |my )*(?:new |different )+(?:system )?prompt (?:[:,-] )*{xq}", "(?:the )?(?:new )?(?:system )?(?:prompt|instructions) (?::|=|- >|→) {x}", "let <prompt> be {x}", "<prompt> {xq}",
+    "(?:make) <prompt> (?:(?:say |read )(?:just |only |simply |exactly )+|be |into )?(?:just |only |simply |exactly )*(?:: )?{xq}", "(?:use|take|set|put|have|make) {xq} (?:as|for|to be) <prompt>", "(?:use|take) (?:this|the following) (?:as|for) <prompt> (?:: )?{xq}", "(?:write|create|make|start|here is|here's|use|set|give <it>) (?:a |the |this |my )*(?:new |different )+(?:system )?prompt (?:[:,-] )*{xq}", "(?:the )?(?:new )?(?:system )?(?:prompt|instructions) (?::|=|- >|→) {x}", "let <prompt> be {x}", "<prompt> {xq}",
     "(?:replace|swap|overwrite|exchange) (?:the )?(?:whole|entire|full|complete|all of|all|everything in|everything of|whole text of|whole content of|text of|content of|contents of)(?: of)?(?: the)? ?<prompt> (?:with|by|for|to) {x}", "(?:replace|change|swap|overwrite|rewrite) (?:everything|all of it|the whole thing|it all)(?: in <prompt>)? (?:with|by|to|as) {x}", "(?:set|change|update) <it> (?:system )?prompt (?:to|:) {x}",
     "(?:i want|i'd like|i would like|i need) <prompt> to (?:be(?: :)?|(?:say|read)(?: :)? (?:just|only|simply|exactly))(?: :)? {x}",
 )  # fmt: skip
@@ -149,7 +151,7 @@ def _add_at_edge(said: Said) -> Intent | None:
 @_rule(
     "(?P<v><add>) {x} (?:to|into|in|onto|within|inside|on) (?:the text of |the end of )?<prompt>(?: as (?:a|the) (?:new )?(?P<p>last|final|first|closing|opening)? ?(?:line|sentence|rule))?", f"(?P<v><add>) (?:to|into|in|onto|inside) <prompt> (?:that )?{_SAYING}{{x}}", f"(?:in|to|inside|within|for) <prompt> ,? ?(?P<v><add>) {_SAYING}{{x}}",
     "(?:i'd like|i would like|i want|i need) <prompt> to (?:also |additionally )?(?:say|mention|include|contain|state|have)(?: also)?(?: :)? {x}", "<prompt> (?:should|must|shall|needs to|has to|ought to)(?: also| additionally| now)* (?:say|mention|include|contain|state|have|tell it)(?: also)?(?: :)? {x}", f"(?P<v><add>) (?:<the>(?:following |new |extra |another |one more |last |final |more )*(?:line|lines|sentence|sentences|rule|rules|text|instruction|instructions|paragraph|words|note|guideline|bullet|bullet point|phrase)) (?:(?:to|in|into) <prompt> )?{_SAYING}{{x}}(?: (?:to|in|into) <prompt>)?",
-    "(?P<v>append|tack on|attach) {x}", "(?P<v>append) (?:: )?{x}", "(?:make|let|have) <prompt> (?:also )?(?:say|mention|include|contain) {x}", "{xq} (?:should|must|needs to|has to) (?:also )?(?:be (?:added|appended|in|included|part of|put)|go)(?: (?:to|in|into|of))* <prompt>", "(?:get|work|squeeze|slip|write|also|i want|i'd like|i need|have) {xq} (?:in|into|added to|to be in|to be added to|to) <prompt>", "<prompt> (?:\\+|\\+ =) {xq}", "(?:<add>) (?:as )?(?:a |the )?(?P<p>last|final|first|closing|opening) (?:line|sentence)(?: (?:to|of|in) <prompt>)? (?:: )?{xq}",
+    "(?P<v>append|tack on|attach) {x}", "(?P<v>append) (?:: )?{x}", "(?:make|let|have) <prompt> (?:also )?(?:to )?(?:say|mention|include|contain) {x}", "{xq} (?:should|must|needs to|has to) (?:also )?(?:be (?:added|appended|in|included|part of|put)|go)(?: (?:to|in|into|of))* <prompt>", "(?:get|work|squeeze|slip|write|also|i want|i'd like|i need|have) {xq} (?:in|into|added to|to be in|to be added to|to) <prompt>", "<prompt> (?:\\+|\\+ =) {xq}", "(?:<add>) (?:as )?(?:a |the )?(?P<p>last|final|first|closing|opening) (?:line|sentence)(?: (?:to|of|in) <prompt>)? (?:: )?{xq}",
 )  # fmt: skip
 def _add(said: Said) -> Intent | None:
     groups = said.match.groupdict()
@@ -159,7 +161,7 @@ def _add(said: Said) -> Intent | None:
     if groups.get("v") in ("make", "include", "save", "store", "create", "write") and not part.quotes() and not content.is_sentence(part):
         return None
     added = _added(said, "x", _place(groups.get("p")))
-    if isinstance(added, AddText) and re.search(r" (?:should|must|shall|to) (?:say|state) (?::? ?)$", said.match.string[: said.match.start("x")]):
+    if isinstance(added, AddText) and re.search(r" (?:should|must|shall|to|prompt|instructions) (?:say|state) (?::? ?)$", said.match.string[: said.match.start("x")]):
         return Ask(
             "Should it say that as well, or nothing but that?",
             (
@@ -177,7 +179,10 @@ def _add_what(said: Said) -> Intent:
 
 @_rule("(?:<add>|also) (?:<the>(?:text|words?|phrase) )?{xq}")
 def _add_where(said: Said) -> Intent:
-    text = content.clean_block(said.text("x"))
+    return _where(content.clean_block(said.text("x")))
+
+
+def _where(text: str) -> Ask:
     return Ask(
         f"Where should “{text[:120]}” go?",
         (
@@ -203,16 +208,29 @@ def _remove(said: Said) -> tuple[Intent, ...] | Intent | None:
     if len(part.quotes()) > 1 and all(token.kind == "quote" or token.norm in ("and", ",", "&") for token in part.tokens):
         return tuple(RemoveText(Spot("text", quote), "prompt") for quote in part.quotes())
     every = bool(re.match(r"(?:all|every|each|any)\b", part.shadow))
+    if several := _several_lines(part):
+        return several
     spot = content.spot_of(part)
-    if spot is None:
+    return RemoveText(spot, "prompt", every) if spot is not None else None
+
+
+def _several_lines(part: Phrase) -> tuple[Intent, ...] | None:
+    """`lines 2 and 3`, `the first and the last line`: one removal each, from the end so that places hold."""
+    match = fit(r"<the>(?P<u>lines|sentences|rules) (?P<x>\d{1,3}(?: (?:,|and|, and) \d{1,3})+)", part)
+    match = match or fit(r"(?P<x><the>[^ ]+(?: (?:,|and|, and) (?:the )?[^ ]+)+) (?P<u>lines?|sentences?|rules?)", part)
+    if match is None:
         return None
-    if said.match["end"] is None:
+    words = [word for word in re.split(r" (?:,|and|, and) |^the | the ", match["x"]) if word and word != "the"]
+    places = [int(word) if word.isdigit() else ordinal(word.removeprefix("the ")) for word in words]
+    if not all(places):
         return None
-    return RemoveText(spot, "prompt", every)
+    unit: Literal["line", "sentence"] = "sentence" if match["u"].startswith("sentence") else "line"
+    ordered = sorted((place for place in places if place), key=lambda place: place if place > 0 else 10**6 + place)
+    return tuple(RemoveText(Spot(unit, str(place)), "prompt") for place in reversed(ordered))
 
 
 @_rule("(?:<delete>) {x}", "(?:the|that) {y} (?:line|sentence|rule|instruction|bullet) (?:can|should|must|has to|needs to) (?:go|be removed|be deleted|disappear)", "(?:i|we) (?:do not|don't|no longer)(?: need| want)+ {x}(?: (?:any more|anymore|any longer))?")
-def _remove_somewhere(said: Said) -> Intent | None:
+def _remove_somewhere(said: Said) -> tuple[Intent, ...] | Intent | None:
     if said.match.groupdict().get("y"):
         part = said.part("y")
         return RemoveText(Spot("about", part.said()), "prompt") if part and len(part) <= 4 else None
@@ -221,13 +239,15 @@ def _remove_somewhere(said: Said) -> Intent | None:
         return None
     if part.quoted:
         return DeleteThing(part.said(), True)
+    if several := _several_lines(part):
+        return several
     spot = content.spot_of(part)
-    if spot is None:
+    if spot is None or re.search(r" (?:and|then|or) ", part.shadow):
         return None
-    if spot.kind in ("line", "sentence", "starting", "text"):
+    if spot.kind in ("line", "sentence", "starting", "text") or fit("(?:the )?(?:word|words|phrase) {x}", part):
         return RemoveText(spot, "prompt")
     if spot.kind in ("about", "line_about"):
-        if fit("(?:everything|anything|the thing|the stuff|the one|any mention|all mentions|one) {x}", part):
+        if fit("(?:everything|anything|the thing|the stuff|the one|any mention|all mentions|one) {x}|{x} (?:thing|stuff|one)".replace("{x}|{x}", "{x}|.+"), part):
             return DeleteThing(spot.value, False)
         return RemoveText(spot, "prompt")
     if re.match(r"(?:a|an|some|any|something|anything|it|them|this|that|everything|all|more|the (?:last|first)? ?(?:one|thing|part)|every|half|your|nothing|me|you)\b", part.shadow):
@@ -296,7 +316,7 @@ _BEHAVE = "(?:always|never|answer|speak|talk|respond|reply|write|use|avoid|be|st
 
 @_rule(
     f"(?:tell|instruct|ask|teach|get|force|have|let|order|train|remind|allow|advise|want|i want|i'd like|i would like|i need) <it> (?:to )?(?P<x>{_BEHAVE} .+?)", f"(?:make|let|have) <it> (?P<x>{_BEHAVE}(?: .+?)?)", f"<it> (?:should|must|shall|needs to|has to|ought to|is supposed to|is to|may|can)(?: also)? (?P<x>{_BEHAVE} .+?)", "<it> (?:should not|shouldn't|must not|mustn't|may not|can't|cannot|should never|must never) (?P<x>.+?)", "(?:make|ensure|be) (?:sure|certain)?(?: that)? ?<it> (?P<x>.+?)",
-    "(?P<x>(?:always|never) .+?)", "(?P<x>be (?:more |less |a bit more |a little more |always |very |really )?[^ ]+(?: and [^ ]+)?)",
+    "(?P<x>(?:always|never|don't|do not) .+?)", "(?P<x>be (?:more |less |a bit more |a little more |always |very |really )?[^ ]+(?: and [^ ]+)?)",
     into=VAGUE,
 )  # fmt: skip
 def _describe(said: Said) -> Intent | None:
@@ -309,6 +329,22 @@ def _describe(said: Said) -> Intent | None:
     if re.match(r"(?:make|ensure|be) ", said.match.string) and not re.match(rf"{_BEHAVE}\b", part.shadow):
         return Talk("creative", said.phrase.raw()[:200])
     return content.suggest_line(text, "I do not write or judge texts; I put words into the system prompt as you give them.")
+
+
+@_rule("(?:<add>) (?:: )?{x}", into=VAGUE)
+def _add_somewhere(said: Said) -> Intent | None:
+    part = said.part("x")
+    if part is None or part.quotes() or not content.is_sentence(part):
+        return None
+    return _where(said.text("x"))
+
+
+@_rule("(?P<x>(?:answer|speak|talk|respond|reply|avoid|stay|sound|greet|refuse|address|apologi[sz]e|rhyme|use|write|keep|end|start|finish|begin|mention|be) .+?)", into=VAGUE)
+def _imperative(said: Said) -> Intent | None:
+    part = said.part("x")
+    if part is None or len(part) > 40 or fit("(?:start|begin|end|finish|keep|use|write) (?:<it>|<prompt>|<tests>|<test>|over|again){y}".replace("{y}", "(?: {y})?"), part):
+        return None
+    return content.suggest_line(part.said(), "I am not the persona; that reads like words for its system prompt.")
 
 
 @_rule("(?P<x>(?:you are|you're|act as|from now on you are|from now on ,? ?you|you will be|you speak|you always|you never|you must|you should always) .+?)", into=VAGUE)

@@ -229,7 +229,7 @@ def resolve(reference: Reference, inputs: Sequence[TestInput]) -> list[int]:
     if kind == "both":
         return everything if len(inputs) == 2 else []
     if kind == "pronoun":
-        return everything
+        return everything if not value else []  # "it" alone may mean anything: never taken for granted
     by_id = [k for k, item in enumerate(inputs) if item.id == value]
     if kind in ("number", "id_or_number"):
         place = int(value)

@@ -7,24 +7,28 @@ so "rename it to Salt and Pepper" stays whole and "rename it to Salt and delete 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from agent.models.offline.changing import ANOTHER
+from agent.models.offline.changing import ANOTHER, IT
 from agent.models.offline.grammar import is_request, parse
 from agent.models.offline.intents import (
     AddTest,
     AddText,
     Ask,
     ChangeTest,
+    CopyTest,
     DeleteTests,
+    ExtendTest,
     Hold,
     Intent,
     Option,
+    Reference,
     RemoveText,
     Rename,
     ReplaceText,
     SetPrompt,
     Show,
+    ShowTest,
     Talk,
 )
 from agent.models.offline.mood import mood_of, strip_fillers
@@ -94,6 +98,8 @@ def _gather(steps: list[_Step]) -> Understood:
             if requested and (late or (isinstance(intent, Talk) and intent.subject == "nothing")):
                 unclear.append(step.phrase.raw().strip())
                 continue
+            if isinstance(intent, DeleteTests) and (told := _told_before(intents)):
+                intent = replace(intent, references=tuple(told if old == IT else old for old in intent.references))
             if isinstance(intent, AddTest) and intent.topic == ANOTHER:
                 intent = _another(intents, intent.content)
             intents.append(intent)
@@ -101,6 +107,14 @@ def _gather(steps: list[_Step]) -> Understood:
     aside = {"comment", "thanks", "hello"} | ({"nothing"} if requested else set())
     polite = [i for i in intents if not (isinstance(i, Talk) and i.subject in aside)]
     return Understood(tuple(polite or intents[:1]), tuple(unclear))
+
+
+def _told_before(before: list[Intent]) -> Reference | None:
+    """Return the test input the step before was about, when it was one."""
+    last = before[-1] if before else None
+    if isinstance(last, ShowTest) and len(last.references) == 1:
+        return last.references[0]
+    return last.reference if isinstance(last, ChangeTest | ExtendTest | CopyTest) else None
 
 
 def _another(before: list[Intent], content: str) -> Intent:
@@ -410,7 +424,7 @@ def _stands_alone(piece: Phrase, made: tuple[Intent, ...] | None) -> bool:
     if isinstance(intent, Ask):
         return intent.blank in ("name", "test", "prompt", "content") or len(intent.options) > 1
     if isinstance(intent, Hold):
-        return intent.mood == "negated" and bool(re.match(r"(?:do not|don't|never)\b", strip_fillers(piece).shadow))
+        return intent.mood == "negated" and bool(re.match(r"(?:do not|don't|never|keep|leave)\b", strip_fillers(piece).shadow))
     return isinstance(intent, Talk) and intent.subject in ("creative", "elsewhere", "memory", "help") and bool(
         re.match(r"(?:make|translate|improve|rewrite|shorten|give it|run|create a (?:new )?persona|delete|clear|tell|export|what|which)\b", strip_fillers(piece).shadow)
     )

@@ -36,7 +36,10 @@ _QUOTE_CHARS = frozenset(_CLOSERS) | _ALL_CLOSERS
 _NESTING = 8  # how many open quotes a closing mark is compared with: keeps hostile input linear
 
 _LEXEME = re.compile(r"\{\{[^{}\n]{0,80}\}\}|[^\W_]+(?:['’\-_][^\W_]+)*|\n\s*|[^\s]")
-_FENCE = re.compile(r"```[^\n`]*\n(.*?)\n?```|```([^\n]+?)```", re.DOTALL)
+_FENCE = re.compile(
+    r'```[^\n`]*\n(.*?)\n?```|```([^\n]+?)```|"""[ \t]*\n?(.*?)\n?"""|\'\'\'[ \t]*\n?(.*?)\n?\'\'\'', re.DOTALL
+)
+_FENCE_MARKS = ("```", '"""', "'''")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +67,8 @@ def _is_wordlike(char: str) -> bool:
 
 def _quote_pairs(text: str) -> list[tuple[int, int, int, int]]:
     """Return outermost quoted stretches as (start, end, content start, content end), in order."""
-    fences = [
-        (m.start(), m.end(), m.start(1) if m.group(1) is not None else m.start(2),
-         m.end(1) if m.group(1) is not None else m.end(2))
-        for m in _FENCE.finditer(text)
-    ] if text.count("```") >= 2 else []  # fmt: skip
+    fenced = any(text.count(mark) > 1 for mark in _FENCE_MARKS)
+    fences = [(*m.span(), *m.span(m.lastindex or 0)) for m in _FENCE.finditer(text)] if fenced else []
     pairs: list[tuple[int, int, int, int]] = []
     stack: list[int] = []
     fence = iter([*fences, (len(text), 0, 0, 0)])
