@@ -150,11 +150,11 @@ class AnthropicModel:
                 case ModelFailure():
                     return error.error
                 case _:
-                    return errors.from_exception(error, where)
+                    return errors.explain_exception(error, where)
 
         return transfer(
             read,
-            Accumulator(lambda error: errors.from_event(error, where)),
+            Accumulator(lambda error: errors.explain_event(error, where)),
             clock=self._clock,
             stalls=StallClocks(self._clock.now(), self._patience, self._endpoint),
             explain=explain,
@@ -172,7 +172,7 @@ class AnthropicModel:
                 content_type = response.headers.get("content-type", "")
                 if "event-stream" not in content_type.lower():
                     start = await read_beginning(response.iter_bytes())
-                    raise ModelFailure(errors.not_messages(content_type, start, self._where(request)))
+                    raise ModelFailure(errors.explain_page(content_type, start, self._where(request)))
                 async for chunk in response.iter_bytes():
                     await put(chunk)
         except anthropic.APIStatusError as error:
@@ -182,6 +182,7 @@ class AnthropicModel:
     # -- the client --------------------------------------------------------------------------------------
 
     async def _client(self, request: Request, profile: EndpointProfile) -> Any:
+        """Return the SDK's client for this key and profile; raises `ModelFailure` for what is wrong before."""
         key, problem = check_key(request.api_key or self._api_key, self._key_name)
         token, token_problem = check_key(None if key else self._auth_token, self._key_name)
         problem = problem or token_problem or check_base_url(self._base_url)
@@ -203,7 +204,7 @@ class AnthropicModel:
                     build_client, self._base_url, (key, token), profile, http
                 )
             except Exception as error:  # noqa: BLE001 - proxies, certificates, missing packages: all become one message
-                problem = errors.from_construction(error, self._where(request))
+                problem = errors.explain_construction(error, self._where(request))
             if problem is not None:
                 raise ModelFailure(problem)
             self._http = (loop, http)
@@ -240,7 +241,7 @@ class AnthropicModel:
     # -- questions other than a stream --------------------------------------------------------------------
 
     async def _explain(self, refused: _Refused, request: Request, where: Where) -> ModelError:
-        error = errors.from_status(refused.status, refused.body, where, refused.headers)
+        error = errors.explain_status(refused.status, refused.body, where, refused.headers)
         if error.kind != "not_found":
             return error
         try:
@@ -299,15 +300,15 @@ class AnthropicModel:
             response = await client.get(path, cast_to=httpx2.Response, options=options)
         except anthropic.APIStatusError as error:
             headers = errors.as_headers(error.response.headers)
-            problem = errors.from_status(error.status_code, error.body, where, headers)
+            problem = errors.explain_status(error.status_code, error.body, where, headers)
         except Exception as error:  # noqa: BLE001 - one boundary for whatever the client throws
-            problem = errors.from_exception(error, where)
+            problem = errors.explain_exception(error, where)
         else:
             try:
                 return json.loads(response.content)
             except (ValueError, RecursionError):
                 content_type = response.headers.get("content-type", "")
-                problem = errors.not_messages(content_type, response.text, where)
+                problem = errors.explain_page(content_type, response.text, where)
         # Raised here, outside the handlers: what the client threw holds the key and must not be chained.
         raise ModelFailure(problem)
 

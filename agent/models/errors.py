@@ -171,7 +171,7 @@ def read_retry_after(headers: Mapping[str, str], now: Callable[[], float] = time
     return None
 
 
-def from_status(
+def explain_status(
     status: int, body: object, where: Where, headers: Mapping[str, str] | None = None
 ) -> ModelError:
     """Return the error for an HTTP answer outside 2xx; `body` as for `read_complaint`."""
@@ -196,7 +196,7 @@ def from_status(
     )
 
 
-def from_event(error: object, where: Where) -> ModelError:
+def explain_event(error: object, where: Where) -> ModelError:
     """Return the error for an `error` event inside a stream (`{"type", "message"}`, any shape)."""
     complaint = read_complaint({"error": error})
     kind = _kind(None, complaint)
@@ -252,7 +252,7 @@ def _sentence(kind: ErrorKind, status: int | None, complaint: Complaint, where: 
             return f"{server} failed{code}{because}"
 
 
-def not_messages(content_type: str, start: str, where: Where) -> ModelError:
+def explain_page(content_type: str, start: str, where: Where) -> ModelError:
     """Return the error for a 200 that is no event stream; `start` is how its body begins."""
     kind = where.clean(content_type, 60) or "no content type"
     return ModelError(
@@ -262,7 +262,7 @@ def not_messages(content_type: str, start: str, where: Where) -> ModelError:
     )
 
 
-def from_exception(error: BaseException, where: Where) -> ModelError:
+def explain_exception(error: BaseException, where: Where) -> ModelError:
     """Return the error for an exception of the HTTP client, told apart by class names in its chain.
 
     By name, so that neither the SDK nor its transport needs to be imported here.
@@ -310,7 +310,7 @@ def _chain(error: BaseException) -> list[BaseException]:
     return chain
 
 
-def from_construction(error: BaseException, where: Where) -> ModelError:
+def explain_construction(error: BaseException, where: Where) -> ModelError:
     """Return the error for a client that could not be built: missing package, proxy, certificates."""
     text = where.clean(str(error), 120)
     if isinstance(error, ImportError):

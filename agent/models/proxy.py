@@ -106,7 +106,7 @@ class ProxyModel:
             clock=self._clock,
             stalls=StallClocks(self._clock.now(), self._patience, self.endpoint),
             explain=lambda error: (
-                error.error if isinstance(error, ModelFailure) else errors.from_exception(error, where)
+                error.error if isinstance(error, ModelFailure) else errors.explain_exception(error, where)
             ),
         )
 
@@ -126,11 +126,13 @@ class ProxyModel:
             if not response.is_success:
                 await response.aread()
                 answer = errors.as_headers(response.headers)
-                raise ModelFailure(errors.from_status(response.status_code, response.content, where, answer))
+                raise ModelFailure(
+                    errors.explain_status(response.status_code, response.content, where, answer)
+                )
             content_type = response.headers.get("content-type", "")
             if "event-stream" not in content_type.lower():
                 start = await read_beginning(response.aiter_bytes())
-                raise ModelFailure(errors.not_messages(content_type, start, where))
+                raise ModelFailure(errors.explain_page(content_type, start, where))
             async for chunk in response.aiter_bytes():
                 await put(chunk)
 
@@ -140,7 +142,7 @@ class ProxyModel:
             try:
                 client = await asyncio.to_thread(_build_client, is_loopback(self._url))
             except Exception as error:  # noqa: BLE001 - proxies, certificates, missing packages: one message
-                raise ModelFailure(errors.from_construction(error, where)) from None
+                raise ModelFailure(errors.explain_construction(error, where)) from None
             self._http = (loop, client)
         return self._http[1]
 
@@ -277,7 +279,7 @@ class ProxyReader:
     def _error(self, event: Mapping[str, Any]) -> list[BlockEvent]:
         self._usage = read_usage(self._usage, event.get("usage"))
         kind = event.get("kind")
-        error = errors.from_event(event.get("error", {"message": event.get("message")}), self._where)
+        error = errors.explain_event(event.get("error", {"message": event.get("message")}), self._where)
         if kind in _ERROR_KINDS:
             message = self._where.clean(_text(event, "message")) or error.message
             wait = event.get("retry_after")

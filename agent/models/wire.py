@@ -24,7 +24,7 @@ from agent.models.base import (
     Usage,
     UsageSoFar,
 )
-from agent.models.errors import Where, from_event
+from agent.models.errors import Where, explain_event
 
 _KINDS: Mapping[str, BlockKind] = {
     "text": "text",
@@ -32,6 +32,7 @@ _KINDS: Mapping[str, BlockKind] = {
     "redacted_thinking": "thinking",
     "tool_use": "tool_call",
 }
+_SKIPPED = "The server sent events this program does not understand; they were skipped."
 _USAGE_FIELDS = (
     "input_tokens",
     "output_tokens",
@@ -63,7 +64,7 @@ class Accumulator:
     """
 
     def __init__(self, explain: Callable[[object], ModelError] | None = None) -> None:
-        self._explain = explain or (lambda error: from_event(error, Where()))
+        self._explain = explain or (lambda error: explain_event(error, Where()))
         self._open: dict[int | None, _Block] = {}
         self._ended: dict[int | None, BlockKind] = {}
         self._skipped: set[int | None] = set()
@@ -85,9 +86,7 @@ class Accumulator:
         if self.finished:
             return []
         if not isinstance(event, Mapping):
-            return self._note(
-                "event", "The server sent events this program does not understand; they were skipped."
-            )
+            return self._note(_SKIPPED)
         kind = event.get("type")
         if not isinstance(kind, str) or not kind:
             kind = name or ("error" if "error" in event else "")
@@ -109,10 +108,7 @@ class Accumulator:
             case "error":
                 return self.fail(self._explain(event.get("error", event)))
             case _:
-                return self._note(
-                    f"event {kind}",
-                    "The server sent events this program does not understand; they were skipped.",
-                )
+                return self._note(_SKIPPED)
 
     def close(self) -> list[BlockEvent]:
         """Return what the end of the stream means: `Done` if a stop reason arrived, else `Failed`."""
@@ -171,10 +167,8 @@ class Accumulator:
         if kind is None:
             events = self._supersede(index)
             self._skipped.add(index)
-            return events + self._note(
-                f"block {wire_kind}",
-                f"A part of the answer ({wire_kind or 'unknown'}) cannot be shown and was skipped.",
-            )
+            named = wire_kind[:40] or "unknown"
+            return events + self._note(f"A part of the answer ({named}) cannot be shown and was skipped.")
         self._skipped.discard(index)
         tool_use_id, tool_name = _word(content.get("id")), _word(content.get("name"))
         block = self._open.get(index)
@@ -211,11 +205,8 @@ class Accumulator:
                 return []
             case "citations_delta":
                 return []
-            case other:
-                return self._note(
-                    f"delta {other}",
-                    "The server sent events this program does not understand; they were skipped.",
-                )
+            case _:
+                return self._note(_SKIPPED)
 
     def _stop(self, event: Mapping[str, Any]) -> list[BlockEvent]:
         index = _index(event)
@@ -267,9 +258,7 @@ class Accumulator:
                 # The call was reported as complete, and was not: only the end of the answer undoes that.
                 error = "The server sent more of a tool call after its end; nothing of it was carried out."
                 return self.fail(ModelError("protocol", error, retryable=True))
-            return self._note(
-                "input", "The server sent input for a tool call that never began; it was skipped."
-            )
+            return self._note("The server sent input for a tool call that never began; it was skipped.")
         if isinstance(partial, str):
             return _text(block, partial)
         if isinstance(partial, Mapping) and partial:
@@ -278,11 +267,11 @@ class Accumulator:
 
     # -- small things -----------------------------------------------------------------------------------
 
-    def _note(self, subject: str, message: str) -> list[BlockEvent]:
-        """Say `message` once; of each subject once, and the same words never twice."""
-        if subject in self._noted or message in self._noted:
+    def _note(self, message: str) -> list[BlockEvent]:
+        """Say `message`, the same words only once."""
+        if message in self._noted:
             return []
-        self._noted |= {subject, message}
+        self._noted.add(message)
         return [Notice(message)]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.models.base import BlockDelta, BlockEvent, Done, Failed, ModelError
-from agent.models.errors import Where, from_exception
+from agent.models.errors import Where, explain_exception
 from agent.models.stalls import Patience, StallClocks
 from agent.models.transfer import transfer
 from agent.models.wire import Accumulator
@@ -31,7 +31,7 @@ def events_of(read: Callable[[Put], Awaitable[None]], clock: FakeClock | None = 
         Accumulator(),
         clock=clock,
         stalls=StallClocks(clock.now(), Patience(), "http://x"),
-        explain=lambda error: from_exception(error, Where("http://x")),
+        explain=lambda error: explain_exception(error, Where("http://x")),
     )
 
 
@@ -182,7 +182,7 @@ def named(name: str, base: type[Exception] = Exception, cause: Exception | None 
 def test_an_exception_of_the_client_is_told_by_what_it_is(
     error: Exception, kind: str, retryable: bool, words: str
 ) -> None:
-    told = from_exception(error, Where("http://x", secrets=("secret",)))
+    told = explain_exception(error, Where("http://x", secrets=("secret",)))
     assert isinstance(told, ModelError)
     assert (told.kind, told.retryable) == (kind, retryable)
     assert words in told.message
@@ -192,4 +192,4 @@ def test_an_exception_of_the_client_is_told_by_what_it_is(
 def test_an_endless_chain_of_exceptions_is_no_trap() -> None:
     first, second = OSError("a"), OSError("b")
     first.__context__, second.__context__ = second, first
-    assert from_exception(first, Where()).kind == "network"
+    assert explain_exception(first, Where()).kind == "network"
