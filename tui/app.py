@@ -34,10 +34,10 @@ class PersonaApp(App[int]):
         open_store: opens the home; may block and raise `PersonaError`.
         settings: the person's settings.
         make_model: makes the agent's model by name ("" for the one the settings name); may block.
-        model_name: what to call that model before it is made.
+        name_model: says what that model is called before it is made.
         persona_id: the persona to begin with; None for the first.
-        offer: a folder with personas that nobody was asked about yet, to be offered as home.
-        accept: remembers the answer to that offer and returns what opens the home then.
+        find_offer: finds a folder with personas that nobody was asked about yet, to be offered as home.
+        accept: remembers the answer to that offer; `open_store` then goes by it.
         config_path: where the settings are, to be named to the person.
         env: the environment.
     """
@@ -51,17 +51,17 @@ class PersonaApp(App[int]):
         open_store: Callable[[], Store],
         *,
         make_model: Callable[[str], Model],
-        model_name: str,
+        name_model: Callable[[], str],
         settings: Settings | None = None,
         persona_id: str | None = None,
-        offer: Path | None = None,
-        accept: Callable[[bool], Callable[[], Store]] | None = None,
+        find_offer: Callable[[], Path | None] = lambda: None,
+        accept: Callable[[bool], object] | None = None,
         config_path: Path | None = None,
         env: dict[str, str] | None = None,
     ) -> None:
         super().__init__()
         self.settings = settings or Settings()
-        self.model_name = model_name
+        self.model_name = ""
         self.config_path = config_path
         self.fault_log: Path | None = None
         self.failure = ""
@@ -74,7 +74,8 @@ class PersonaApp(App[int]):
         self._make_model = make_model
         self._model: Model | None = None
         self._persona_id = persona_id
-        self._offer, self._accept = offer, accept
+        self._name_model = name_model
+        self._find_offer, self._accept = find_offer, accept
         self._leaving = False
 
     def get_default_screen(self) -> Screen[Any]:
@@ -105,9 +106,10 @@ class PersonaApp(App[int]):
 
     async def open_home(self) -> Store | None:
         """Open the home, offering the current folder once; ends the program where that fails."""
-        if self._offer is not None and self._accept is not None:
-            await self._ask_about(self._offer)
         try:
+            self.model_name, offer = await asyncio.to_thread(lambda: (self._name_model(), self._find_offer()))
+            if offer is not None and self._accept is not None:
+                await self._ask_about(offer)
             return await asyncio.to_thread(self._open_store)
         except PersonaError as error:
             self.failure = str(error)
@@ -128,7 +130,7 @@ class PersonaApp(App[int]):
             )
         )
         if answer is not None:
-            self._open_store = await asyncio.to_thread(self._accept, answer)
+            await asyncio.to_thread(self._accept, answer)
 
     def model(self) -> Model:
         """Return the agent's model, made when first asked for; may block then."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,22 +42,23 @@ def _run(invocation: Invocation, persona_id: str | None) -> int:
     Raises:
         PersonaError: it could not begin, or failed.
     """
-    from personas.home import Home
+    import gc
+
+    gc.disable()  # what is loaded until the first paint stays anyway; the main screen turns it on again
     from tui import driver_guard
     from tui.app import PersonaApp
-    from tui.models import connection
 
     loaded = invocation.config
-    found = Home.find(invocation.home_flag)
     driver_guard.install()
+    place = _Place(invocation)
     app = PersonaApp(
-        lambda: _open(invocation, found.home.root),
+        place.open,
         make_model=lambda name: _make_model(loaded.settings, name),
-        model_name=connection(loaded.settings).model,
+        name_model=lambda: _name_model(loaded.settings),
         settings=loaded.settings,
         persona_id=persona_id,
-        offer=found.offer,
-        accept=lambda answer: _accept(invocation, found, answer),
+        find_offer=place.find_offer,
+        accept=place.accept,
         config_path=loaded.path,
     )
     guard = Guard(app.leave_by_signal)
@@ -72,23 +73,47 @@ def _run(invocation: Invocation, persona_id: str | None) -> int:
     return guard.code or code or app.return_code or 0
 
 
-def _open(invocation: Invocation, root: Path) -> Store:
-    if "store" in invocation.__dict__:  # made already, to look an id up
-        return invocation.store
-    from personas.home import open_home
-    from personas.store import Store
+class _Place:
+    """The home, found when it is first asked for: looking for it would hold up the first paint."""
 
-    return Store(open_home(root))
+    def __init__(self, invocation: Invocation) -> None:
+        self._invocation = invocation
+        self._root: Path | None = None
+
+    @cached_property
+    def _found(self) -> Found:
+        from personas.home import Home
+
+        return Home.find(self._invocation.home_flag)
+
+    def find_offer(self) -> Path | None:
+        """Return the current folder if it could be the home and nobody was asked yet."""
+        return self._found.offer
+
+    def accept(self, answer: bool) -> None:
+        """Remember whether the current folder is to be the home, and use it if so."""
+        from personas import trust
+
+        folder = self._found.offer
+        assert folder is not None
+        trust.remember(folder, answer)
+        if answer:
+            self._root = folder
+
+    def open(self) -> Store:
+        """Return the store; may raise `PersonaError`."""
+        if self._root is None and "store" in self._invocation.__dict__:  # made already, to look an id up
+            return self._invocation.store
+        from personas.home import open_home
+        from personas.store import Store
+
+        return Store(open_home(self._root or self._found.home.root))
 
 
-def _accept(invocation: Invocation, found: Found, answer: bool) -> Callable[[], Store]:
-    """Remember whether the current folder is to be the home; return what opens the home."""
-    from personas import trust
+def _name_model(settings: Settings) -> str:
+    from tui.models import connection
 
-    assert found.offer is not None
-    trust.remember(found.offer, answer)
-    root = found.offer if answer else found.home.root
-    return lambda: _open(invocation, root)
+    return connection(settings).model
 
 
 def _make_model(settings: Settings, name: str) -> Model:

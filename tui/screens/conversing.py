@@ -14,9 +14,7 @@ from tui.editable import from_shown
 from tui.panel import Panel, PanelState
 from tui.screens.running_note import Trace, spent
 from tui.talking import Talk, Talks
-from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.chat_bar import ChatBar
-from tui.widgets.conversation import ConversationView
 from tui.widgets.text_editor import Step, TextEditor
 
 if TYPE_CHECKING:
@@ -26,6 +24,8 @@ if TYPE_CHECKING:
     from personas.persona import Persona
     from tui.editing import Editing
     from tui.screens.main import MainScreen
+    from tui.widgets.agent_panel import AgentPanel
+    from tui.widgets.conversation import ConversationView
 
 
 class Conversing:
@@ -39,6 +39,7 @@ class Conversing:
         self._drafts: dict[str, str] = {}
         self._panel = Panel()
         self._timer: Timer | None = None
+        self._widget: AgentPanel | None = None
         self._trace = Trace()
         self.reading = False
 
@@ -51,13 +52,14 @@ class Conversing:
 
     # -- state --------------------------------------------------------------------------------------------
 
-    @property
-    def _widget(self) -> AgentPanel:
-        return self._screen.query_one(AgentPanel)
+    def attach(self, panel: AgentPanel) -> None:
+        """Take the panel; before, nothing can be said."""
+        self._widget = panel
 
     @property
     def view(self) -> ConversationView:
         """The turns on the screen."""
+        assert self._widget is not None
         return self._widget.conversation
 
     @property
@@ -296,7 +298,7 @@ class Conversing:
 
     def sync(self) -> None:
         """Bring panel, chat bar and marks in line with what is."""
-        if not self._screen.is_mounted:
+        if self._widget is None or not self._widget.is_mounted:
             return
         state = self._panel.state
         if state is PanelState.HIDDEN and self.reading:
@@ -357,7 +359,7 @@ class Conversing:
 
     def mouse_down(self, x: int, y: int) -> None:
         """The mouse went down somewhere: in the panel, on the bar, or away from both."""
-        if self._widget.contains_screen(x, y):
+        if self._widget is None or self._widget.contains_screen(x, y):
             return  # the panel tells of it itself
         if self._bar.contains_screen(x, y):
             self._panel.clicked_chat_bar()

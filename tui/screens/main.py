@@ -6,6 +6,7 @@ What is open and saved is `tui.editing`, what is said is `tui.screens.conversing
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,12 +17,10 @@ from textual.containers import Horizontal, Vertical
 
 from personas.errors import PersonaError
 from tui.commands import bindings, footer
-from tui.draft import Clash
 from tui.screens.conversing import Conversing
 from tui.screens.main_actions import MainActions
 from tui.screens.main_chat import ChatActions
 from tui.screens.main_layout import PANES, PaneLayout
-from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.key_line import KeyLine
 from tui.widgets.literal import LiteralStatic
@@ -37,8 +36,10 @@ if TYPE_CHECKING:
     from tui.app import PersonaApp
     from tui.commands import Where
     from tui.deeds import Deeds
+    from tui.draft import Clash
     from tui.editing import Editing
     from tui.screens.dialog import Dialog
+    from tui.widgets.agent_panel import AgentPanel
 
 LOOK_EVERY = 1.0
 """Seconds between two looks for changes from outside."""
@@ -68,6 +69,7 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         return self.app  # type: ignore[return-value]
 
     def compose(self) -> ComposeResult:
+        self.lay_out(restyle=False)
         with Vertical(id="stage"):
             yield PaneTabs(list(PANES.items()))
             with Horizontal(id="panes"):
@@ -76,7 +78,6 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
                 with Vertical(id="side"):
                     yield TestInputs()
                     yield SettingsPane()
-            yield AgentPanel()
         yield ChatBar()
         yield KeyLine()
         yield LiteralStatic("", id="too-small")
@@ -116,7 +117,6 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
 
     def on_mount(self) -> None:
         self.prompt.read_only = True
-        self._lay_out()
         self.focus_chat()
         self.call_after_refresh(self.start, self._begin())
 
@@ -142,6 +142,11 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
 
     async def _begin(self) -> None:
         """After the first paint: open the home, list the personas, show one, then read the rest."""
+        gc.enable()
+        panel = await asyncio.to_thread(_load_panel)
+        self.conversing.attach(panel)
+        await self.settings.fill()
+        await self.query_one("#stage").mount(panel)
         store = await self.program.open_home()
         if store is None:
             return
@@ -290,3 +295,10 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         keys += footer(place) if place != "anywhere" else []
         keys += [("Tab", "panes"), *footer("anywhere")]
         self.query_one(KeyLine).show(keys, self.conversing.note)
+
+
+def _load_panel() -> AgentPanel:
+    """Make the agent's panel. Its modules are loaded here, after the first paint."""
+    from tui.widgets.agent_panel import AgentPanel
+
+    return AgentPanel()

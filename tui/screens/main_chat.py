@@ -9,13 +9,13 @@ from textual.screen import Screen
 from textual.widgets import TextArea
 
 from tui import slash
-from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.chat_bar import ChatBar
-from tui.widgets.conversation import ConversationView
 
 if TYPE_CHECKING:
     from tui.screens.conversing import Conversing
     from tui.screens.main import MainScreen
+    from tui.widgets.agent_panel import AgentPanel
+    from tui.widgets.conversation import ConversationView
 else:
     MainScreen = Any
 
@@ -76,28 +76,25 @@ class ChatActions(Screen[None]):
 
     # -- the panel ----------------------------------------------------------------------------------------
 
-    @on(AgentPanel.DismissPressed)
-    def _dismissed(self, event: AgentPanel.DismissPressed) -> None:
+    # Named, not decorated: the panel's modules are loaded only after the first paint.
+
+    def on_agent_panel_dismiss_pressed(self, event: AgentPanel.DismissPressed) -> None:
         event.stop()
         self._chat.panel_event("dismiss")
 
-    @on(AgentPanel.Pressed)
-    def _pressed(self, event: AgentPanel.Pressed) -> None:
+    def on_agent_panel_pressed(self, event: AgentPanel.Pressed) -> None:
         event.stop()
         self._chat.panel_event("clicked_inside")
 
-    @on(AgentPanel.Hovered)
-    def _hovered(self, event: AgentPanel.Hovered) -> None:
+    def on_agent_panel_hovered(self, event: AgentPanel.Hovered) -> None:
         event.stop()
         self._chat.hovered()
 
-    @on(ConversationView.Grown)
-    def _grown(self, event: ConversationView.Grown) -> None:
+    def on_conversation_view_grown(self, event: ConversationView.Grown) -> None:
         event.stop()
         self._chat.grown(event.characters)
 
-    @on(ConversationView.Scrolled)
-    def _scrolled(self, event: ConversationView.Scrolled) -> None:
+    def on_conversation_view_scrolled(self, event: ConversationView.Scrolled) -> None:
         event.stop()
         self._chat.interacted()
 

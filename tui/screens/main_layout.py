@@ -21,6 +21,7 @@ SMALLEST = (60, 15)
 WIDE = 100
 """Columns from which all panes stand side by side."""
 ROOMY = 130
+LAYOUTS = frozenset({"-wide", "-narrow", "-roomy", "-too-small"})
 
 
 class PaneLayout(Screen[None]):
@@ -35,18 +36,31 @@ class PaneLayout(Screen[None]):
     # -- layout -------------------------------------------------------------------------------------------
 
     def on_resize(self, event: events.Resize) -> None:
-        self._lay_out()
+        self.lay_out()
 
-    def _lay_out(self) -> None:
+    def classes_for(self, width: int, height: int) -> set[str]:
+        """Return the classes that say how panes stand at this size."""
+        classes = {f"-pane-{self.pane}", "-wide" if width >= WIDE else "-narrow"}
+        if width >= ROOMY:
+            classes.add("-roomy")
+        if width < SMALLEST[0] or height < SMALLEST[1]:
+            classes.add("-too-small")
+        return classes
+
+    def lay_out(self, *, restyle: bool = True) -> None:
+        """Stand as the size of the terminal and the pane in front ask for."""
         width, height = self.app.size
-        small = width < SMALLEST[0] or height < SMALLEST[1]
-        self.set_class(small, "-too-small")
-        self.set_class(width >= WIDE, "-wide")
-        self.set_class(width >= ROOMY, "-roomy")
-        self.set_class(width < WIDE, "-narrow")
-        for pane in PANES:
-            self.set_class(pane == self.pane, f"-pane-{pane}")
-        if small:
+        wanted = self.classes_for(width, height)
+        known = {name for name in self.classes if name.startswith("-pane-") or name in LAYOUTS}
+        if wanted != known:
+            # One pass over the styles for all of them: each costs as much as drawing the screen.
+            self.remove_class(*(known - wanted), update=False)
+            self.add_class(*(wanted - known), update=False)
+            if restyle:
+                self.update_node_styles(animate=False)
+        if not restyle:
+            return
+        if "-too-small" in wanted:
             self.query_one("#too-small", LiteralStatic).update(
                 f"{width}×{height} is too small: at least {SMALLEST[0]}×{SMALLEST[1]}"
             )
@@ -60,7 +74,7 @@ class PaneLayout(Screen[None]):
     def show_pane(self, pane: str) -> None:
         """Bring a pane to the front where only one has room."""
         self.pane = pane
-        self._lay_out()
+        self.lay_out()
         self._main.show_marks()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
@@ -76,7 +90,7 @@ class PaneLayout(Screen[None]):
         targets: dict[str, Widget] = {
             "prompt": self._main.prompt,
             "tests": self._main.tests.rows,
-            "settings": self._main.settings.field("name"),
+            "settings": self._main.settings.first_field or self._main.chat_bar.input,
             "personas": self._main.personas.rows,
         }
         return targets[pane]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -11,12 +10,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.sanitise import one_line
+from tui.widgets.inks import ink
 
 
 class KeyLine(Widget, can_focus=False):
     """Keys with their words from the left as far as they fit, a note at the right end."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"keys--key", "keys--note"}
 
     def __init__(self, *, id: str = "keys") -> None:
         super().__init__(id=id)
@@ -32,7 +30,7 @@ class KeyLine(Widget, can_focus=False):
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         base = self.rich_style
-        key_style = self.get_component_rich_style("keys--key")
+        key_style = base + ink(self, "text-accent")
         note = one_line(self._note, max(0, width // 2))
         room = width - cell_len(note) - 3
         segments = [Segment(" ", base)]
@@ -44,5 +42,5 @@ class KeyLine(Widget, can_focus=False):
             segments += [Segment(key, key_style), Segment(f" {word}  ", base)]
             used += size
         segments.append(Segment(" " * max(0, width - used - cell_len(note) - 1), base))
-        segments.append(Segment(f"{note} ", self.get_component_rich_style("keys--note")))
+        segments.append(Segment(f"{note} ", base))
         return Strip(segments).adjust_cell_length(width, base)

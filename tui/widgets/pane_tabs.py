@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -13,11 +12,11 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tui.widgets.inks import ink
+
 
 class PaneTabs(Widget, can_focus=False):
     """Names of panes, one of them in front."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"tabs--active", "tabs--mark"}
 
     @dataclass
     class Chosen(Message):
@@ -46,7 +45,7 @@ class PaneTabs(Widget, can_focus=False):
 
     def render_line(self, y: int) -> Strip:
         base = self.rich_style
-        active = self.get_component_rich_style("tabs--active")
+        active = base + ink(self, "text-accent", "panel", bold=True)
         segments = [Segment(" ", base)]
         for pane, text in self._labels():
             segments += [Segment(text, active if pane == self._active else base), Segment(" ", base)]

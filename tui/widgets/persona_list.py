@@ -12,14 +12,14 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
-from textual.widgets import Input
 
 from tui.commands import bindings
-from tui.widgets.field import Field
 from tui.widgets.literal import label
 from tui.widgets.row_list import Row, RowList
 
 if TYPE_CHECKING:
+    from textual.widgets import Input
+
     from personas.persona import Persona
 
 NEWS = "●"
@@ -81,11 +81,7 @@ class PersonaList(Vertical):
         self.border_title = "Personas"
 
     def compose(self) -> ComposeResult:
-        yield Field(hint="filter", id="persona-filter")
         yield RowList(empty="Reading…", id="persona-rows")
-
-    def on_mount(self) -> None:
-        self.query_one("#persona-filter").display = False
 
     @property
     def rows(self) -> RowList:
@@ -147,19 +143,21 @@ class PersonaList(Vertical):
         entry = self._entries.get(event.key)
         self.rows.tooltip = label(entry.error or entry.description) if entry else None
 
-    def action_filter(self) -> None:
-        field = self.query_one(Field)
-        field.display = True
-        field.focus()
+    async def action_filter(self) -> None:
+        from tui.widgets.field import Field
 
-    @on(Input.Changed)
-    def _filter(self, event: Input.Changed) -> None:
+        if not self.filter_open:
+            await self.mount(Field(hint="filter", id="persona-filter"), before=0)
+        self.query_one(Field).focus()
+
+    # Named, not decorated: the module of fields is loaded when the first one is needed.
+
+    def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         self._words = event.value.casefold().split()
         self._draw()
 
-    @on(Input.Submitted)
-    def _filtered(self, event: Input.Submitted) -> None:
+    def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.rows.focus()
         if len(self.rows.rows) == 1:
@@ -168,19 +166,16 @@ class PersonaList(Vertical):
     @property
     def filter_open(self) -> bool:
         """Whether the field of the filter is there."""
-        return bool(self.query_one(Field).display)
+        return bool(self.query("#persona-filter"))
 
-    def close_filter(self) -> bool:
-        """Take the filter away; returns whether there was one."""
-        field = self.query_one(Field)
-        if not field.display:
-            return False
-        had_focus = field.has_focus
-        field.value = ""
-        field.display = False
-        if had_focus:
-            self.rows.focus()
-        return True
+    def close_filter(self) -> None:
+        """Take the filter away."""
+        for field in self.query("#persona-filter"):
+            if field.has_focus:
+                self.rows.focus()
+            field.remove()
+        self._words = []
+        self._draw()
 
     def _want(self, deed: str) -> None:
         self.post_message(self.Wanted(deed, self.rows.key))

@@ -19,6 +19,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui.sanitise import one_line
+from tui.widgets.inks import ink
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +41,13 @@ class Row:
     current: bool = False
 
 
+TONES = {"error": ("text-error",), "dim": ("foreground-muted",), "fresh": ("", "success-muted")}
+
+
 class RowList(ScrollView, can_focus=True):
     """Rows with a cursor. `Chosen` when one is opened, `Highlighted` when the cursor comes to one."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "rows--cursor",
-        "rows--cursor-blurred",
-        "rows--current",
-        "rows--error",
-        "rows--dim",
-        "rows--fresh",
-        "rows--tail",
-    }
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "step(-1)", show=False),
@@ -174,20 +168,21 @@ class RowList(ScrollView, can_focus=True):
         base = self.rich_style
         if index >= len(self._rows):
             if not self._rows and y == 0 and self.empty:
-                dim = self.get_component_rich_style("rows--dim")
+                dim = self.rich_style + ink(self, "foreground-muted")
                 return Strip([Segment(set_cell_size(one_line(self.empty, width), width), dim)], width)
             return Strip.blank(width, base)
         return self._draw(self._rows[index], index == self.cursor, width, base)
 
     def _draw(self, row: Row, under_cursor: bool, width: int, base: Style) -> Strip:
-        style, tail_style = base, base + self.get_component_rich_style("rows--tail", partial=True)
+        style, tail_style = base, base + ink(self, "foreground-muted")
         if row.tone:
-            style += self.get_component_rich_style(f"rows--{row.tone}", partial=True)
+            style += ink(self, *TONES[row.tone])
         if row.current:
-            style += self.get_component_rich_style("rows--current", partial=True)
+            style += ink(self, "text-accent", bold=True)
         if under_cursor:
-            part = "rows--cursor" if self.has_focus else "rows--cursor-blurred"
-            above = self.get_component_rich_style(part, partial=True)
+            above = (
+                ink(self, "background", "accent", bold=True) if self.has_focus else ink(self, back="panel")
+            )
             style, tail_style = style + above, tail_style + above
         lead = "▎" if row.current else " "
         tail = one_line(row.tail, max(0, width // 2))

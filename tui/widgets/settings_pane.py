@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual import events, on
-from textual.app import ComposeResult
+from textual import events
 from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
-from textual.widgets import Input
 
-from tui.widgets.field import Field
 from tui.widgets.literal import LiteralLabel
 
 if TYPE_CHECKING:
+    from textual.widgets import Input
+
     from personas.persona import Persona
+    from tui.widgets.field import Field
 
 FIELDS = (
     ("name", "Name", "the id"),
@@ -45,15 +45,23 @@ class SettingsPane(VerticalScroll, can_focus=False):
         self._stored = {field: "" for field, _, _ in FIELDS}
         self.border_title = "Settings"
 
-    def compose(self) -> ComposeResult:
-        for field, title, hint in FIELDS:
-            with Horizontal(classes="setting"):
-                yield LiteralLabel(title)
-                yield Field(hint=hint, id=f"setting-{field}")
+    async def fill(self) -> None:
+        """Mount the fields; done after the first paint, which they would hold up."""
+        from tui.widgets.field import Field
+
+        await self.mount_all(
+            Horizontal(LiteralLabel(title), Field(hint=hint, id=f"setting-{field}"), classes="setting")
+            for field, title, hint in FIELDS
+        )
 
     def field(self, name: str) -> Field:
         """Return one field."""
-        return self.query_one(f"#setting-{name}", Field)
+        return self.query_one(f"#setting-{name}")  # type: ignore[return-value]
+
+    @property
+    def first_field(self) -> Field | None:
+        """The first field, once there are any."""
+        return self.field("name") if self.children else None
 
     def show(self, persona: Persona | None, *, fresh: bool = False) -> None:
         """Show a persona's settings; a field being typed in keeps its text unless `fresh`."""
@@ -70,14 +78,17 @@ class SettingsPane(VerticalScroll, can_focus=False):
         """Show what is stored again, after a value was refused."""
         self.field(name).raw = self._stored[name]
 
-    @on(Input.Submitted)
-    @on(Input.Blurred)
-    def _left(self, event: Input.Submitted | Input.Blurred) -> None:
+    # Named, not decorated: the module of fields is loaded when the fields are made.
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self._tell(event.input)
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
+    def on_input_blurred(self, event: Input.Blurred) -> None:
+        event.stop()
+        self._tell(event.input)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
 
     def _tell(self, field: Input) -> None:
@@ -95,7 +106,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
 
     def on_key(self, event: events.Key) -> None:
         step = {"down": 1, "up": -1}.get(event.key)
-        fields = list(self.query(Field))
+        fields = [self.field(name) for name in self._stored]
         if step is not None and self.screen.focused in fields:
             place = fields.index(self.screen.focused) + step
             if 0 <= place < len(fields):

@@ -51,11 +51,11 @@ class TestInputs(Vertical):
         self._inputs: dict[str, TestInput] = {}
         self._shown: str | None = None
         self._locked = False
+        self._editor = TextEditor(id="test-content", prose=False)
         self.border_title = "Test inputs"
 
     def compose(self) -> ComposeResult:
         yield RowList(empty="None yet. Press n to add one.", id="test-rows", choose_on_click=False)
-        yield TextEditor(id="test-content", prose=False)
 
     @property
     def rows(self) -> RowList:
@@ -65,7 +65,7 @@ class TestInputs(Vertical):
     @property
     def editor(self) -> TextEditor:
         """The content of the chosen test input."""
-        return self.query_one(TextEditor)
+        return self._editor
 
     @property
     def shown(self) -> str | None:
@@ -110,6 +110,8 @@ class TestInputs(Vertical):
     def _show_content(self) -> None:
         key = self.rows.key
         editor = self.editor
+        if key is not None and editor.parent is None:
+            self.mount(editor)  # not before there is something in it: the first paint does without
         editor.display = key is not None
         if key is None:
             self._shown = None

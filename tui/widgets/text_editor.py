@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from rich.style import Style
 from rich.text import Text
@@ -19,16 +19,29 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
-from tui.draft import Clash, changed_lines, meet
 from tui.editable import from_shown, is_editable, pasted, to_shown, with_signs
+from tui.widgets.inks import ink
 from tui.widgets.prose import style_line
 from tui.widgets.text_area import GuardedTextArea
+
+if TYPE_CHECKING:
+    from tui.draft import Clash
 
 PAUSE = 0.7
 """Seconds without a key after which a text is saved."""
 
 FRESH = 3.0
 """Seconds for which changed lines stay highlighted."""
+
+
+PARTS = {
+    "heading": ("text-primary", True),
+    "code": ("text-warning", False),
+    "macro": ("text-accent", False),
+    "mark": ("text-secondary", False),
+    "strong": ("", True),
+}
+"""Colour and weight of the parts of a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +68,6 @@ class TextEditor(GuardedTextArea):
     """A text with soft wrap, its own undo, and a memory of what is saved."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "text-editor--fresh",
-        "text-editor--heading",
-        "text-editor--code",
-        "text-editor--macro",
-        "text-editor--mark",
-        "text-editor--strong",
-        "text-editor--sign",
-    }
 
     @dataclass
     class Edited(Message):
@@ -155,6 +158,8 @@ class TextEditor(GuardedTextArea):
 
         The cursor stays at its words. The steps of one run that follow one another are one step.
         """
+        from tui.draft import changed_lines
+
         old, new = self.text, to_shown(text)
         if old == new:
             return
@@ -181,6 +186,8 @@ class TextEditor(GuardedTextArea):
 
         With a clash the text stays as it is, and so does what it is known to have grown from.
         """
+        from tui.draft import Clash, meet
+
         if stored == self.base and self.clash is None:
             return None
         met = meet(self.base, self.raw, stored)
@@ -230,7 +237,7 @@ class TextEditor(GuardedTextArea):
         return shown
 
     def _part_style(self, part: str) -> Style:
-        return self.get_component_rich_style(f"text-editor--{part}", partial=True)
+        return ink(self, *PARTS[part][:1], bold=PARTS[part][1])
 
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
@@ -238,7 +245,7 @@ class TextEditor(GuardedTextArea):
             place = y + self.scroll_offset.y
             table = self.wrapped_document._offset_to_line_info
             if place < len(table) and table[place] is not None and table[place][0] in self._fresh:
-                over = self.get_component_rich_style("text-editor--fresh", partial=True)
+                over = ink(self, back="success-muted")
                 return Strip([type(s)(s.text, (s.style or Style()) + over) for s in strip], strip.cell_length)
         return strip
 
@@ -308,6 +315,8 @@ class TextEditor(GuardedTextArea):
         self._follow(text, self.redo)
 
     def _follow(self, text: str, move: Any) -> None:
+        from tui.draft import changed_lines
+
         before = self.text
         self._own_edit = True
         try:

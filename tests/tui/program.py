@@ -1,0 +1,151 @@
+"""The program in a test: a home on disk, a scripted model, a screen without a terminal, and what one does to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from agent.models.base import Model
+from agent.models.scripted import ScriptedModel
+from personas.home import Home, open_home
+from personas.store import Store
+from tui.app import PersonaApp
+from tui.config import Settings
+from tui.screens.main import MainScreen
+from tui.widgets.text_editor import TextEditor
+
+ONE = 'name = "One"\nsystem_prompt = """\nfirst line\nsecond line\nthird line\n"""\n'
+TWO = 'name = "Two"\nsystem_prompt = "I am two."\n\n[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n'
+
+
+def make_store(root: Path, files: Mapping[str, str] | None = None) -> Store:
+    """Make a home with these persona files (id to text), by default `one` and `two`."""
+    folder = root / "home" / "personas"
+    folder.mkdir(parents=True)
+    for name, text in ({"one": ONE, "two": TWO} if files is None else files).items():
+        (folder / f"{name}.toml").write_text(text, encoding="utf-8", newline="")
+    return Store(open_home(root / "home", env={"PERSONA_CONFIG": str(root / "config.toml")}))
+
+
+class Program:
+    """A running program and its pilot."""
+
+    def __init__(self, app: PersonaApp, pilot: Pilot[Any], store: Store) -> None:
+        self.app, self.pilot, self.store = app, pilot, store
+
+    @property
+    def main(self) -> MainScreen:
+        screen: MainScreen = self.app.main
+        return screen
+
+    @property
+    def prompt(self) -> TextEditor:
+        return self.main.prompt
+
+    @property
+    def messages(self) -> list[str]:
+        """What was told and is still on the screen."""
+        return [notification.message for notification in self.app._notifications]
+
+    @property
+    def state(self) -> str:
+        assert self.main.editing is not None
+        return self.main.editing.state
+
+    def on_disk(self, persona_id: str) -> str:
+        return self.store.get(persona_id).system_prompt
+
+    def file(self, persona_id: str) -> Path:
+        return self.store.path(persona_id)
+
+    async def until(self, condition: Callable[[], object], seconds: float = 4.0) -> None:
+        """Let the program work until `condition` holds."""
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, f"never came true; told: {self.messages}"
+            await self.pilot.pause(0.01)
+        await self.pilot.pause()
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def write(self, text: str) -> None:
+        """Type `text` into what has the focus."""
+        await self.pilot.press(*["space" if c == " " else "enter" if c == "\n" else c for c in text])
+
+    async def say(self, text: str) -> None:
+        """Send a message."""
+        self.main.focus_chat()
+        self.main.chat_bar.set_draft(text)
+        await self.pilot.press("enter")
+        await self.pilot.pause()
+
+    async def run_to_end(self, text: str) -> None:
+        """Send a message and wait until the agent is done."""
+        await self.say(text)
+        talk = self.main.conversing.talk
+        assert talk is not None
+        before = talk.earlier
+        await self.until(
+            lambda: not talk.running and (talk.events or talk.failure or talk.earlier is not before)
+        )
+
+    async def open(self, persona_id: str) -> None:
+        await self.main.open_persona(persona_id)
+        await self.until(lambda: self.main.editing is not None and self.main.editing.id == persona_id)
+
+    async def answer(self, text: str) -> None:
+        """Fill the line a dialog asks for."""
+        await self.until(lambda: self.app.screen is not self.main and self.app.screen.query(Input))
+        self.app.screen.query_one(Input).value = text
+        await self.pilot.press("enter")
+        await self.until(lambda: self.app.screen is self.main)
+
+    async def dialog(self, kind: type) -> Any:
+        """Wait for a dialog, past its time of grace."""
+        await self.until(lambda: isinstance(self.app.screen, kind))
+        screen: Any = self.app.screen
+        screen._appeared = float("-inf")
+        return screen
+
+
+@asynccontextmanager
+async def program(
+    store: Store,
+    *answers: Any,
+    model: Model | None = None,
+    size: tuple[int, int] = (140, 40),
+    persona_id: str | None = None,
+    settings: Settings | None = None,
+    **options: Any,
+) -> AsyncIterator[Program]:
+    """Run the program on a home, with a model that gives these answers; it is ready when the body begins."""
+    used = model or ScriptedModel(answers)
+    app = PersonaApp(
+        lambda: store,
+        make_model=lambda _name: used,
+        name_model=lambda: used.name,
+        settings=settings or Settings(),
+        persona_id=persona_id,
+        env={},
+        **options,
+    )
+    async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+        running = Program(app, pilot, store)
+        await running.until(lambda: running.main.editing is not None)
+        if store.ids():
+            await running.until(lambda: running.main.conversing.talk is not None)
+        yield running
+
+
+def ids(items: Iterable[Any]) -> list[str]:
+    return [item.id for item in items]
+
+
+__all__ = ["ONE", "TWO", "Home", "Program", "ids", "make_store", "program"]

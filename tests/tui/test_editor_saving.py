@@ -1,0 +1,248 @@
+"""The prompt editor and its file: saved by itself, merged, never overwritten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.models.scripted import ToolUse, answer
+from personas.authorship import USER
+from personas.changes import SetPrompt
+from tests.tui.program import make_store, program
+from tui.screens import main
+from tui.screens.conflict import ChooseText
+from tui.widgets import text_editor
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(main, "LOOK_EVERY", 0.03)
+
+
+async def test_typing_is_saved_on_a_pause_and_changes_one_line_of_the_file(tmp_path: Path) -> None:
+    text = 'name = "One" # mine\n# why\nsystem_prompt = """\nfirst\nlast\n"""\n'
+    store = make_store(tmp_path, {"one": text})
+    async with program(store) as p:
+        await p.press("f3")
+        await p.write("so ")
+        await p.until(lambda: p.on_disk("one") == "so first\nlast\n")
+        await p.until(lambda: p.state == "saved")
+        assert p.file("one").read_text() == text.replace("first", "so first")
+
+
+async def test_leaving_the_editor_saves_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    async with program(make_store(tmp_path)) as p:
+        await p.press("f3")
+        await p.write("x")
+        assert p.state == "unsaved"
+        await p.press("escape")
+        await p.until(lambda: p.on_disk("one").startswith("xfirst"))
+
+
+async def test_looking_without_typing_leaves_the_file_alone(tmp_path: Path) -> None:
+    odd = 'name = "One"\r\nsystem_prompt = "a\\r\\n\\u2028b\\u0000 \\u001b[31m"\r\n'
+    store = make_store(tmp_path, {"one": odd})
+    async with program(store) as p:
+        await p.press("f3", "right", "end", "down", "escape")
+        await p.pilot.pause(0.1)
+        assert p.file("one").read_bytes() == odd.encode()
+        assert store.log("one") == []
+
+
+async def test_hidden_characters_survive_an_edit_elsewhere_in_the_text(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {"one": 'system_prompt = "a\\r\\nb\\u2028c\\u001b[31m\\u0085d"\n'})
+    async with program(store) as p:
+        await p.press("f3")
+        await p.write("!")
+        await p.until(lambda: p.on_disk("one") == "!a\r\nb\u2028c\x1b[31m\x85d")
+
+
+async def test_an_agents_edit_shows_at_once_and_is_highlighted(tmp_path: Path) -> None:
+    edit = ToolUse("edit_system_prompt", {"old": "second line", "new": "2nd line"})
+    async with program(make_store(tmp_path), answer(edit), answer("Done.")) as p:
+        await p.run_to_end("change it")
+        assert p.prompt.raw == "first line\n2nd line\nthird line\n"
+        assert p.prompt._fresh == {1}
+        assert p.state == "saved"
+        p.prompt.end_flash()
+        assert p.prompt._fresh == frozenset()
+
+
+async def test_text_typed_before_a_message_is_saved_before_the_agent_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    async with program(make_store(tmp_path), answer(ToolUse("get_persona")), answer("I see.")) as p:
+        await p.press("f3")
+        await p.write("typed ")
+        await p.run_to_end("what do you see?")
+        assert p.on_disk("one").startswith("typed first line")
+
+
+async def test_an_agents_edit_is_merged_with_text_typed_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        await p.press("f3")
+        await p.write("my ")
+        assert p.state == "unsaved"
+        changed = store.change(
+            "one", SetPrompt("first line\nsecond line\nlast line\n"), revision=None, by=USER
+        )
+        p.main.editing.take(changed)
+        assert p.prompt.raw == "my first line\nsecond line\nlast line\n"
+        assert p.prompt.cursor_location == (0, 3)
+        await p.press("escape")
+        await p.until(lambda: p.on_disk("one") == "my first line\nsecond line\nlast line\n")
+
+
+async def test_an_edit_from_outside_is_noticed_and_shown(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        text = p.file("one").read_text()
+        p.file("one").write_text(text.replace("second", "other"))
+        await p.until(lambda: "other line" in p.prompt.raw)
+        assert p.prompt._fresh == {1}
+        assert any("changed outside" in message for message in p.messages)
+
+
+async def test_an_outside_edit_of_the_same_line_shows_both_to_choose_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    async with program(make_store(tmp_path)) as p:
+        await p.press("f3")
+        await p.write("my ")
+        p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
+        dialog = await p.dialog(ChooseText)
+        assert p.state == "conflict"
+        assert p.prompt.raw.startswith("my first line"), "what is typed stays"
+        assert p.on_disk("one").startswith("their line"), "what is on disk stays"
+        assert str(dialog.query_one("#text-ours").render()) == "my first line"
+        assert str(dialog.query_one("#text-theirs").render()) == "their line"
+        await p.press("3")
+        await p.until(lambda: p.on_disk("one") == "my first line\ntheir line\nsecond line\nthird line\n")
+        await p.until(lambda: p.state == "saved")
+
+
+@pytest.mark.parametrize(("key", "first"), [("1", "my first line"), ("2", "their line")])
+async def test_choosing_one_side_stores_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, first: str
+) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    async with program(make_store(tmp_path)) as p:
+        await p.press("f3")
+        await p.write("my ")
+        p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
+        await p.dialog(ChooseText)
+        await p.press(key)
+        await p.until(lambda: p.state == "saved")
+        assert p.on_disk("one").splitlines()[0] == first
+        assert p.prompt.raw == p.on_disk("one")
+
+
+async def test_putting_a_conflict_off_keeps_both_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    async with program(make_store(tmp_path)) as p:
+        await p.press("f3")
+        await p.write("my ")
+        p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
+        await p.dialog(ChooseText)
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        assert p.state == "conflict"
+        assert p.main.query_one("#prompt-banner").display
+        assert p.main.editing.would_lose() == ["one"]
+        await p.press("f5")
+        await p.dialog(ChooseText)
+        await p.press("2")
+        await p.until(lambda: p.state == "saved")
+
+
+async def test_an_agents_edit_that_meets_typing_in_the_same_line_shows_both(
+    tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        await p.press("f3")
+        await p.write("my ")
+        changed = store.change(
+            "one", SetPrompt("its line\nsecond line\nthird line\n"), revision=None, by=USER
+        )
+        p.main.editing.take(changed)
+        assert p.state == "conflict"
+        assert p.prompt.raw.startswith("my first line")
+        await p.press("escape")
+        await p.dialog(ChooseText)
+        await p.press("1")
+        await p.until(lambda: p.on_disk("one") == "my first line\nsecond line\nthird line\n")
+
+
+async def test_what_cannot_be_saved_is_kept_over_a_visit_to_another_persona(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from personas.errors import StorageError
+    from personas.store import Store
+
+    store = make_store(tmp_path)
+    real = Store.change
+
+    def full(self: Store, *arguments: object, **named: object) -> object:
+        raise StorageError("The disk is full; nothing was written.")
+
+    async with program(store) as p:
+        monkeypatch.setattr(Store, "change", full)
+        await p.press("f3")
+        await p.write("precious ")
+        await p.until(lambda: p.state == "failed")
+        assert any("disk is full" in message for message in p.messages)
+        await p.open("two")
+        assert p.main.editing.would_lose() == ["one"]
+        monkeypatch.setattr(Store, "change", real)
+        await p.open("one")
+        assert p.prompt.raw.startswith("precious first line")
+        await p.open("two")
+        await p.until(lambda: p.on_disk("one").startswith("precious first line"))
+        assert p.main.editing.would_lose() == []
+
+
+async def test_a_persona_deleted_outside_is_told_and_closed(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.file("one").unlink()
+        await p.until(lambda: p.main.editing.persona is None)
+        await p.until(lambda: list(p.main.personas.entries) == ["two"])
+        assert any("deleted outside" in message for message in p.messages)
+
+
+async def test_a_broken_file_is_shown_with_its_error_and_opens_when_mended(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {"one": 'name = "One"\nsystem_prompt = "a\n'})
+    async with program(store) as p:
+        assert p.state == "broken"
+        banner = str(p.main.query_one("#prompt-banner").render())
+        assert "line 2" in banner
+        await p.press("f3")
+        await p.write("x")
+        assert p.prompt.raw == ""
+        p.file("one").write_text('name = "One"\nsystem_prompt = "whole"\n')
+        await p.until(lambda: p.state == "saved")
+        assert p.prompt.raw == "whole"
+        assert not p.main.query_one("#prompt-banner").display
+
+
+async def test_a_paste_of_escapes_is_kept_and_never_drawn_raw(tmp_path: Path) -> None:
+    from textual import events
+
+    async with program(make_store(tmp_path)) as p:
+        await p.press("f3")
+        p.prompt.post_message(events.Paste("\x1b[2J\x1b]52;c;AAAA\x07[/]\r\nnext "))
+        await p.until(lambda: p.on_disk("one").startswith("\x1b[2J\x1b]52;c;AAAA\x07[/]\nnext first"))
+        drawn = "".join(s.text for y in range(5) for s in p.prompt.render_line(y))
+        assert "\x1b" not in drawn
+        assert "[/]" in drawn
