@@ -33,6 +33,7 @@ _KINDS: Mapping[str, BlockKind] = {
     "tool_use": "tool_call",
 }
 _SKIPPED = "The server sent events this program does not understand; they were skipped."
+_MOST_NOTICES = 10
 _USAGE_FIELDS = (
     "input_tokens",
     "output_tokens",
@@ -268,8 +269,8 @@ class Accumulator:
     # -- small things -----------------------------------------------------------------------------------
 
     def _note(self, message: str) -> list[BlockEvent]:
-        """Say `message`, the same words only once."""
-        if message in self._noted:
+        """Say `message`, the same words only once, and not without end."""
+        if message in self._noted or len(self._noted) >= _MOST_NOTICES:
             return []
         self._noted.add(message)
         return [Notice(message)]
