@@ -1,0 +1,306 @@
+"""Every widget class of ours is shown every kind of hostile text: it stands there literally, and obeys nobody."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.widget import Widget
+
+import tui.widgets
+from agent.turns import (
+    AssistantTextTurn,
+    CustomTurn,
+    NoticeTurn,
+    ThinkingTurn,
+    ToolCallTurn,
+    ToolResultTurn,
+    Turn,
+    UserTurn,
+)
+from personas.persona import FileError, Persona, TestInput
+from tui.panel import PanelState
+from tui.widgets.agent_panel import AgentPanel
+from tui.widgets.chat_bar import ChatBar, ChatInput
+from tui.widgets.conversation import ConversationView
+from tui.widgets.conversation.canvas import Canvas
+from tui.widgets.conversation.reading import ReadableCanvas
+from tui.widgets.field import Field
+from tui.widgets.key_line import KeyLine
+from tui.widgets.literal import LiteralButton, LiteralLabel, LiteralOptionList, LiteralStatic, option
+from tui.widgets.pane_tabs import PaneTabs
+from tui.widgets.persona_list import Entry, PersonaList
+from tui.widgets.prompt_pane import PromptPane
+from tui.widgets.row_list import Row, RowList
+from tui.widgets.settings_pane import SettingsPane
+from tui.widgets.test_inputs import TestInputs
+from tui.widgets.text_area import GuardedTextArea
+from tui.widgets.text_editor import TextEditor
+
+HOSTILE = {
+    "closing tag": "[/]",
+    "path as tag": "[/some/path]",
+    "broken tags": "[b + ] [/b + ]",
+    "action": "[@click=app.quit]x[/]",
+    "style": "[bold red on blue]x[/bold red on blue]",
+    "clear screen": "a\x1b[2J\x1b[Hb",
+    "colour": "a\x1b[31mb",
+    "clipboard": "a\x1b]52;c;aGFja2Vk\x07b",
+    "link": "a\x1b]8;;http://evil\x1b\\b",
+    "title never ended": "a\x1b]0;title",
+    "device control": "a\x1bP1$r0m\x1b\\b",
+    "eight bit": "a\x9b2Jb\x9d0;t\x9cc\x90x\x9c",
+    "overwriting": "safe\r\x1b[2Kevil",
+    "status report": "a\x1b[6nb\x05c",
+    "bidi": "a\u202eb\u2066c\u200fd\u061ce",
+    "separators": "a\u2028b\u2029c\x85d\x0be\x0cf",
+    "surrogate": "a\ud800b\udfffc",
+    "invisible": "a\u200b\ufeff\u2060\U000e0041b",
+    "nul": "a\x00b\x7fc\x08d",
+    "endless word": "x" * 100_000,
+    "wide and combined": "漢字👨\u200d👩\u200d👧e\u0301" * 50,
+    "markdown": "# [x](javascript:alert) ![i](file:///etc/passwd) <script>`[/]`\n```\n[/]\n",
+    "entities": "&#27;[2J &#x202e; &lt;",
+}
+
+OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+
+
+Shown = TypeVar("Shown", bound=Widget)
+
+
+def every_turn(text: str) -> list[Turn]:
+    """A conversation in which the text stands everywhere it can."""
+    given = {"name": text, text[:200]: {"x": [text]}}
+    call = ToolCallTurn(tool_use_id="a", tool_name=text, input=given)
+    failed = ToolCallTurn(tool_use_id="b", tool_name=text, input={}, fault=text)
+    return [
+        UserTurn(content=text),
+        AssistantTextTurn(content=text, interrupted=True),
+        ThinkingTurn(content=text),
+        call,
+        ToolResultTurn(
+            tool_use_id="a", output=text, details={"diff": f"-{text}\n+{text}", "added": 1, "removed": 1}
+        ),
+        failed,
+        ToolResultTurn(tool_use_id="b", output=text, is_error=True),
+        NoticeTurn(content=text),
+        NoticeTurn(content=text, kind="error"),
+        CustomTurn(type=text, fields={text[:200]: text}),
+    ]
+
+
+def fill_conversation(view: ConversationView, text: str) -> None:
+    view.load(every_turn(text))
+    for index, entry in enumerate(view.layout_model.entries):
+        if entry.foldable and len(text) < 1000:
+            view.toggle(index)
+    stream = AssistantTextTurn(content="")
+    view.begin_turn(stream)
+    half = len(text) // 2
+    view.extend_turn(stream.id, text[:half])
+    view.draw_frame()
+    view.extend_turn(stream.id, text[half:])
+    view.draw_frame()
+    view.add_notice(text)
+    view.start_reading()
+    view.search(text[:3])
+
+
+def fill_panel(panel: AgentPanel, text: str) -> None:
+    panel.show_state(PanelState.PINNED)
+    panel.set_title(text)
+    fill_conversation(panel.conversation, text)
+
+
+def fill_chat_bar(bar: ChatBar, text: str) -> None:
+    bar.set_trace(text)
+    bar.set_status(text)
+    bar.set_sent([text])
+    bar.set_mode("asking", text)
+    bar.set_completion(text)
+
+
+def fill_draft(bar: ChatBar, text: str) -> None:
+    fill_chat_bar(bar, text)
+    bar.set_draft(text)
+
+
+def persona_of(text: str) -> Persona:
+    return Persona.model_construct(
+        id=text[:200],
+        name=text,
+        description=text,
+        tags=(text,),
+        summary=text,
+        system_prompt=text,
+        test_inputs=(),
+        model=Persona(id="x", name="x").model,
+        error=FileError.model_construct(message=text, line=1, column=1),
+    )
+
+
+async def fill_settings(pane: SettingsPane, text: str) -> None:
+    if not pane.children:
+        await pane.fill()
+    pane.show(persona_of(text), fresh=True)
+
+
+def fill_persona_list(pane: PersonaList, text: str) -> None:
+    pane.show_ids([text])
+    pane.show_entries([Entry(text, text, text, "", (text,)), Entry("broken", text, text, text)])
+    pane.mark(text, [text])
+
+
+def fill_inputs(pane: TestInputs, text: str) -> None:
+    pane.show([TestInput.model_construct(id=text[:200], content=text)], fresh=True)
+
+
+def fill_prompt(pane: PromptPane, text: str) -> None:
+    pane.editor.show(text)
+    pane.show_state(text, "saved", text)
+
+
+def update(widget: LiteralStatic | LiteralLabel, text: str) -> None:
+    widget.update(text)
+
+
+CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] | None]] = {
+    LiteralStatic: (LiteralStatic, update),
+    LiteralLabel: (LiteralLabel, update),
+    LiteralButton: (LiteralButton, LiteralButton.set_label),
+    LiteralOptionList: (lambda text: LiteralOptionList(text, option(text)), LiteralOptionList.add_option),
+    GuardedTextArea: (GuardedTextArea, GuardedTextArea.set_placeholder),
+    ChatInput: (lambda text: ChatInput(text=text, placeholder=text), ChatInput.show),
+    ChatBar: (lambda text: ChatBar(), fill_draft),
+    AgentPanel: (lambda text: AgentPanel(share=1.0), fill_panel),
+    ConversationView: (lambda text: ConversationView(), fill_conversation),
+    Canvas: (lambda text: Canvas(), None),
+    ReadableCanvas: (lambda text: ReadableCanvas(), None),
+    Field: (lambda text: Field(text, hint=text), None),
+    KeyLine: (lambda text: KeyLine(), lambda line, text: line.show([("f1", "help")], text)),
+    PaneTabs: (lambda text: PaneTabs([("a", "A")]), None),
+    RowList: (
+        lambda text: RowList(empty="Nothing yet."),
+        lambda rows, text: rows.set_rows([Row("a", text, text), Row("b", text, tone="error")]),
+    ),
+    PersonaList: (lambda text: PersonaList(), fill_persona_list),
+    TestInputs: (lambda text: TestInputs(), fill_inputs),
+    SettingsPane: (lambda text: SettingsPane(), fill_settings),
+    PromptPane: (lambda text: PromptPane(), fill_prompt),
+    TextEditor: (lambda text: TextEditor(placeholder=text), lambda editor, text: editor.show(text)),
+}
+"""How each class is made, with a text where it takes one, and how it is given the text afterwards."""
+
+LITERALS = [LiteralStatic, LiteralLabel, LiteralButton, LiteralOptionList]
+MADE_WITH_TEXT = [*LITERALS, GuardedTextArea, ChatInput, Field, TextEditor]
+
+
+def widget_classes() -> set[type[Widget]]:
+    """Every widget class that `tui.widgets` defines."""
+    found: set[type[Widget]] = set()
+    for module in pkgutil.walk_packages(tui.widgets.__path__, "tui.widgets."):
+        for _, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(value, Widget) and value.__module__ == module.name:
+                found.add(value)
+    return found
+
+
+def test_no_widget_class_is_left_out() -> None:
+    assert {cls.__name__ for cls in widget_classes()} <= {cls.__name__ for cls in CASES}
+
+
+class Stage(App[None]):
+    """A screen with the widgets that are made when it is."""
+
+    CSS = ".low { height: 3; max-height: 3; }"
+
+    def __init__(self, *makers: Callable[[], Widget]) -> None:
+        super().__init__()
+        self._makers = makers
+
+    def compose(self) -> ComposeResult:
+        for make in self._makers:
+            yield make().set_class(len(self._makers) > 1, "low")
+
+    def get(self, cls: type[Shown]) -> Shown:
+        return self.query_one(cls)
+
+
+def check(app: App[None]) -> str:
+    """Return what is on the screen, having looked at every segment of it."""
+    shown = []
+    for strip in app.screen._compositor.render_strips():
+        for text, style, _ in strip:
+            assert OBEYED.search(text) is None, repr(text)
+            assert style is None or not style.link
+            assert style is None or "@click" not in style.meta
+        shown.append(strip.text)
+    return "\n".join(shown)
+
+
+@pytest.mark.parametrize("cls", MADE_WITH_TEXT, ids=lambda cls: cls.__name__)
+async def test_a_widget_made_with_hostile_text_shows_only_text(cls: type[Widget]) -> None:
+    make, _ = CASES[cls]
+    app = Stage(*(partial(make, text) for text in HOSTILE.values()))
+    async with app.run_test(size=(70, 3 * len(HOSTILE)), notifications=True, tooltips=True) as pilot:
+        await pilot.pause()
+        check(app)
+
+
+@pytest.mark.parametrize(
+    "cls", [cls for cls in CASES if CASES[cls][1] is not None], ids=lambda cls: cls.__name__
+)
+async def test_a_widget_given_hostile_text_shows_only_text(cls: type[Widget]) -> None:
+    make, fill = CASES[cls]
+    assert fill is not None
+    app = Stage(partial(make, "ready"))
+    async with app.run_test(size=(70, 24), notifications=True, tooltips=True) as pilot:
+        for text in HOSTILE.values():
+            done = fill(app.get(cls), text)
+            if inspect.isawaitable(done):
+                await done
+            await pilot.pause()
+            check(app)
+        assert app._exception is None
+
+
+@pytest.mark.parametrize("cls", LITERALS, ids=lambda cls: cls.__name__)
+async def test_markup_stands_there_as_it_was_written(cls: type[Widget]) -> None:
+    make, _ = CASES[cls]
+    texts = [HOSTILE[name] for name in ("closing tag", "path as tag", "broken tags", "action", "style")]
+    app = Stage(*(partial(make, text) for text in texts))
+    async with app.run_test(size=(70, 24)) as pilot:
+        await pilot.pause()
+        shown = check(app)
+        assert [text for text in texts if text not in shown] == []
+
+
+async def test_a_conversation_shows_markup_as_it_was_written() -> None:
+    app = Stage(ConversationView)
+    async with app.run_test(size=(100, 40)) as pilot:
+        app.get(ConversationView).load(
+            [UserTurn(content="[/] [@click=app.quit]x[/]"), AssistantTextTurn(content="[b + ] [/b + ] [/]")]
+        )
+        await pilot.pause()
+        shown = check(app)
+        assert "[/] [@click=app.quit]x[/]" in shown
+        assert "[b + ] [/b + ] [/]" in shown
+
+
+async def test_a_question_in_the_empty_input_is_only_text() -> None:
+    app = Stage(ChatBar)
+    async with app.run_test(size=(70, 24)) as pilot:
+        for text in HOSTILE.values():
+            fill_chat_bar(app.get(ChatBar), text)
+            await pilot.pause()
+            check(app)
