@@ -89,7 +89,10 @@ class Cursor:
     def shas(self) -> set[str]:
         """Return the hashes of all texts that undoing and redoing may need."""
         return {
-            sha for unit in (*self.undo.values(), *self.redo.values()) for hop in unit.hops for sha in (hop.before, hop.after)
+            sha
+            for unit in (*self.undo.values(), *self.redo.values())
+            for hop in unit.hops
+            for sha in (hop.before, hop.after)
         }
 
     def undone(self, key: str, hop: Hop | None) -> None:

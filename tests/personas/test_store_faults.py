@@ -61,6 +61,11 @@ def _fault_at(number: int, *, kill: bool, lasting: bool = False) -> Iterator[dic
             setattr(os, name, real)
 
 
+@pytest.fixture(autouse=True)
+def _fast_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+
+
 @pytest.fixture
 def fresh(tmp_path: Path, env: dict[str, str]) -> Callable[[], tuple[Store, Path]]:
     """Makes a home with one persona that has one change, again and again."""
@@ -152,9 +157,8 @@ def test_a_death_at_any_moment_leaves_old_or_new(fresh: Callable[[], tuple[Store
         number += 1
         store, path = fresh()
         before = _content(path)
-        with _fault_at(number, kill=True) as seen:
-            with suppress(_Killed):
-                act(store)
+        with _fault_at(number, kill=True) as seen, suppress(_Killed):
+            act(store)
         if seen["calls"] < number:
             break
         outcomes.add(_content(path))
@@ -196,9 +200,8 @@ def test_a_persona_is_created_whole_or_not_at_all(fresh: Callable[[], tuple[Stor
     while True:
         number += 1
         store, path = fresh()
-        with _fault_at(number, kill=number % 2 == 0) as seen:
-            with suppress(_Killed, StorageError):
-                store.create("New", system_prompt="whole\n", by=USER)
+        with _fault_at(number, kill=number % 2 == 0) as seen, suppress(_Killed, StorageError):
+            store.create("New", system_prompt="whole\n", by=USER)
         if seen["calls"] < number:
             break
         store = Store(Home(path.parent.parent))
