@@ -48,23 +48,45 @@ _LAST = "(?:(?:the|my|your|that|this|our) )?(?:very )?(?:(?:last|latest|previous
 
 
 @_rule(
-    f"(?:undo|revert|reverse|cancel|roll back|rollback|take back|take-back|back out|discard)(?: (?:it|that|this|them|{_LAST}|everything you (?:just )?did|what you (?:just )?(?:did|changed)|what (?:you|we|i) did last|all that|all of that|it all))?(?: (?:please|now|again|once|one time))*",
-    "(?:take|roll|put|change|turn|set|bring) (?:it|that|this|them) back(?: (?:to (?:how|what|the way) it was(?: before)?|the way it was(?: before)?|again|as it was|how it was(?: before)?|to before|to the previous version))?",
-    "(?:go|step) back(?: (?:one|a) (?:step|version|change)| to (?:the )?(?:previous|last) (?:version|state)| to (?:how|what|the way) it was(?: before)?)?",
-    "(?:restore|revert to|go back to|return to|bring back|back to) (?:the )?(?:previous|last|old|earlier|prior) (?:version|state|one)", "(?:ctrl|control) (?:[-+] )?z", f"(?:roll|take) {_LAST} back", "(?:revert|restore) (?:it|everything|the persona)(?: to (?:how|what|the way) it was(?: before)?)?",
-)  # fmt: skip
+    f"(?:undo|revert|reverse|cancel|roll back|rollback|take back|take-back|back out|discard)(?: "
+    f"(?:it|that|this|them|{_LAST}|everything you (?:just )?did|what you (?:just )?(?:did|changed)|"
+    f"what (?:you|we|i) did last|all that|all of that|it all))?(?: (?:please|now|again|once|one "
+    f"time))*",
+    "(?:take|roll|put|change|turn|set|bring) (?:it|that|this|them) back(?: (?:to (?:how|what|the "
+    "way) it was(?: before)?|the way it was(?: before)?|again|as it was|how it was(?: before)?|to "
+    "before|to the previous version))?",
+    "(?:go|step) back(?: (?:one|a) (?:step|version|change)| to (?:the )?(?:previous|last) "
+    "(?:version|state)| to (?:how|what|the way) it was(?: before)?)?",
+    "(?:restore|revert to|go back to|return to|bring back|back to) (?:the )?(?:previous|last|old|"
+    "earlier|prior) (?:version|state|one)",
+    "(?:ctrl|control) (?:[-+] )?z",
+    f"(?:roll|take) {_LAST} back",
+    "(?:revert|restore) (?:it|everything|the persona)(?: to (?:how|what|the way) it was(?: before)?)?",
+)
 def _undo(said: Said) -> Intent | None:
     return Undo()
 
 
-@_rule("undo twice", "undo (?:the )?(?:last )?(?P<n>two|2|three|3) (?:changes|edits|steps|times|actions|things)", "undo (?:it |that )?(?P<n>two|2|three|3) times")
+@_rule(
+    "undo twice",
+    "undo (?:the )?(?:last )?(?P<n>two|2|three|3) (?:changes|edits|steps|times|actions|things)",
+    "undo (?:it |that )?(?P<n>two|2|three|3) times",
+)
 def _undo_more(said: Said) -> Intent:
     return Undo(number(said.match.groupdict().get("n") or "two") or 2)
 
 
-@_rule("(?:undo|revert|bring back|restore|recover|put back) {x}", "(?:i )?(?:didn't|did not) (?:mean|want) (?:that|to|it){y}".replace("{y}", "(?: {x})?"), "(?:that was|it was|was) (?:a mistake|wrong|not what i meant|an accident)", "oops")
+@_rule(
+    "(?:undo|revert|bring back|restore|recover|put back) {x}",
+    "(?:i )?(?:didn't|did not) (?:mean|want) (?:that|to|it){y}".replace("{y}", "(?: {x})?"),
+    "(?:that was|it was|was) (?:a mistake|wrong|not what i meant|an accident)",
+    "oops",
+)
 def _undo_what(said: Said) -> Intent:
-    return Ask("I can take back the last change as a whole, but not pick an older one.", (Option("Undo the last change", (Undo(),), "undo last"),))
+    return Ask(
+        "I can take back the last change as a whole, but not pick an older one.",
+        (Option("Undo the last change", (Undo(),), "undo last"),),
+    )
 
 
 # --- the name ---------------------------------------------------------------------------------------------
@@ -77,42 +99,85 @@ def _renamed(said: Said, group: str = "x") -> Intent:
         quotes = part.quotes() if part is not None else ()
         first = quotes[0] if len(quotes) == 1 else ""
         options = (Option(f"Rename it to “{first}”", (Rename(first),), first),) if first else ()
-        return Ask("I am not sure what the new name should be. Tell me the exact name, best in quotes.", options, "name")
+        return Ask(
+            "I am not sure what the new name should be. Tell me the exact name, best in quotes.",
+            options,
+            "name",
+        )
     return Rename(name)
 
 
 @_rule(
-    "rename (?:<it>|<name>|from {y})? ?(?:to|as|into|:|- >|→|=) {x}", "rename <it> from {y} to {x}", "(?:<change>) <name> from {y} (?:to|into) {x}",
-    "(?:<change>|rename) <name> (?:to be|to read|to say|to|into|as|be|:|=|- >|→|is)(?: :)? {x}", "<name> (?:should|must|shall|needs to|has to|is to|ought to|will|may)(?: now| instead| rather| just| simply| really)* (?:be changed to|be set to|be updated to|become|be|read|say|change to)(?: :)? {x}",
-    "(?:the )?(?:new )?name (?::|=|- >|→) {x}", "let <name> be {x}", "(?:i want|i'd like|i would like|i'd prefer|i prefer|i need|make) <name> (?:to be |to read |to say )?{x}",
-    "(?:use|take|pick|choose|go with|have|set|put|give it|give <it>) {x} (?:as|for) <name>", "(?:use|take|go with|i prefer|i'd prefer|i would prefer|i want|i'd like) <name> {xq}", "give <it> <name>(?: :| of)? {x}", "give <it> (?:a |another )?new name (?:: |, |- |of )?{x}",
-    "<it> (?:should|must|shall|will|is to|needs to|has to|ought to|can)(?: now| from now on| henceforth)*(?: be| go by| get)?(?: called| named| renamed to| renamed| known as| the name| retitled)+ {x}",
-    "(?:i'd like|i would like|i'd love|i would love|i want|i'd prefer|we want|i need|have|i'd rather have) <it> (?:to be |be )?(?:called|named|renamed to|renamed|known as|titled) {x}", "(?:to be |be )?(?:called|named) {x}",
-    "from now on ,? ?(?:it is|it's|call it|you are|it|he is|she is|name it|<it>) (?:is |will be |shall be |should be |goes by )?(?:called |named |known as )?{x}",
-    "<it> (?:goes|should go|will go|shall go|is going) by (?:the name (?:of )?)?{x}(?: now| from now on)?", "(?:rebrand|retitle|rechristen|christen|dub|baptize|baptise|entitle) (?:<it>)(?: as| to)? {x}",
-    "(?:call|name|title) (?:<it>) (?:to )?{x}", "(?:<name> (?:is|sounds|seems)|(?:the|its) name's) (?:too |so |a bit |rather |very |really |quite )*[^ ]+ (?:, |; |- )*(?:i think |maybe |perhaps )?{x} (?:would be|would sound|is|sounds|fits|suits it|would fit|would suit it)(?: (?:much|far|a lot|way|so much))? (?:better|nicer|best)",
-    "{x} (?:would be|would make) a (?:better|nicer|much better) name(?: for <it>)?", "rename <it> {x}", "(?:new|different) name , {x}", "(?:call) <name> {x}",
-)  # fmt: skip
+    "rename (?:<it>|<name>|from {y})? ?(?:to|as|into|:|- >|→|=) {x}",
+    "rename <it> from {y} to {x}",
+    "(?:<change>) <name> from {y} (?:to|into) {x}",
+    "(?:<change>|rename) <name> (?:to be|to read|to say|to|into|as|be|:|=|- >|→|is)(?: :)? {x}",
+    "<name> (?:should|must|shall|needs to|has to|is to|ought to|will|may)(?: now| instead| rather| "
+    "just| simply| really)* (?:be changed to|be set to|be updated to|become|be|read|say|change "
+    "to)(?: :)? {x}",
+    "(?:the )?(?:new )?name (?::|=|- >|→) {x}",
+    "let <name> be {x}",
+    "(?:i want|i'd like|i would like|i'd prefer|i prefer|i need|make) <name> (?:to be |to read |to say )?{x}",
+    "(?:use|take|pick|choose|go with|have|set|put|give it|give <it>) {x} (?:as|for) <name>",
+    "(?:use|take|go with|i prefer|i'd prefer|i would prefer|i want|i'd like) <name> {xq}",
+    "give <it> <name>(?: :| of)? {x}",
+    "give <it> (?:a |another )?new name (?:: |, |- |of )?{x}",
+    "<it> (?:should|must|shall|will|is to|needs to|has to|ought to|can)(?: now| from now on| "
+    "henceforth)*(?: be| go by| get)?(?: called| named| renamed to| renamed| known as| the name| "
+    "retitled)+ {x}",
+    "(?:i'd like|i would like|i'd love|i would love|i want|i'd prefer|we want|i need|have|i'd "
+    "rather have) <it> (?:to be |be )?(?:called|named|renamed to|renamed|known as|titled) {x}",
+    "(?:to be |be )?(?:called|named) {x}",
+    "from now on ,? ?(?:it is|it's|call it|you are|it|he is|she is|name it|<it>) (?:is |will be |"
+    "shall be |should be |goes by )?(?:called |named |known as )?{x}",
+    "<it> (?:goes|should go|will go|shall go|is going) by (?:the name (?:of )?)?{x}(?: now| from now on)?",
+    "(?:rebrand|retitle|rechristen|christen|dub|baptize|baptise|entitle) (?:<it>)(?: as| to)? {x}",
+    "(?:call|name|title) (?:<it>) (?:to )?{x}",
+    "(?:<name> (?:is|sounds|seems)|(?:the|its) name's) (?:too |so |a bit |rather |very |really |"
+    "quite )*[^ ]+ (?:, |; |- )*(?:i think |maybe |perhaps )?{x} (?:would be|would sound|is|sounds|"
+    "fits|suits it|would fit|would suit it)(?: (?:much|far|a lot|way|so much))? (?:better|nicer|"
+    "best)",
+    "{x} (?:would be|would make) a (?:better|nicer|much better) name(?: for <it>)?",
+    "rename <it> {x}",
+    "(?:new|different) name , {x}",
+    "(?:call) <name> {x}",
+)
 def _rename(said: Said) -> Intent | None:
     part = said.part("x")
-    if part is not None and not part.quoted and (parse(part) is not None or fit("<prompt>|<tests>|<test>|<name>", part)):
+    if (
+        part is not None
+        and not part.quoted
+        and (parse(part) is not None or fit("<prompt>|<tests>|<test>|<name>", part))
+    ):
         return None
     return _renamed(said)
 
 
 @_rule(
-    "{x} (?:is|sounds like) (?:a|the) (?:better|nicer|much better|good|right) name(?: for <it>)?", "(?:<name>|the name) is (?:now |actually )?{x}", "<it> is (?:now |actually )?(?:called|named) {x}", "how about (?:calling <it> |renaming <it> to |the name |we call it )?{x}(?: as (?:a|the) name)?", "(?:change|set|make|turn) <it> (?:to |into )?{x}",
+    "{x} (?:is|sounds like) (?:a|the) (?:better|nicer|much better|good|right) name(?: for <it>)?",
+    "(?:<name>|the name) is (?:now |actually )?{x}",
+    "<it> is (?:now |actually )?(?:called|named) {x}",
+    "how about (?:calling <it> |renaming <it> to |the name |we call it )?{x}(?: as (?:a|the) name)?",
+    "(?:change|set|make|turn) <it> (?:to |into )?{x}",
     "title (?::|=) {x}",
-)  # fmt: skip
+)
 def _rename_perhaps(said: Said) -> Intent | None:
     part = said.part("x")
     name = content.name_of(part, asked=True)
     if name is None or part is None or not (part.quoted or not name[:1].islower()) or parse(part) is not None:
         return None
-    return Ask("I am not sure that you want a new name.", (Option(f"Rename it to “{name}”", (Rename(name),), name),), "name")
+    return Ask(
+        "I am not sure that you want a new name.",
+        (Option(f"Rename it to “{name}”", (Rename(name),), name),),
+        "name",
+    )
 
 
-@_rule("rename {x}", "(?:call|name) {x} (?:to )?[QC]", "(?:call|name) (?P<x>(?:the|my) .+? (?:<tests>|<test>|one)) .+?")
+@_rule(
+    "rename {x}",
+    "(?:call|name) {x} (?:to )?[QC]",
+    "(?:call|name) (?P<x>(?:the|my) .+? (?:<tests>|<test>|one)) .+?",
+)
 def _rename_test(said: Said) -> Intent | None:
     part = said.part("x")
     located = fit("{x} (?:to|as|into) {y}", part) if part is not None else None
@@ -122,15 +187,25 @@ def _rename_test(said: Said) -> Intent | None:
     return Talk("elsewhere", said.phrase.raw()[:200])
 
 
-@_rule("rename {xq}")
+@_rule(
+    "rename {xq}",
+)
 def _rename_bare(said: Said) -> Intent:
     return _renamed(said, "x")
 
 
 @_rule(
-    "rename(?: <it>| <name>)?", "(?:<change>) <name>", "(?:give) <it> (?:a |another )?(?:new |better |different |nicer )?name", "(?:a )?(?:new|different|better|another) name", "(?:call|name) <it>(?: something)?(?: else| different| better)?", "(?:<delete>|<show>) nothing",
-    "(?:<change>) <name> (?:to|into) (?:something|anything) .+", "<it> (?:needs|could use|deserves) (?:a|another) (?:better |new |different |nicer )?name", "find <it> a (?:better |new )?name", "think of a (?:better |new |different )?name(?: for <it>)?",
-)  # fmt: skip
+    "rename(?: <it>| <name>)?",
+    "(?:<change>) <name>",
+    "(?:give) <it> (?:a |another )?(?:new |better |different |nicer )?name",
+    "(?:a )?(?:new|different|better|another) name",
+    "(?:call|name) <it>(?: something)?(?: else| different| better)?",
+    "(?:<delete>|<show>) nothing",
+    "(?:<change>) <name> (?:to|into) (?:something|anything) .+",
+    "<it> (?:needs|could use|deserves) (?:a|another) (?:better |new |different |nicer )?name",
+    "find <it> a (?:better |new )?name",
+    "think of a (?:better |new |different )?name(?: for <it>)?",
+)
 def _rename_to_what(said: Said) -> Intent:
     return Ask("What should the new name be?", (), "name")
 
@@ -143,17 +218,29 @@ _LISTS = "(?:<the>(?:<tests>|list of <tests>|test list|set of <tests>|collection
 
 
 @_rule(
-    f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|there must be|have|generate|new|another|one more) {_NEW}(?:<tests>|<test>) (?:<about>|that (?:is|are) about|where (?:the user|someone|i|a user) (?:asks|talks) about|to (?:test|check|cover)) {{x}}(?: to {_LISTS})?",
-    f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|have|generate|new) {_NEW}(?:one|question|prompt|message) (?:about|on|regarding|concerning) {{x}}(?: to {_LISTS})?",
+    f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|there must be|have|"
+    f"generate|new|another|one more) {_NEW}(?:<tests>|<test>) (?:<about>|that (?:is|are) about|"
+    f"where (?:the user|someone|i|a user) (?:asks|talks) about|to (?:test|check|cover)) {{x}}(?: "
+    f"to {_LISTS})?",
+    f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|have|generate|new) "
+    f"{_NEW}(?:one|question|prompt|message) (?:about|on|regarding|concerning) {{x}}(?: to "
+    f"{_LISTS})?",
     "test <it> (?:on|about) {x}",
-)  # fmt: skip
+)
 def _add_test_about(said: Said) -> tuple[Intent, ...] | Intent | None:
     part = said.part("x")
-    if part is None or (part.tokens[0].kind == "quote" and "about" not in said.match.string[: said.match.start("x")]):
+    if part is None or (
+        part.tokens[0].kind == "quote" and "about" not in said.match.string[: said.match.start("x")]
+    ):
         return None
     if re.search(r"<?(?:with|for|of) $", said.match.string[: said.match.start("x")]):
         return None
-    pieces = re.split(r" (?:, )?and (?:another |one |another one |a |one more )*(?:new )?(?:one |<test> )?(?:about|on|for) ".replace("<test>", "test input"), part.shadow)
+    pieces = re.split(
+        r" (?:, )?and (?:another |one |another one |a |one more )*(?:new )?(?:one |<test> )?(?:about|on|for) ".replace(
+            "<test>", "test input"
+        ),
+        part.shadow,
+    )
     topics: list[str] = []
     if len(pieces) > 1:
         for piece in pieces:
@@ -175,38 +262,65 @@ def _add_test_about(said: Said) -> tuple[Intent, ...] | Intent | None:
 
 
 @_rule(
-    f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|have|new|another|one more|use) {_NEW}(?:<tests>|<test>)(?: to {_LISTS})? {_SAYS}{{x}}",
-    f"(?:<add>) to {_LISTS} {_SAYS}{{x}}", "(?:<add>|use|take|have|try) {x} (?:as|to|into|in|for) (?:(?:a|an|another|one more|new|the|my|its|our|be|one|of|list|to|additional|extra|second|third|next|set) )*(?:<tests>|<test>)(?: list)?",
+    f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|have|new|another|one "
+    f"more|use) {_NEW}(?:<tests>|<test>)(?: to {_LISTS})? {_SAYS}{{x}}",
+    f"(?:<add>) to {_LISTS} {_SAYS}{{x}}",
+    "(?:<add>|use|take|have|try) {x} (?:as|to|into|in|for) (?:(?:a|an|another|one more|new|the|my|"
+    "its|our|be|one|of|list|to|additional|extra|second|third|next|set) )*(?:<tests>|<test>)(?: "
+    "list)?",
     "(?:for|in) (?:the |my )?<tests> ,? ?(?:<add>) {x}",
-)  # fmt: skip
+)
 def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
     part = said.part("x")
     if part is None:
         return None
     head = said.match.string[: said.match.start("x")]
-    if re.search(r"\b(?:first|second|third|last|final|fourth|sum|rain)\b", said.match.string[said.match.end("x") :]):
+    if re.search(
+        r"\b(?:first|second|third|last|final|fourth|sum|rain)\b", said.match.string[said.match.end("x") :]
+    ):
         return None
     quotes = part.quotes()
-    if part.quoted and part.tokens[0].kind == "content" and re.search(r"(?:tests|inputs|cases|prompts|questions|messages|examples)\b", head):
+    if (
+        part.quoted
+        and part.tokens[0].kind == "content"
+        and re.search(r"(?:tests|inputs|cases|prompts|questions|messages|examples)\b", head)
+    ):
         listed = _items(part.said())
         if listed:
             return tuple(AddTest(item) for item in listed)
-    if quotes and len(quotes) > 1 and all(t.kind == "quote" or t.norm in ("and", ",", "&", ";", "then", "NL", "-", "*", "•") for t in part.tokens):
+    if (
+        quotes
+        and len(quotes) > 1
+        and all(
+            t.kind == "quote" or t.norm in ("and", ",", "&", ";", "then", "NL", "-", "*", "•")
+            for t in part.tokens
+        )
+    ):
         return tuple(AddTest(quote) for quote in quotes)
     if quotes and not part.quoted and len(part) <= 3 and len(quotes) == 1:
         return AddTest(quotes[0])
     if part.quoted:
         text = content.clean_block(part.said())
-        return AddTest(text) if text.strip() else Ask("A test input needs some text. What should it say?", (), "test")
+        return (
+            AddTest(text)
+            if text.strip()
+            else Ask("A test input needs some text. What should it say?", (), "test")
+        )
     if re.match(r"(?:to|from|in|of|for|about|on|as)\b", part.shadow) and not re.search(r"[:,-] $", head):
         return None
     typed = said.text("x")
-    marked = re.search(r"(?:[:,;=-]|saying|says|say|reads|asks|asking|reading|text|content|words|question) $", head)
+    marked = re.search(
+        r"(?:[:,;=-]|saying|says|say|reads|asks|asking|reading|text|content|words|question) $", head
+    )
     if parse(part) is not None or re.match(r"<?(?:it|this|that|something|them|these)\b", part.shadow):
         return None
     if marked or (content.is_sentence(part) and len(part) > 1):
         return AddTest(typed)
-    return Ask("I am not sure what the new test input should say.", (Option(f"Add the test input “{typed}”", (AddTest(typed),), typed),), "test")
+    return Ask(
+        "I am not sure what the new test input should say.",
+        (Option(f"Add the test input “{typed}”", (AddTest(typed),), typed),),
+        "test",
+    )
 
 
 def _items(text: str) -> list[str]:
@@ -223,32 +337,51 @@ def _unquoted(item: str) -> str:
     return again.said() if again.quoted else item
 
 
-@_rule("(?:a |the |next |another )?(?:<tests>|<test>)(?: to (?:add|create|include|be added))? (?:[:=-] )+{xq}")
+@_rule(
+    "(?:a |the |next |another )?(?:<tests>|<test>)(?: to (?:add|create|include|be added))? (?:[:=-] )+{xq}",
+)
 def _add_test_named(said: Said) -> Intent | None:
     text = content.clean_block(said.text("x"))
     return AddTest(text) if text.strip() else None
 
 
-@_rule("(?:<add>) (?:a|another|one more)(?: new)? one (?:[:,-] |saying |that says |that asks )+{xq}")
+@_rule(
+    "(?:<add>) (?:a|another|one more)(?: new)? one (?:[:,-] |saying |that says |that asks )+{xq}",
+)
 def _add_one(said: Said) -> Intent | None:
     return AddTest(content.clean_block(said.text("x")), ANOTHER)
 
 
-@_rule(f"(?:<add>|i need|i want|give|we need|let's have|i'd like|have|generate|new|another|one more) {_NEW}(?P<x>.+?) (?:test input|test-input|test case|test|input)(?: to {_LISTS})?")
+@_rule(
+    f"(?:<add>|i need|i want|give|we need|let's have|i'd like|have|generate|new|another|one more) "
+    f"{_NEW}(?P<x>.+?) (?:test input|test-input|test case|test|input)(?: to {_LISTS})?",
+)
 def _add_test_of(said: Said) -> Intent | None:
     part = said.part("x")
-    if part is None or part.quoted or len(part) > 3 or re.search(r"\b(?:to|the|in|of|from|as|first|last)\b|[:,]", part.shadow):
+    if (
+        part is None
+        or part.quoted
+        or len(part) > 3
+        or re.search(r"\b(?:to|the|in|of|from|as|first|last)\b|[:,]", part.shadow)
+    ):
         return None
     topic = content.topic_of(part)
     return AddTest(sample_about(topic), topic) if topic else None
 
 
-@_rule(f"(?:<add>|i need|i want|give|we need|let's have|i'd like|have|generate|new|another|one more) {_NEW}(?:<tests>|<test>)(?: (?:to|in) {_LISTS})?(?: for <it>)?", "(?:a )?(?:new|another|one more) <test>")
+@_rule(
+    f"(?:<add>|i need|i want|give|we need|let's have|i'd like|have|generate|new|another|one more) "
+    f"{_NEW}(?:<tests>|<test>)(?: (?:to|in) {_LISTS})?(?: for <it>)?",
+    "(?:a )?(?:new|another|one more) <test>",
+)
 def _add_test_what(said: Said) -> Intent | None:
     return Ask("What should the new test input say?", (), "test")
 
 
-@_rule("(?:copy|duplicate|clone) {x}", "(?:make|create|add) a (?:copy|duplicate) of {x}")
+@_rule(
+    "(?:copy|duplicate|clone) {x}",
+    "(?:make|create|add) a (?:copy|duplicate) of {x}",
+)
 def _copy(said: Said) -> Intent | None:
     reference = content.last_reference(parse(said.part("x")))
     return CopyTest(reference) if reference else None
@@ -258,9 +391,14 @@ def _copy(said: Said) -> Intent | None:
 
 
 @_rule(
-    "(?:<delete>) (?P<k>.+?) (?:except|except for|but|apart from|other than|save|besides|but not|but keep|and keep only|but leave) {x}", "(?:keep|leave) (?:only|just|nothing but) {x}(?P<k>)(?: (?:and|,) (?:<delete>) (?:the rest|all (?:the )?others|the others|everything else))?",
-    "(?:keep|leave) {x}(?P<k>) (?:and|,|but) (?:<delete>) (?:the rest|all (?:the )?others|the others|everything else|all other <tests>|the other <tests>|all the other <tests>)", "(?:<delete>) (?:all|every|all the|the)(?P<k>) other <tests> (?:than|except|but) {x}",
-)  # fmt: skip
+    "(?:<delete>) (?P<k>.+?) (?:except|except for|but|apart from|other than|save|besides|but not|"
+    "but keep|and keep only|but leave) {x}",
+    "(?:keep|leave) (?:only|just|nothing but) {x}(?P<k>)(?: (?:and|,) (?:<delete>) (?:the rest|all "
+    "(?:the )?others|the others|everything else))?",
+    "(?:keep|leave) {x}(?P<k>) (?:and|,|but) (?:<delete>) (?:the rest|all (?:the )?others|the "
+    "others|everything else|all other <tests>|the other <tests>|all the other <tests>)",
+    "(?:<delete>) (?:all|every|all the|the)(?P<k>) other <tests> (?:than|except|but) {x}",
+)
 def _delete_except(said: Said) -> Intent | None:
     kept = said.part("k")
     if kept is not None and kept.tokens:
@@ -274,9 +412,22 @@ def _delete_except(said: Said) -> Intent | None:
 
 
 @_rule(
-    "(?:<delete>) {x}(?: (?:from|out of|off|in) (?:the |my |our )*(?:list|<tests>|list of <tests>|test list|<it>|collection))?", "(?:have|get|i want|i'd like|i need) {x} (?:to be )?(?:deleted|removed|gone|dropped|erased)", "{x} (?:can|should|must|has to|needs to|have to|need to|may|ought to|shall)(?: now| also| really)* (?:go|go away|be deleted|be removed|be dropped|be erased|disappear|leave|be thrown out|be thrown away|be gone)",
-    "(?:i|we) (?:do not|don't|no longer|don't really|do not really)(?: need| want)+ {x}(?: (?:any more|anymore|any longer|around|now|here))*", "(?:i|we) (?:have no|don't have any|have no more|have no further) (?:use|need) for {x}(?: (?:any more|anymore|any longer))?", "{x} (?:is|are) (?:no longer|not) (?:needed|necessary|wanted|required)(?: (?:any more|anymore|any longer))?", "get {x} out(?: of (?:here|there|the list|my list))?", "take {x} (?:out|away)(?: of (?:the )?(?:list|<tests>))?", "throw {x} (?:out|away)",
-)  # fmt: skip
+    "(?:<delete>) {x}(?: (?:from|out of|off|in) (?:the |my |our )*(?:list|<tests>|list of <tests>|"
+    "test list|<it>|collection))?",
+    "(?:have|get|i want|i'd like|i need) {x} (?:to be )?(?:deleted|removed|gone|dropped|erased)",
+    "{x} (?:can|should|must|has to|needs to|have to|need to|may|ought to|shall)(?: now| also| "
+    "really)* (?:go|go away|be deleted|be removed|be dropped|be erased|disappear|leave|be thrown "
+    "out|be thrown away|be gone)",
+    "(?:i|we) (?:do not|don't|no longer|don't really|do not really)(?: need| want)+ {x}(?: (?:any "
+    "more|anymore|any longer|around|now|here))*",
+    "(?:i|we) (?:have no|don't have any|have no more|have no further) (?:use|need) for {x}(?: "
+    "(?:any more|anymore|any longer))?",
+    "{x} (?:is|are) (?:no longer|not) (?:needed|necessary|wanted|required)(?: (?:any more|anymore|"
+    "any longer))?",
+    "get {x} out(?: of (?:here|there|the list|my list))?",
+    "take {x} (?:out|away)(?: of (?:the )?(?:list|<tests>))?",
+    "throw {x} (?:out|away)",
+)
 def _delete(said: Said) -> Intent | None:
     part = said.part("x")
     references = parse(part)
@@ -287,7 +438,14 @@ def _delete(said: Said) -> Intent | None:
     return DeleteTests(references)
 
 
-@_rule("(?:<delete>) (?:a|an|one|one of|some|any|one of the|one of my|the|a few|another|a couple of)(?: of)?(?: the| my)* (?:<tests>|<test>)", "(?:<delete>) (?:the )?(?:duplicate|old|wrong|bad|useless|other|unused|remaining) (?:<tests>|<test>|ones)", "(?:<delete>) <tests>", "(?:<delete>) (?:the |my )<tests>")
+@_rule(
+    "(?:<delete>) (?:a|an|one|one of|some|any|one of the|one of my|the|a few|another|a couple "
+    "of)(?: of)?(?: the| my)* (?:<tests>|<test>)",
+    "(?:<delete>) (?:the )?(?:duplicate|old|wrong|bad|useless|other|unused|remaining) (?:<tests>|"
+    "<test>|ones)",
+    "(?:<delete>) <tests>",
+    "(?:<delete>) (?:the |my )<tests>",
+)
 def _delete_which(said: Said) -> Intent:
     return DeleteTests((Reference("pronoun"),))
 
@@ -297,16 +455,25 @@ def _delete_which(said: Said) -> Intent:
 
 def _of_test(said: Said, group: str, *, noun: bool = False) -> Reference | None:
     part = said.part(group)
-    while part is not None and len(part) > 2 and (match := fit("(?:the )?(?:content|contents|text|wording|question|words) (?:of|in|for) {x}", part)):
+    while (
+        part is not None
+        and len(part) > 2
+        and (
+            match := fit("(?:the )?(?:content|contents|text|wording|question|words) (?:of|in|for) {x}", part)
+        )
+    ):
         part = part.group(match, "x")
     reference = content.last_reference(parse(part, noun=noun))
     return reference if reference and reference.kind not in ("all", "both") else None
 
 
 @_rule(
-    "(?:replace|swap|substitute|exchange|change|switch|turn|correct|fix|update) (?:the (?:word|words|phrase|text|part) )?{x} (?:with|by|to|for|into|- >|→) {y} (?:in|inside|within|of) {r}", "(?:in|inside|within) {r} ,? ?(?:replace|swap|substitute|exchange|change|switch|turn|correct|fix|update) (?:the (?:word|words|phrase|text) )?{x} (?:with|by|to|for|into|- >|→) {y}",
+    "(?:replace|swap|substitute|exchange|change|switch|turn|correct|fix|update) (?:the (?:word|"
+    "words|phrase|text|part) )?{x} (?:with|by|to|for|into|- >|→) {y} (?:in|inside|within|of) {r}",
+    "(?:in|inside|within) {r} ,? ?(?:replace|swap|substitute|exchange|change|switch|turn|correct|"
+    "fix|update) (?:the (?:word|words|phrase|text) )?{x} (?:with|by|to|for|into|- >|→) {y}",
     "(?:in|inside|within) {r} ,? ?(?:use|say|write|put) {y} instead of {x}",
-)  # fmt: skip
+)
 def _replace_in_test(said: Said) -> Intent | None:
     reference = _of_test(said, "r")
     old, new = content.spot_of(said.part("x")), said.part("y")
@@ -315,25 +482,45 @@ def _replace_in_test(said: Said) -> Intent | None:
     return ReplaceText(old, content.text_of(new) or "", reference)
 
 
-@_rule("(?:<delete>) (?:the (?:word|words|phrase|text) )?{xq} (?:from|in|out of) {r}", "(?:in|from) {r} ,? ?(?:<delete>) (?:the (?:word|words|phrase) )?{xq}")
+@_rule(
+    "(?:<delete>) (?:the (?:word|words|phrase|text) )?{xq} (?:from|in|out of) {r}",
+    "(?:in|from) {r} ,? ?(?:<delete>) (?:the (?:word|words|phrase) )?{xq}",
+)
 def _remove_in_test(said: Said) -> Intent | None:
     reference = _of_test(said, "r")
     part = said.part("x")
     return RemoveText(content.spot_of(part) or Spot("text", ""), reference) if reference and part else None
 
 
-@_rule("(?:<add>) (?:the (?:word|words|sentence|text) )?{xq} (?:to|at|in) (?:(?:the )?(?P<p>end|start|beginning|front) of )?{r}", "(?:extend|continue) {r} (?:with|by)(?P<p>) {xq}", "(?:append|add)(?P<p>) to {r} (?:: )?{xq}", "(?P<p>prepend) {xq} to {r}")
+@_rule(
+    "(?:<add>) (?:the (?:word|words|sentence|text) )?{xq} (?:to|at|in) (?:(?:the )?(?P<p>end|start|"
+    "beginning|front) of )?{r}",
+    "(?:extend|continue) {r} (?:with|by)(?P<p>) {xq}",
+    "(?:append|add)(?P<p>) to {r} (?:: )?{xq}",
+    "(?P<p>prepend) {xq} to {r}",
+)
 def _extend_test(said: Said) -> Intent | None:
     reference = _of_test(said, "r")
     if reference is None or fit("<prompt>", said.part("r") or said.phrase):
         return None
-    return ExtendTest(reference, said.text("x"), said.match["p"] in ("start", "beginning", "front", "prepend"))
+    return ExtendTest(
+        reference, said.text("x"), said.match["p"] in ("start", "beginning", "front", "prepend")
+    )
 
 
 @_rule(
-    "(?:<change>|overwrite|turn) {r} (?:<to>|:|, to|so that it (?:says|asks|reads)|such that it says|to ask|to say|to read|to be) {x}", "{r} (?:should|must|shall|needs to|has to|ought to|is to)(?: now| instead| rather| just| simply)* (?:be changed to|be|say|read|ask|become|be replaced with|be replaced by|be set to|go)(?: :)? {x}", "make {r} (?:say|ask|read|be|into)(?: :)? {x}", "(?:make|set|change) {r} {xq}",
-    "(?:use|put|write|have) {xq} (?:for|as|in|instead of|in place of) {r}", "let {r} (?:be|say|read|ask) {x}", "{r} (?::|=|- >|→) {x}", "instead of {r} (?:, )?(?:use|put|have|take) {xq}",
-)  # fmt: skip
+    "(?:<change>|overwrite|turn) {r} (?:<to>|:|, to|so that it (?:says|asks|reads)|such that it "
+    "says|to ask|to say|to read|to be) {x}",
+    "{r} (?:should|must|shall|needs to|has to|ought to|is to)(?: now| instead| rather| just| "
+    "simply)* (?:be changed to|be|say|read|ask|become|be replaced with|be replaced by|be set to|"
+    "go)(?: :)? {x}",
+    "make {r} (?:say|ask|read|be|into)(?: :)? {x}",
+    "(?:make|set|change) {r} {xq}",
+    "(?:use|put|write|have) {xq} (?:for|as|in|instead of|in place of) {r}",
+    "let {r} (?:be|say|read|ask) {x}",
+    "{r} (?::|=|- >|→) {x}",
+    "instead of {r} (?:, )?(?:use|put|have|take) {xq}",
+)
 def _change_test(said: Said) -> Intent | None:
     reference = _of_test(said, "r")
     if reference is None or (reference.kind == "pronoun" and said.match["r"] == "it"):
@@ -345,16 +532,29 @@ def _change_test(said: Said) -> Intent | None:
     if text is None:
         return Ask("What should the test input say instead?", (), "content", reference)
     if not part.quotes():
-        if re.match(r"(?:be|something|anything|about|a|an|one|another|more|less|the|sound|ask|use|it|say|german|french|spanish|english|be about|question)\b", part.shadow) and text[:1].islower():
+        if (
+            re.match(
+                r"(?:be|something|anything|about|a|an|one|another|more|less|the|sound|ask|use|it|say|german|french|spanish|english|be about|question)\b",
+                part.shadow,
+            )
+            and text[:1].islower()
+        ):
             return Talk("creative", said.phrase.raw()[:200])
         if not content.is_sentence(part):
-            return Ask("I write a test input only as you give it.", (Option(f"Change it to “{text}”", (ChangeTest(reference, text),), text),), "content", reference)
+            return Ask(
+                "I write a test input only as you give it.",
+                (Option(f"Change it to “{text}”", (ChangeTest(reference, text),), text),),
+                "content",
+                reference,
+            )
     if not text.strip():
         return Ask("A test input cannot be empty. What should it say?", (), "content", reference)
     return ChangeTest(reference, text)
 
 
-@_rule("(?:<change>|overwrite|update) {r}")
+@_rule(
+    "(?:<change>|overwrite|update) {r}",
+)
 def _change_test_how(said: Said) -> Intent | None:
     reference = _of_test(said, "r")
     if reference is None or (reference.kind == "pronoun" and said.match["r"] == "it"):

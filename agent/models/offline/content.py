@@ -10,22 +10,134 @@ from agent.models.offline.patterns import fit
 from agent.models.offline.reference import _ORDINAL, NUMBERS, number, ordinal
 from agent.models.offline.words import Phrase, phrase
 
-_ABBREVIATIONS = frozenset(["jr", "sr", "inc", "co", "ltd", "dr", "mr", "mrs", "ms", "st", "phd", "esq", "prof", "corp", "bros", "no", "vs", "etc"])
-_CLAUSE = re.compile(r"\b(?:because|if|unless|since|so that|when|which|please|but|instead of|rather than|although|whenever|though)\b")
+_ABBREVIATIONS = frozenset(
+    [
+        "jr",
+        "sr",
+        "inc",
+        "co",
+        "ltd",
+        "dr",
+        "mr",
+        "mrs",
+        "ms",
+        "st",
+        "phd",
+        "esq",
+        "prof",
+        "corp",
+        "bros",
+        "no",
+        "vs",
+        "etc",
+    ]
+)
+_CLAUSE = re.compile(
+    r"\b(?:because|if|unless|since|so that|when|which|please|but|instead of|rather than|although|whenever|though)\b"
+)
 _JOINS = re.compile(r" (?:and|to|with|then|as) ")
 # "Sunny, no wait, Storm", "either Sunny or Storm", "Storm, both at once": not one name but talk about names.
-_TALK = re.compile(r"^(?:to|as|into|either|maybe|perhaps|not)\b| (?:, )?(?:no|wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b")
+_TALK = re.compile(
+    r"^(?:to|as|into|either|maybe|perhaps|not)\b| (?:, )?(?:no|wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b"
+)
 _VAGUE = re.compile(
     r"(?:something|anything|whatever|somewhat|some|a bit|a little|a lot|a few|more|less|another|better|a better|a different|a new|a more|an|a nicer|"
     r"a funnier|one|one of|the opposite|your|what|whatever you|be|sound|feel|have|being|make|like|it|this|that|them|him|her|nothing|none|how)\b"
 )
 _NOUN = r"(?:line|lines|sentence|sentences|rule|rules|text|words|word|phrase|instruction|instructions|bullet|bullet point|point|paragraph|following|statement|note|part|bit|clause|remark|guideline|requirement)"
-_INTRO = (
-    rf"(?:(?:the|a|an|this|these|another|one|two|three|following|new|final|extra|additional|more|last|first|closing|opening|short|exact|single) )*(?:{_NOUN} )+(?:(?:saying|that says|that say|that reads|which says|reading|with the text|with|stating|that states|telling it|like|as follows|below) )?(?:[:,;-] )*{{x}}"
-)
+_INTRO = rf"(?:(?:the|a|an|this|these|another|one|two|three|following|new|final|extra|additional|more|last|first|closing|opening|short|exact|single) )*(?:{_NOUN} )+(?:(?:saying|that says|that say|that reads|which says|reading|with the text|with|stating|that states|telling it|like|as follows|below) )?(?:[:,;-] )*{{x}}"
 _OUTRO = rf"(?:(?:the|a|an|this|another|one|new|single) )?{{xq}}(?: (?:{_NOUN}|as a {_NOUN}|as a new {_NOUN}|as the {_NOUN}|as an {_NOUN}|on its own line|on a new line|as its own line))+"
 _STARTERS = frozenset(
-    ["be", "use", "always", "never", "do", "don't", "you", "you're", "your", "answer", "speak", "keep", "avoid", "write", "respond", "reply", "stay", "act", "make", "give", "ask", "end", "start", "prefer", "limit", "include", "mention", "only", "when", "if", "no", "remember", "refuse", "explain", "think", "talk", "respond", "sound", "treat", "address", "call", "help", "try", "say", "tell", "greet", "finish", "begin", "sign", "quote", "cite", "offer", "suggest", "sometimes", "often", "mind", "stick", "focus", "consider", "provide", "assume", "cheer", "encourage", "praise", "take", "let", "every", "in", "at", "stop", "limit", "format", "maintain", "ensure", "follow", "pretend", "admit", "point", "look", "find", "see", "put", "share", "sprinkle", "crack", "please", "must", "should"]
+    [
+        "be",
+        "use",
+        "always",
+        "never",
+        "do",
+        "don't",
+        "you",
+        "you're",
+        "your",
+        "answer",
+        "speak",
+        "keep",
+        "avoid",
+        "write",
+        "respond",
+        "reply",
+        "stay",
+        "act",
+        "make",
+        "give",
+        "ask",
+        "end",
+        "start",
+        "prefer",
+        "limit",
+        "include",
+        "mention",
+        "only",
+        "when",
+        "if",
+        "no",
+        "remember",
+        "refuse",
+        "explain",
+        "think",
+        "talk",
+        "respond",
+        "sound",
+        "treat",
+        "address",
+        "call",
+        "help",
+        "try",
+        "say",
+        "tell",
+        "greet",
+        "finish",
+        "begin",
+        "sign",
+        "quote",
+        "cite",
+        "offer",
+        "suggest",
+        "sometimes",
+        "often",
+        "mind",
+        "stick",
+        "focus",
+        "consider",
+        "provide",
+        "assume",
+        "cheer",
+        "encourage",
+        "praise",
+        "take",
+        "let",
+        "every",
+        "in",
+        "at",
+        "stop",
+        "limit",
+        "format",
+        "maintain",
+        "ensure",
+        "follow",
+        "pretend",
+        "admit",
+        "point",
+        "look",
+        "find",
+        "see",
+        "put",
+        "share",
+        "sprinkle",
+        "crack",
+        "please",
+        "must",
+        "should",
+    ]
 )
 
 
@@ -44,27 +156,48 @@ def name_of(part: Phrase | None, *, asked: bool, end: str = "") -> str | None:
         rest = [token.norm for token in part.tokens if token.kind != "quote"]
         if all(word in ("the", "name", "just", "simply", ":", "new") for word in rest):
             return inner[0].strip() or None
-    if inner and (part.source[part.tokens[0].start : part.tokens[0].end][:1].islower() or _JOINS.search(part.shadow)):
+    if inner and (
+        part.source[part.tokens[0].start : part.tokens[0].end][:1].islower() or _JOINS.search(part.shadow)
+    ):
         return None
     while part.tokens and part.tokens[0].norm in (":", "simply", "just", "=", "-"):
         part = part.part(1)
     kept = len(part)
-    while kept and part.tokens[kept - 1].norm in ("instead", "now", "again", "too", "then", "please", "ok", ",", "from-now-on"):
+    while kept and part.tokens[kept - 1].norm in (
+        "instead",
+        "now",
+        "again",
+        "too",
+        "then",
+        "please",
+        "ok",
+        ",",
+        "from-now-on",
+    ):
         kept -= 1
     part = part.part(0, kept)
     if not part.tokens or len(part) > 14 or any(token.kind == "newline" for token in part.tokens):
         return None
     text = part.raw().strip()
-    if len(text) > 80 or _CLAUSE.search(part.shadow) or (re.search(r"[.!?] \S", part.shadow.replace(" .", ".")) and not _abbreviates(text)):
+    if (
+        len(text) > 80
+        or _CLAUSE.search(part.shadow)
+        or (re.search(r"[.!?] \S", part.shadow.replace(" .", ".")) and not _abbreviates(text))
+    ):
         return None
-    if (_VAGUE.match(text) and text[0].islower()) or re.search(r" (?:and|then|,) (?:then )?(?:delete|remove|rename|add|append|replace|insert|undo|show|list)\b", part.shadow):
+    if (_VAGUE.match(text) and text[0].islower()) or re.search(
+        r" (?:and|then|,) (?:then )?(?:delete|remove|rename|add|append|replace|insert|undo|show|list)\b",
+        part.shadow,
+    ):
         return None
     if _TALK.search(part.shadow) or len(inner) > 1 or re.search(r"(?:,| and| &) [a-zß-ÿ]", text):
         return None
     closing = end.replace(" ", "")
     if closing.startswith("..") or closing.startswith("…"):
         text += closing
-    elif (closing.startswith(".") and text.rsplit(None, 1)[-1].casefold() in _ABBREVIATIONS) or (re.search(r"(?:^|[\s.])\w\.\w$", text) and closing.startswith(".")):
+    elif (closing.startswith(".") and text.rsplit(None, 1)[-1].casefold() in _ABBREVIATIONS) or (
+        re.search(r"(?:^|[\s.])\w\.\w$", text) and closing.startswith(".")
+    ):
         text += "."
     elif closing.startswith("?") and not asked:
         text += closing.rstrip(".")
@@ -102,7 +235,10 @@ def text_of(part: Phrase | None, typed: str = "") -> str | None:
         if inner is not None and part.shadow[intro.start("x") - 2] in ":-":
             return inner.raw()
     quotes = part.quotes()
-    if len(quotes) > 1 and all(token.kind == "quote" or token.norm in ("and", ",", "&", "then", "as", "well") for token in part.tokens):
+    if len(quotes) > 1 and all(
+        token.kind == "quote" or token.norm in ("and", ",", "&", "then", "as", "well")
+        for token in part.tokens
+    ):
         return "\n".join(quotes)
     if quotes and len(part) <= 2:
         return quotes[0]
@@ -130,14 +266,33 @@ def is_sentence(part: Phrase | None) -> bool:
     raw = part.source[first.start : first.end]
     if len(part) < 2 and not raw[:1].isupper():
         return False
-    if first.norm in ("that", "something", "some", "more", "a", "an", "the", "another", "how", "what", "anything", "it", "this"):
+    if first.norm in (
+        "that",
+        "something",
+        "some",
+        "more",
+        "a",
+        "an",
+        "the",
+        "another",
+        "how",
+        "what",
+        "anything",
+        "it",
+        "this",
+    ):
         return raw[:1].isupper() and len(part) > 3
     return raw[:1].isupper() or first.norm in _STARTERS or not raw[:1].isascii() or raw[:1] == "{"
 
 
 def as_instruction(text: str) -> str:
     """Return a described behaviour as a sentence for a prompt: "it never lies" is "Never lies."."""
-    text = re.sub(r"^(?:that |to |it should |it must |it |you should |he should |she should |should |the persona should )+", "", text.strip(), flags=re.IGNORECASE)
+    text = re.sub(
+        r"^(?:that |to |it should |it must |it |you should |he should |she should |should |the persona should )+",
+        "",
+        text.strip(),
+        flags=re.IGNORECASE,
+    )
     text = text[:1].upper() + text[1:]
     return text if not text or text[-1] in ".!?…" else text + "."
 
@@ -145,7 +300,9 @@ def as_instruction(text: str) -> str:
 def suggest_line(text: str, question: str = "I add words to the system prompt only as you give them.") -> Ask:
     """Return the question whether a described behaviour should become a line of the prompt."""
     line = as_instruction(text)
-    return Ask(question, (Option(f"Add “{line}” at the end of the system prompt", (AddText(line),), line),), "text")
+    return Ask(
+        question, (Option(f"Add “{line}” at the end of the system prompt", (AddText(line),), line),), "text"
+    )
 
 
 def spot_of(part: Phrase | None) -> Spot | None:
@@ -157,23 +314,37 @@ def spot_of(part: Phrase | None) -> Spot | None:
     unit = r"(?P<u>line|lines|sentence|sentences|rule|bullet|bullet point|instruction|paragraph|statement)"
     if match := fit(rf"<the>(?P<o>{_ORDINAL}) {unit}(?: (?:of|in|from) <prompt>)?", part):
         place = ordinal(match["o"])
-        return Spot("sentence" if match["u"].startswith("sentence") else "line", str(place)) if place else None
+        return (
+            Spot("sentence" if match["u"].startswith("sentence") else "line", str(place)) if place else None
+        )
     numbers = r"(?:\d{1,4}|" + "|".join(NUMBERS) + ")"
     if match := fit(rf"<the>{unit} (?:number |no |# )?(?P<n>{numbers})(?: (?:of|in|from) <prompt>)?", part):
         return Spot("sentence" if match["u"].startswith("sentence") else "line", str(number(match["n"])))
-    if match := fit(r"<the>(?:whole |entire |full )*<line>s? (?:that |which )?(?:starts?|starting|begins?|beginning) (?:with|in) {x}", part):
+    if match := fit(
+        r"<the>(?:whole |entire |full )*<line>s? (?:that |which )?(?:starts?|starting|begins?|beginning) (?:with|in) {x}",
+        part,
+    ):
         inner = part.group(match, "x")
         return Spot("starting", inner.said()) if inner else None
-    if match := fit(r"(?:all |any |every |each )*<the>(?:whole |entire |full |exact )*(?:<line>s? )(?:of <prompt> )?(?:: )?(?:that (?:says|reads|goes) |which (?:says|reads) |saying |reading )?{xq}(?: <line>)?", part):
+    if match := fit(
+        r"(?:all |any |every |each )*<the>(?:whole |entire |full |exact )*(?:<line>s? )(?:of <prompt> )?(?:: )?(?:that (?:says|reads|goes) |which (?:says|reads) |saying |reading )?{xq}(?: <line>)?",
+        part,
+    ):
         inner = part.group(match, "x")
         return Spot("text", inner.said()) if inner else None
     if match := fit(r"<the>(?:whole |entire )*{xq} <line>", part):
         inner = part.group(match, "x")
         return Spot("text", inner.said()) if inner else None
-    if match := fit(r"(?:all |any |every |each )*<the>(?:whole |entire |full )*(?:<line>s?|everything|anything|thing|stuff|mentions?|reference|references|remark|one) (?:in <prompt> )?(?:(?:that|which) (?:is|are) )?(?:<about>|to|that (?:says|forbids|tells|asks|bans|prohibits|requires)(?: (?:it|you|them|him|her|the persona))?(?: (?:to|about|not to|never to))?|where it says|saying) {x}", part):
+    if match := fit(
+        r"(?:all |any |every |each )*<the>(?:whole |entire |full )*(?:<line>s?|everything|anything|thing|stuff|mentions?|reference|references|remark|one) (?:in <prompt> )?(?:(?:that|which) (?:is|are) )?(?:<about>|to|that (?:says|forbids|tells|asks|bans|prohibits|requires)(?: (?:it|you|them|him|her|the persona))?(?: (?:to|about|not to|never to))?|where it says|saying) {x}",
+        part,
+    ):
         inner = part.group(match, "x")
         return Spot(_about(part), inner.said()) if inner and len(inner) <= 10 else None
-    if match := fit(r"(?:the |that |its )(?P<x>.+?) (?:line|sentence|rule|part|bit|instruction|bullet|clause|paragraph|thing)", part):
+    if match := fit(
+        r"(?:the |that |its )(?P<x>.+?) (?:line|sentence|rule|part|bit|instruction|bullet|clause|paragraph|thing)",
+        part,
+    ):
         inner = part.group(match, "x")
         return Spot(_about(part), inner.said()) if inner and len(inner) <= 4 else None
     if match := fit(r"(?:the |every |all )*(?:words?|phrase|text|expression|string|name)s? {x}", part):

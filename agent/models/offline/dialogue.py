@@ -18,7 +18,9 @@ from agent.models.offline.intents import (
     AddText,
     Ask,
     ChangeTest,
+    DeleteTests,
     Intent,
+    Option,
     Rename,
     SetPrompt,
     Talk,
@@ -87,7 +89,11 @@ def _text(block: Mapping[str, Any]) -> str:
 def _result(block: Mapping[str, Any]) -> Result:
     body = block.get("content", "")
     if not isinstance(body, str):
-        body = "".join(_text(part) for part in body if isinstance(part, Mapping)) if isinstance(body, list | tuple) else ""
+        body = (
+            "".join(_text(part) for part in body if isinstance(part, Mapping))
+            if isinstance(body, list | tuple)
+            else ""
+        )
     return Result(body, block.get("is_error") is True)
 
 
@@ -110,13 +116,17 @@ def _said_it(step: Call | Answer, exchange: Exchange) -> bool:
     return isinstance(step, Answer) and " ".join(step.text.split()) in " ".join(exchange.answered.split())
 
 
-def _replay(exchange: Exchange, pending: Ask | None, tools: Collection[str], before: Sequence[Exchange]) -> Call | Answer:
+def _replay(
+    exchange: Exchange, pending: Ask | None, tools: Collection[str], before: Sequence[Exchange]
+) -> Call | Answer:
     plan = make_plan(interpret(exchange.said, pending), tools, [one.said for one in before])
     try:
         step = next(plan)
         for identity, name in exchange.calls:
             if step.name != name or identity not in exchange.results:
-                return Answer("This request was begun in a way I cannot continue. Please say again what to do; I look at the persona first.")
+                return Answer(
+                    "This request was begun in a way I cannot continue. Please say again what to do; I look at the persona first."
+                )
             step = plan.send(exchange.results[identity])
     except StopIteration as stop:
         answer: Answer = stop.value
@@ -150,9 +160,18 @@ def interpret(message: str, pending: Ask | None) -> Understood:
 def _talks(understood: Understood, ask: Ask) -> bool:
     """Whether a message was understood as something else than an answer to an open question."""
     if ask.blank in ("test", "content"):  # a question or a greeting is a fine test input
-        return any(isinstance(i, Talk) and i.subject in ("nothing", "help", "thanks", "connect") for i in understood.intents)
-    return bool(understood.intents) and not understood.unclear and not isinstance(understood.intents[0], Ask) and not (
-        isinstance(understood.intents[0], Talk) and understood.intents[0].subject in ("creative", "comment")
+        return any(
+            isinstance(i, Talk) and i.subject in ("nothing", "help", "thanks", "connect")
+            for i in understood.intents
+        )
+    return (
+        bool(understood.intents)
+        and not understood.unclear
+        and not isinstance(understood.intents[0], Ask)
+        and not (
+            isinstance(understood.intents[0], Talk)
+            and understood.intents[0].subject in ("creative", "comment")
+        )
     )
 
 
@@ -171,11 +190,20 @@ def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
     if match := fit(f"(?:no|not that)(?: ,)? {{x}}", bare):
         bare = bare.group(match, "x") or bare
     lead = r"(?:(?:i mean|i meant|take|choose|pick|use|option|number|no|do|go with|the|delete|remove|change|show|edit|replace|i want|it's|it is|as an|as a|as|to|into|in|#|answer|yes|,|please|drop|let's go with|let's take)(?: [.,])? )*"
-    if match := fit(rf"{lead}(?P<n>{_ORDINAL})(?: (?:one|option|choice|suggestion|of them|line|test|test input|place|version|please))*", bare):
+    if match := fit(
+        rf"{lead}(?P<n>{_ORDINAL})(?: (?:one|option|choice|suggestion|of them|line|test|test input|place|version|please))*",
+        bare,
+    ):
         return _nth(options, ordinal(match["n"]))
     if match := fit(rf"{lead}(?P<n>{_NUMBER})(?: (?:please|[)]))*", bare):
         return _nth(options, number(match["n"]))
-    if fit("(?:both|all|all of them|both of them|all of those|everything|every one|the lot|all three|each)(?: please)?", bare):
+    chosen = _listed(bare, options)
+    if chosen is not None:
+        return chosen
+    if fit(
+        "(?:both|all|all of them|both of them|all of those|everything|every one|the lot|all three|each)(?: please)?",
+        bare,
+    ):
         if ask.several:
             return tuple(intent for option in options for intent in option.intents)
         keyed = [option for option in options if "all every" in option.keys]
@@ -189,13 +217,31 @@ def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
     return None
 
 
-def _by_words(part: Phrase, options: Sequence[Any]) -> list[int]:
+def _listed(said: Phrase, options: Sequence[Option]) -> tuple[Intent, ...] | None:
+    """Return the deletions "1 and 3" or "the first and the last" pick, told one by one."""
+    pieces = re.split(r" (?:,|and|&|, and) ", said.shadow)
+    places = [
+        ordinal(piece.removeprefix("the ")) or number(piece.removeprefix("number ")) for piece in pieces
+    ]
+    if len(pieces) < 2 or not all(places):
+        return None
+    chosen = [_nth(options, place) for place in dict.fromkeys(places)]
+    if not all(one and len(one) == 1 and isinstance(one[0], DeleteTests) for one in chosen):
+        return None
+    return tuple(intent for one in chosen if one for intent in one)
+
+
+def _by_words(part: Phrase, options: Sequence[Option]) -> list[int]:
     wanted = part.said().strip()
-    same = [k for k, option in enumerate(options) if option.keys and wanted.casefold() == option.keys.split(" ", 1)[0].casefold()]
+    same = [
+        k
+        for k, option in enumerate(options)
+        if option.keys and wanted.casefold() == option.keys.split(" ", 1)[0].casefold()
+    ]
     return same if len(same) == 1 else best(wanted, [option.keys for option in options])
 
 
-def _nth(options: Sequence[Any], place: int | None) -> tuple[Intent, ...] | None:
+def _nth(options: Sequence[Option], place: int | None) -> tuple[Intent, ...] | None:
     if place is None:
         return None
     at = place - 1 if place > 0 else len(options) + place
@@ -212,12 +258,20 @@ def _filled(message: str, ask: Ask) -> Intent | None:
         return None
     if ask.blank == "name":
         plain = strip_fillers(unwrap(said).phrase)
-        match = fit("(?:to |call it |it's |it is |how about |maybe |the name is |name it |let's say )*{x}", plain)
+        match = fit(
+            "(?:to |call it |it's |it is |how about |maybe |the name is |name it |let's say )*{x}", plain
+        )
         part = plain.group(match, "x") if match else None
-        name = content.name_of(part, asked=False, end=part and plain.source[part.tokens[-1].end :].strip() or "") if part else None
+        name = (
+            content.name_of(part, asked=False, end=part and plain.source[part.tokens[-1].end :].strip() or "")
+            if part
+            else None
+        )
         return Rename(name) if name and len(name.split()) <= 6 else None
     quotes = said.quotes()
-    text = said.said() if said.quoted else quotes[0] if len(quotes) == 1 and len(said) <= 6 else message.strip()
+    text = (
+        said.said() if said.quoted else quotes[0] if len(quotes) == 1 and len(said) <= 6 else message.strip()
+    )
     if not text.strip():
         return None
     if ask.blank == "prompt":

@@ -101,16 +101,25 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
 def _for_the_persona(phrase: Phrase) -> Phrase:
     """Return "don't be rude" as it is, and an empty phrase for "don't delete it": that speaks to us."""
     forbids = fit("(?:don't|never|do not) {x}", phrase)
-    return Phrase(phrase.source, ()) if not forbids or fit(f"[^ ]+ (?:not )?{EDITING}(?: {{x}})?", phrase) else phrase
+    return (
+        Phrase(phrase.source, ())
+        if not forbids or fit(f"[^ ]+ (?:not )?{EDITING}(?: {{x}})?", phrase)
+        else phrase
+    )
 
 
 def _object_first(phrase: Phrase) -> Phrase:
     """Read "add this to the prompt: C" as "add C to the prompt": the text takes the place of its stand-in."""
     if len(phrase) < 4 or phrase.tokens[-1].kind not in ("quote", "content") or len(phrase) > LONGEST:
         return phrase
-    match = fit(rf"(?P<v>[^ ]+(?: [^ ]+){{0,3}}?) {_STAND_IN} (?P<rest>(?:to|into|in|at|as|on|onto|before|after|above|below|for) .+?) [:,-] (?P<c>[QC])", phrase)
+    match = fit(
+        rf"(?P<v>[^ ]+(?: [^ ]+){{0,3}}?) {_STAND_IN} (?P<rest>(?:to|into|in|at|as|on|onto|before|after|above|below|for) .+?) [:,-] (?P<c>[QC])",
+        phrase,
+    )
     if match is None:
-        match = fit(rf"(?P<v>.+?) (?:exactly |just |only |simply )*{_STAND_IN}(?P<rest>) [:,-] (?P<c>[QC])", phrase)
+        match = fit(
+            rf"(?P<v>.+?) (?:exactly |just |only |simply )*{_STAND_IN}(?P<rest>) [:,-] (?P<c>[QC])", phrase
+        )
     if match is None:
         return phrase
     verb, rest, text = (phrase.group(match, name) for name in ("v", "rest", "c"))

@@ -33,7 +33,9 @@ class OfflineModel:
         sleep: how to wait, injected by tests.
     """
 
-    def __init__(self, *, pause: float = 0.0, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
+    def __init__(
+        self, *, pause: float = 0.0, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    ) -> None:
         self._pause = pause
         self._sleep = sleep
 

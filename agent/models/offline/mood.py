@@ -51,7 +51,10 @@ _WISH = re.compile(
 )
 _LEAD = re.compile(f"(?:{_FILLERS})(?={_MARKS} |{_MARKS}$){_MARKS} ?|(?:[,.!;:…&-] ?)+")
 _GREETING_WITH_NAME = re.compile(r"(?:hey|hi|hello) [^ ]+ (?:, |! |- )")
-_VERBS = "|".join(expand(f"<{group}>") for group in ("add", "delete", "change", "show")) + "|rename|undo|call|prepend"
+_VERBS = (
+    "|".join(expand(f"<{group}>") for group in ("add", "delete", "change", "show"))
+    + "|rename|undo|call|prepend"
+)
 EDITING = (
     f"(?:ever |now |yet |just |actually |really |even |you )*(?:{_VERBS}|touch|do|worry|bother|forget|hesitate|mind|think"
     "|mess|reset|move|lose|apply|continue|proceed|go|stop|ask|save|hide|dare|you)\\b"
@@ -64,7 +67,9 @@ _TAIL_WORDS = (
     "|if that's okay|if that's alright|when you can|when you get a chance|when you have a moment|when you have time|whenever you can|asap|right away|real quick|okay|ok|alright|mate"
     "|if it's not too much trouble|if it is not too much trouble|and thanks|and thank you|that's all|that is all|that's it|that would be great|that would be all|that'd be great|much appreciated|appreciate it"
 )
-_TAIL = re.compile(f"(?:^| )(?:(?:[,;!?…(-]|and) )*(?:{_TAIL_WORDS}|[:;] -? ?[)(])(?: [.!?,…)]| : \\)| : -?\\))*$")
+_TAIL = re.compile(
+    f"(?:^| )(?:(?:[,;!?…(-]|and) )*(?:{_TAIL_WORDS}|[:;] -? ?[)(])(?: [.!?,…)]| : \\)| : -?\\))*$"
+)
 _WEAK_TAIL = re.compile(
     "(?: [,.])*(?: (?:now|right now|too|as well|also|instead|then|again|once more|first|immediately|quickly|today|completely|entirely|altogether|real quick|from now on|already"
     "|anyway|at once|permanently|for good|currently|at the moment|at present|exactly|these days|so far|though))+(?P<end>(?: [.!?,…])*)$"
@@ -183,7 +188,9 @@ def unwrap(phrase: Phrase) -> Plain:
             phrase, asked = _cut(phrase, match.end()), True
         elif (match := _WISH.match(head)) or (match := _STEP_WORD.match(head)):
             phrase = _ungerund(_cut(phrase, match.end()))
-        elif ((match := _GREETING_WITH_NAME.match(head)) and len(phrase) > 3) or ((match := _LEAD.match(head)) and match.end() and match.end() < len(head)):
+        elif ((match := _GREETING_WITH_NAME.match(head)) and len(phrase) > 3) or (
+            (match := _LEAD.match(head)) and match.end() and match.end() < len(head)
+        ):
             phrase = _cut(phrase, match.end())
         else:
             break

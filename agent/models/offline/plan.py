@@ -114,12 +114,20 @@ def make_plan(understood: Understood, tools: Collection[str], earlier: Sequence[
             return _question(intent, intents, k)
     if clash := _contradiction(intents):
         return _question(clash, (clash,), 0)
-    blocking = [i for i in intents if isinstance(i, Talk) and i.subject in ("creative", "elsewhere", "persona-voice", "redo")]
+    blocking = [
+        i
+        for i in intents
+        if isinstance(i, Talk) and i.subject in ("creative", "elsewhere", "persona-voice", "redo")
+    ]
     if blocking and len(intents) > 1:
-        return Answer("I have not begun, because one part of your request is beyond me. " + speech.talked(blocking[0]))
+        return Answer(
+            "I have not begun, because one part of your request is beyond me. " + speech.talked(blocking[0])
+        )
     missing = _missing_tools(intents, tools)
     if missing:
-        return Answer(f"I would need the tool `{missing[0]}` for that, and it is not offered here. Nothing was changed.")
+        return Answer(
+            f"I would need the tool `{missing[0]}` for that, and it is not offered here. Nothing was changed."
+        )
     done: list[str] = []
     try:
         if isinstance(intents[0], Undo):
@@ -130,11 +138,15 @@ def make_plan(understood: Understood, tools: Collection[str], earlier: Sequence[
             if not intents:
                 return Answer("\n\n".join(done))
         elif any(isinstance(intent, Undo) for intent in intents):
-            return Answer("Let us do the undo by itself, before or after the rest; I have changed nothing so far.")
+            return Answer(
+                "Let us do the undo by itself, before or after the rest; I have changed nothing so far."
+            )
         draft = yield from _read(intents)
     except _ReadFailed as failed:
         lead = "\n\n".join([*done, ""]) if done else ""
-        return Answer(f"{lead}I could not read the persona: `{failed.tool}` reported: {speech.quote(failed.output, 400)}. {'Nothing else' if done else 'Nothing'} was changed.")
+        return Answer(
+            f"{lead}I could not read the persona: `{failed.tool}` reported: {speech.quote(failed.output, 400)}. {'Nothing else' if done else 'Nothing'} was changed."
+        )
     return (yield from _carry_out(intents, draft, done, earlier))
 
 
@@ -144,7 +156,13 @@ def _carry_out(intents: tuple[Intent, ...], draft: Draft, done: list[str], earli
         if isinstance(intent, Talk):
             work.append(Done(speech.talked(intent, earlier)))
         elif isinstance(intent, Hold):
-            work.append(Done(speech.held(intent) if len(intents) == 1 else "I left the other thing you mentioned as it is."))
+            work.append(
+                Done(
+                    speech.held(intent)
+                    if len(intents) == 1
+                    else "I left the other thing you mentioned as it is."
+                )
+            )
         else:
             prepared = prepare.prepare(intent, draft)
             if isinstance(prepared, Ask):
@@ -156,7 +174,9 @@ def _carry_out(intents: tuple[Intent, ...], draft: Draft, done: list[str], earli
             continue
         result = yield step
         if result.is_error:
-            return Answer(_failed(step, result, done, any(isinstance(later, Call) for later in work[k + 1 :])))
+            return Answer(
+                _failed(step, result, done, any(isinstance(later, Call) for later in work[k + 1 :]))
+            )
         done.append(step.told(result.output))
     return Answer("\n\n".join(text for text in done if text))
 
@@ -164,7 +184,8 @@ def _carry_out(intents: tuple[Intent, ...], draft: Draft, done: list[str], earli
 def _question(ask: Ask, intents: tuple[Intent, ...], at: int, done: Sequence[str] = ()) -> Answer:
     """Turn a question about one step into one about the whole request: each option carries all steps."""
     options = tuple(
-        replace(option, intents=(*intents[:at], *option.intents, *intents[at + 1 :])) for option in ask.options
+        replace(option, intents=(*intents[:at], *option.intents, *intents[at + 1 :]))
+        for option in ask.options
     )
     whole = replace(ask, options=options)
     others = len([i for i in intents if not isinstance(i, Talk | Hold)]) > 1
@@ -187,7 +208,10 @@ def _contradiction(intents: tuple[Intent, ...]) -> Ask | None:
         if len(found) > 1 and len(set(found)) > 1:
             rest = tuple(intent for intent in intents if not isinstance(intent, kind))
             options = tuple(
-                Option(f"{'Rename it to' if isinstance(one, Rename) else 'Set the system prompt to'} {speech.quote(one.name if isinstance(one, Rename) else one.text, 80)}", (one, *rest))
+                Option(
+                    f"{'Rename it to' if isinstance(one, Rename) else 'Set the system prompt to'} {speech.quote(one.name if isinstance(one, Rename) else one.text, 80)}",
+                    (one, *rest),
+                )
                 for one in found
                 if isinstance(one, Rename | SetPrompt)
             )
@@ -211,14 +235,23 @@ def _undo(intent: Undo, done: list[str]) -> Generator[Call, Result, Answer | Non
         call = Call("undo", {}, "")
         result = yield call
         if result.is_error:
-            return Answer("\n\n".join([*done, f"I could not undo: {speech.quote(result.output, 600)}. Nothing was changed by that."]))
+            return Answer(
+                "\n\n".join(
+                    [
+                        *done,
+                        f"I could not undo: {speech.quote(result.output, 600)}. Nothing was changed by that.",
+                    ]
+                )
+            )
         done.append(_first_line(result.output) or "Undone.")
     return None
 
 
 def _first_line(output: str) -> str:
     line = output.strip().split("\n", 1)[0].strip()
-    return line if line.casefold().startswith("undo") and len(line) < 300 else "I have undone the last change."
+    return (
+        line if line.casefold().startswith("undo") and len(line) < 300 else "I have undone the last change."
+    )
 
 
 def _read(intents: Sequence[Intent]) -> Generator[Call, Result, Draft]:

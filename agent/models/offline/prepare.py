@@ -75,7 +75,13 @@ def prepare(intent: Intent, draft: Draft) -> Prepared:
     if isinstance(intent, Rename):
         was = f" (it was {speech.quote(draft.name)})" if draft.knows_persona else ""
         draft.name = intent.name
-        return [Call("update_persona_name", {"name": intent.name}, f"The persona is now called {speech.quote(intent.name)}{was}.")]
+        return [
+            Call(
+                "update_persona_name",
+                {"name": intent.name},
+                f"The persona is now called {speech.quote(intent.name)}{was}.",
+            )
+        ]
     if isinstance(intent, Show):
         return [Done(text) for text in _shown(intent, draft)]
     if isinstance(intent, KeepVisible):
@@ -85,18 +91,32 @@ def prepare(intent: Intent, draft: Draft) -> Prepared:
     if isinstance(intent, ShowSpot):
         spans = prompt_text.find(draft.prompt, intent.spot)
         if not spans:
-            return [Done(f"The system prompt has no such {intent.spot.kind}: it has {_count_lines(draft.prompt)}.")]
+            return [
+                Done(
+                    f"The system prompt has no such {intent.spot.kind}: it has {_count_lines(draft.prompt)}."
+                )
+            ]
         return [Done(speech.block(draft.prompt[spans[0][0] : spans[0][1]]))]
     if isinstance(intent, SetPrompt):
         draft.prompt = intent.text
-        said = f"The system prompt is now:\n\n{speech.fenced(intent.text)}" if intent.text.strip() else "The system prompt is now empty."
+        said = (
+            f"The system prompt is now:\n\n{speech.fenced(intent.text)}"
+            if intent.text.strip()
+            else "The system prompt is now empty."
+        )
         return [Call("update_system_prompt", {"system_prompt": intent.text}, said)]
     if isinstance(intent, AddText):
         return _add(intent, draft)
     if isinstance(intent, ReplaceText):
-        return _replace_in_test(intent, draft) if isinstance(intent.where, Reference) else _replace(intent, draft)
+        return (
+            _replace_in_test(intent, draft)
+            if isinstance(intent.where, Reference)
+            else _replace(intent, draft)
+        )
     if isinstance(intent, RemoveText):
-        return _remove_in_test(intent, draft) if isinstance(intent.where, Reference) else _remove(intent, draft)
+        return (
+            _remove_in_test(intent, draft) if isinstance(intent.where, Reference) else _remove(intent, draft)
+        )
     return _on_tests(intent, draft)
 
 
@@ -137,7 +157,9 @@ def _shown(intent: Show, draft: Draft) -> list[str]:
             texts.append(speech.prompt_shown(draft.prompt))
         elif part == "size":
             words = len(draft.prompt.split())
-            texts.append(f"The system prompt has {_count_lines(draft.prompt)}, {words} words and {len(draft.prompt)} characters.")
+            texts.append(
+                f"The system prompt has {_count_lines(draft.prompt)}, {words} words and {len(draft.prompt)} characters."
+            )
         elif part in ("tests", "count"):
             texts.append(speech.listed(draft.inputs))
     return texts
@@ -154,7 +176,11 @@ def _search(intent: SearchPrompt, draft: Draft) -> Prepared:
     if exact and not spans:
         spans = exact
     if not spans:
-        return [Done(f"No, I find nothing about {speech.quote(intent.topic)} in the system prompt of {speech.quote(draft.name)}.")]
+        return [
+            Done(
+                f"No, I find nothing about {speech.quote(intent.topic)} in the system prompt of {speech.quote(draft.name)}."
+            )
+        ]
     lines = "\n".join(speech.block(draft.prompt[start:end]) for start, end in spans[:20])
     return [Done(f"The system prompt says about {speech.quote(intent.topic)}:\n\n{lines}")]
 
@@ -186,7 +212,13 @@ def _add(intent: AddText, draft: Draft) -> Prepared:
     else:
         new, where = prompt_text.appended(prompt, intent.text), "at the end of the system prompt"
     draft.prompt = new
-    return [Call("update_system_prompt", {"system_prompt": new}, f"I have added {where}:\n\n{speech.block(intent.text)}")]
+    return [
+        Call(
+            "update_system_prompt",
+            {"system_prompt": new},
+            f"I have added {where}:\n\n{speech.block(intent.text)}",
+        )
+    ]
 
 
 def _which_spot(
@@ -194,7 +226,11 @@ def _which_spot(
 ) -> Ask:
     if not spans:
         what = "such a line" if spot.kind in ("line", "sentence") else speech.quote(spot.value, 120)
-        return Ask(f"I find {'no' if what == 'such a line' else 'nothing like'} {what.removeprefix('such a ') if what == 'such a line' else what} in the system prompt, which reads:\n\n{speech.fenced(prompt)}\n\n" if prompt.strip() else "The system prompt is empty.")
+        return Ask(
+            f"I find {'no' if what == 'such a line' else 'nothing like'} {what.removeprefix('such a ') if what == 'such a line' else what} in the system prompt, which reads:\n\n{speech.fenced(prompt)}\n\n"
+            if prompt.strip()
+            else "The system prompt is empty."
+        )
     lines = prompt_text.line_spans(prompt)
     options = []
     for start, _end in spans[:_MOST_OPTIONS]:
@@ -202,8 +238,12 @@ def _which_spot(
         if place is None:
             continue
         text = prompt[lines[place][0] : lines[place][1]]
-        options.append(Option(f"The line {speech.quote(text, 100)}", (again(Spot("line", str(place + 1))),), text))
-    return Ask(f"{speech.quote(spot.value, 80)} could be more than one place in the system prompt.", tuple(options))
+        options.append(
+            Option(f"The line {speech.quote(text, 100)}", (again(Spot("line", str(place + 1))),), text)
+        )
+    return Ask(
+        f"{speech.quote(spot.value, 80)} could be more than one place in the system prompt.", tuple(options)
+    )
 
 
 def _edit(draft: Draft, span: prompt_text.Span, new: str, said: str) -> Call:
@@ -221,7 +261,9 @@ def _replace(intent: ReplaceText, draft: Draft) -> Prepared:
     if not spans or len(spans) > 1 and not intent.every:
         if spans and intent.spot.kind in ("text", "words"):
             return _which_occurrence(intent, spans, draft)
-        return _which_spot(spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot, where="prompt"))
+        return _which_spot(
+            spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot, where="prompt")
+        )
     if len(spans) == 1:
         old = prompt[spans[0][0] : spans[0][1]]
         if old == intent.new:
@@ -239,7 +281,11 @@ def _replace(intent: ReplaceText, draft: Draft) -> Prepared:
 
 
 def _which_occurrence(intent: ReplaceText, spans: Sequence[prompt_text.Span], draft: Draft) -> Ask:
-    every = Option(f"All {len(spans)} of them", (replace(intent, every=True, where="prompt"),), "all every both everywhere")
+    every = Option(
+        f"All {len(spans)} of them",
+        (replace(intent, every=True, where="prompt"),),
+        "all every both everywhere",
+    )
     options = [every]
     for start, end in spans[: _MOST_OPTIONS - 1]:
         line_start = draft.prompt.rfind("\n", 0, start) + 1
@@ -248,8 +294,16 @@ def _which_occurrence(intent: ReplaceText, spans: Sequence[prompt_text.Span], dr
         line = draft.prompt[line_start:line_end]
         new = draft.prompt[line_start:start] + intent.new + draft.prompt[end:line_end]
         if draft.prompt.count(line) == 1:
-            options.append(Option(f"The one in {speech.quote(line, 100)}", (ReplaceText(Spot("text", line), new, "prompt"),), line))
-    return Ask(f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the system prompt.", tuple(options))
+            options.append(
+                Option(
+                    f"The one in {speech.quote(line, 100)}",
+                    (ReplaceText(Spot("text", line), new, "prompt"),),
+                    line,
+                )
+            )
+    return Ask(
+        f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the system prompt.", tuple(options)
+    )
 
 
 def _elsewhere(intent: ReplaceText, draft: Draft, in_prompt: bool) -> Prepared | None:
@@ -257,15 +311,36 @@ def _elsewhere(intent: ReplaceText, draft: Draft, in_prompt: bool) -> Prepared |
     old = intent.spot.value
     options: list[Option] = []
     if in_prompt:
-        options.append(Option("In the system prompt", (replace(intent, where="prompt"),), "system prompt instructions"))
+        options.append(
+            Option("In the system prompt", (replace(intent, where="prompt"),), "system prompt instructions")
+        )
     for item in draft.inputs:
         if prompt_text.occurrences(item.content, old):
             there = replace(intent, where=Reference("exact", item.id))
-            options.append(Option(f"In the test input `{item.id}`: {speech.quote(item.content, 80)}", (there,), f"test {item.id} {item.content}"))
+            options.append(
+                Option(
+                    f"In the test input `{item.id}`: {speech.quote(item.content, 80)}",
+                    (there,),
+                    f"test {item.id} {item.content}",
+                )
+            )
     if draft.name.casefold() == old.casefold():
-        options.append(Option(f"Rename the persona to {speech.quote(intent.new)}", (Rename(intent.new),), "name rename persona"))
+        options.append(
+            Option(
+                f"Rename the persona to {speech.quote(intent.new)}",
+                (Rename(intent.new),),
+                "name rename persona",
+            )
+        )
     exact = bool(prompt_text.occurrences(draft.prompt, old))
-    if not options or in_prompt and len(options) == 1 or exact and intent.spot.kind == "text" and draft.name == old == "":
+    if (
+        not options
+        or in_prompt
+        and len(options) == 1
+        or exact
+        and intent.spot.kind == "text"
+        and draft.name == old == ""
+    ):
         return None
     if len(options) == 1:
         return Ask(f"{speech.quote(old)} is not in the system prompt.", tuple(options))
@@ -279,10 +354,19 @@ def _remove(intent: RemoveText, draft: Draft) -> Prepared:
         calls: list[Call | Done] = []
         for span in reversed(spans):
             gone, left = prompt_text.removal(draft.prompt, span)
-            calls.append(_edit(draft, gone, left, f"I have removed {speech.quote(prompt[span[0] : span[1]])} from the system prompt."))
+            calls.append(
+                _edit(
+                    draft,
+                    gone,
+                    left,
+                    f"I have removed {speech.quote(prompt[span[0] : span[1]])} from the system prompt.",
+                )
+            )
         return calls
     if len(spans) != 1:
-        return _which_spot(spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot, where="prompt"))
+        return _which_spot(
+            spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot, where="prompt")
+        )
     gone, left = prompt_text.removal(prompt, spans[0])
     removed = prompt[gone[0] : gone[1]].strip() or prompt[spans[0][0] : spans[0][1]]
     return [_edit(draft, gone, left, f"I have removed {speech.quote(removed)} from the system prompt.")]
@@ -310,15 +394,18 @@ def _the_one(intent: Any, reference: Reference, draft: Draft) -> int | Ask:
     if not draft.inputs:
         return Ask("There are no test inputs yet.")
     if isinstance(intent, DeleteTests):
+
         def make(chosen: Reference) -> Intent:
             references = tuple(chosen if old == reference else old for old in intent.references)
             keep = tuple(chosen if old == reference else old for old in intent.keep)
             return DeleteTests(references, keep)
     else:
+
         def make(chosen: Reference) -> Intent:
             if isinstance(intent, ReplaceText | RemoveText):
                 return replace(intent, where=chosen)
             return replace(intent, reference=chosen)  # type: ignore[no-any-return]
+
     if places:
         question = "Which test input do you mean?"
     elif reference.kind in ("topic", "exact"):
@@ -368,10 +455,14 @@ def _replace_in_test(intent: ReplaceText, draft: Draft) -> Prepared:
     content = draft.inputs[found].content
     spans = prompt_text.find(content, intent.spot)
     if not spans:
-        return Ask(f"I find no {speech.quote(intent.spot.value)} in the test input `{draft.inputs[found].id}`: {speech.quote(content)}.")
+        return Ask(
+            f"I find no {speech.quote(intent.spot.value)} in the test input `{draft.inputs[found].id}`: {speech.quote(content)}."
+        )
     if len(spans) > 1 and not intent.every:
         every = Option(f"All {len(spans)} of them", (replace(intent, every=True),), "all every both")
-        return Ask(f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the test input.", (every,))
+        return Ask(
+            f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the test input.", (every,)
+        )
     return _write_test(draft, found, _respelled(content, spans, intent.new))
 
 
@@ -383,10 +474,24 @@ def _remove_in_test(intent: RemoveText, draft: Draft) -> Prepared:
     content = draft.inputs[found].content
     spans = prompt_text.find(content, intent.spot)
     if len(spans) != 1:
-        return Ask(f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the test input {speech.quote(content)}.")
+        return Ask(
+            f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the test input {speech.quote(content)}."
+        )
     (start, end), left = prompt_text.removal(content, spans[0])
     new = content[:start] + left + content[end:]
-    return _write_test(draft, found, new) if new.strip() else Ask("That would leave the test input empty. Should I delete it?", (Option(f"Delete the test input `{draft.inputs[found].id}`", (DeleteTests((Reference("exact", draft.inputs[found].id),)),)),))
+    return (
+        _write_test(draft, found, new)
+        if new.strip()
+        else Ask(
+            "That would leave the test input empty. Should I delete it?",
+            (
+                Option(
+                    f"Delete the test input `{draft.inputs[found].id}`",
+                    (DeleteTests((Reference("exact", draft.inputs[found].id),)),),
+                ),
+            ),
+        )
+    )
 
 
 def _respelled(text: str, spans: Sequence[prompt_text.Span], new: str) -> str:
@@ -407,13 +512,21 @@ def _delete_tests(intent: DeleteTests, draft: Draft) -> Prepared:
             places.extend(range(len(draft.inputs)))
             continue
         if reference.kind == "both" and len(draft.inputs) != 2:
-            return Ask(f"There are {len(draft.inputs)} test inputs. Which ones do you mean?", _options(range(len(draft.inputs)), draft, lambda one: DeleteTests((one,))))
+            return Ask(
+                f"There are {len(draft.inputs)} test inputs. Which ones do you mean?",
+                _options(range(len(draft.inputs)), draft, lambda one: DeleteTests((one,))),
+            )
         found = resolve(reference, draft.inputs) if reference.kind == "both" else None
         one = _the_one(intent, reference, draft) if found is None else None
         if isinstance(one, Ask):
             several = tuple(option.intents[0] for option in one.options)
             merged = [ref for item in several if isinstance(item, DeleteTests) for ref in item.references]
-            return replace(one, several=bool(merged) and len(resolve(reference, draft.inputs)) > 1 and reference.kind == "topic")
+            return replace(
+                one,
+                several=bool(merged)
+                and len(resolve(reference, draft.inputs)) > 1
+                and reference.kind == "topic",
+            )
         places.extend(found if found is not None else [one] if one is not None else [])
     for reference in intent.keep:
         kept = _the_one(intent, reference, draft)
@@ -425,7 +538,11 @@ def _delete_tests(intent: DeleteTests, draft: Draft) -> Prepared:
         return Ask("I can delete a new test input only after it has been added.")
     draft.inputs = [item for item in draft.inputs if item not in chosen]
     return [
-        Call("delete_test_input", {"id": item.id}, f"I have deleted the test input `{item.id}`: {speech.quote(item.content)}")
+        Call(
+            "delete_test_input",
+            {"id": item.id},
+            f"I have deleted the test input `{item.id}`: {speech.quote(item.content)}",
+        )
         for item in chosen
     ]
 
@@ -434,22 +551,47 @@ def _delete_thing(intent: DeleteThing, draft: Draft) -> Prepared:
     """Something named by its text alone: done only when there is one thing it can be."""
     options: list[Option] = []
     exact = [item for item in draft.inputs if intent.text.strip() in (item.id, item.content.strip())]
-    topical = [draft.inputs[k] for k in resolve(Reference("topic", intent.text), draft.inputs)] if not intent.quoted else []
-    partly = [item for item in draft.inputs if intent.quoted and intent.text.casefold() in item.content.casefold()]
+    topical = (
+        [draft.inputs[k] for k in resolve(Reference("topic", intent.text), draft.inputs)]
+        if not intent.quoted
+        else []
+    )
+    partly = [
+        item for item in draft.inputs if intent.quoted and intent.text.casefold() in item.content.casefold()
+    ]
     for item in dict.fromkeys([*exact, *topical, *partly]):
-        options.append(Option(f"Delete the test input `{item.id}`: {speech.quote(item.content, 100)}", (DeleteTests((Reference("exact", item.id),)),), f"test {item.id} {item.content}"))
+        options.append(
+            Option(
+                f"Delete the test input `{item.id}`: {speech.quote(item.content, 100)}",
+                (DeleteTests((Reference("exact", item.id),)),),
+                f"test {item.id} {item.content}",
+            )
+        )
     spot = Spot("text" if intent.quoted else "about", intent.text)
-    spans = prompt_text.occurrences(draft.prompt, intent.text) if intent.quoted else prompt_text.find(draft.prompt, spot)
+    spans = (
+        prompt_text.occurrences(draft.prompt, intent.text)
+        if intent.quoted
+        else prompt_text.find(draft.prompt, spot)
+    )
     if intent.quoted and not spans:
         spans = prompt_text.occurrences(draft.prompt, intent.text, fold=True)
+    whole = len(spans) == 1 and prompt_text.is_whole(draft.prompt, spans[0])
     lines = prompt_text.line_spans(draft.prompt)
     for start, end in spans[:_MOST_OPTIONS]:
         text = draft.prompt[start:end]
         place = next((k for k, (first, last) in enumerate(lines) if first <= start <= last), 0)
         target = Spot("text", text) if len(spans) == 1 else Spot("line", str(place + 1))
-        options.append(Option(f"Remove {speech.quote(text, 100)} from the system prompt", (RemoveText(target, "prompt"),), f"prompt line {text}"))
-    if len(options) == 1 and (exact or intent.quoted and spans):
+        options.append(
+            Option(
+                f"Remove {speech.quote(text, 100)} from the system prompt",
+                (RemoveText(target, "prompt"),),
+                f"prompt line {text}",
+            )
+        )
+    if len(options) == 1 and (exact or (intent.quoted and whole)):
         return prepare(options[0].intents[0], draft)
     if not options:
-        return Ask(f"I find {speech.quote(intent.text, 100)} neither in the system prompt nor among the test inputs.")
+        return Ask(
+            f"I find {speech.quote(intent.text, 100)} neither in the system prompt nor among the test inputs."
+        )
     return Ask("I am not sure what you mean.", tuple(options[:_MOST_OPTIONS]))

@@ -125,6 +125,16 @@ def removal(text: str, span: Span) -> tuple[Span, str]:
     return span, ""
 
 
+def is_whole(text: str, span: Span) -> bool:
+    """Whether a span is one or more whole sentences or lines, but for marks around it."""
+    starts = {start for start, _ in [*sentence_spans(text), *line_spans(text)]}
+    ends = {end for _, end in [*sentence_spans(text), *line_spans(text)]}
+    end = span[1]
+    while end < len(text) and text[end] in ".!?":
+        end += 1
+    return span[0] in starts and (span[1] in ends or end in ends)
+
+
 def _has_macro(text: str) -> bool:
     return "{{" in text or "<" in text
 

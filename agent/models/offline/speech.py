@@ -93,7 +93,11 @@ def not_understood(unclear: Sequence[str], also: bool) -> str:
     """Return the answer when a step is not understood and so nothing was done."""
     shown = ", ".join(quote(text, 80) for text in unclear[:3])
     lead = f"I did not understand {shown}" if shown else "I did not understand that"
-    rest = ", so I have not done the rest of your request either; nothing was changed." if also else ", so I have changed nothing."
+    rest = (
+        ", so I have not done the rest of your request either; nothing was changed."
+        if also
+        else ", so I have changed nothing."
+    )
     return f"{lead}{rest}\n\n{WHAT_I_AM} {SKILLS}\n\n{CONNECT}"
 
 
@@ -122,7 +126,9 @@ def held(hold: Hold) -> str:
         return "That depends on a condition, which I cannot judge; I have changed nothing." + say
     if hold.mood == "imagined":
         return "I take that as a thought, not as a request, so I have changed nothing." + say + undoable
-    return "I take that as a question, so I have changed nothing." + (say + undoable if example else f" I cannot answer it: {WHAT_I_AM}\n\n{CONNECT}")
+    return "I take that as a question, so I have changed nothing." + (
+        say + undoable if example else f" I cannot answer it: {WHAT_I_AM}\n\n{CONNECT}"
+    )
 
 
 def talked(talk: Talk, earlier: Sequence[str] = ()) -> str:

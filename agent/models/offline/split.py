@@ -40,18 +40,49 @@ _THEREFORE = frozenset({"so", "therefore", "hence", "thus"})
 _CONNECTORS = frozenset(
     {"and", "then", "also", "plus", ",", ";", "&", "but", "afterwards", "next", "finally", *_THEREFORE}
 )
-_BARE = frozenset(["the", "my", "our", "its", "all", "a", "an", "his", "her", "their", "this", "that", "name", "names", "everything", "both", "tests", "prompt"])
-_ABBREVIATIONS = frozenset(["dr", "mr", "mrs", "ms", "st", "prof", "jr", "sr", "no", "vs", "etc", "e.g", "i.e", "eg", "ie", "inc"])
+_BARE = frozenset(
+    [
+        "the",
+        "my",
+        "our",
+        "its",
+        "all",
+        "a",
+        "an",
+        "his",
+        "her",
+        "their",
+        "this",
+        "that",
+        "name",
+        "names",
+        "everything",
+        "both",
+        "tests",
+        "prompt",
+    ]
+)
+_ABBREVIATIONS = frozenset(
+    ["dr", "mr", "mrs", "ms", "st", "prof", "jr", "sr", "no", "vs", "etc", "e.g", "i.e", "eg", "ie", "inc"]
+)
 _ITEM = re.compile(r"^[ \t]*(?:\d{1,3}[.)]|[-*•])[ \t]+(?=\S)", re.MULTILINE)
 _HEADER = frozenset(
     """the these following two three four five a few some several couple of my all do please things thing changes
     change steps step tasks task todo edits edit requests request here is are here's what i want need make would
     like you to for in order this persona list""".split()
 )
-_REASON = re.compile(r"(?:because|since|as|it's|it is|that's|that is|i (?:like|love|hate|think|don't like|prefer)|it (?:sounds|fits|suits|feels|looks)|they|there)\b")
-_SECOND_THOUGHT = re.compile(r"\b(?:no|not|wait|keep|don't|never|actually|unless|if|but|except|hold on|instead|stop|undo|cancel|sorry)\b")
-_SEQUENCE = re.compile(r"(?:and |& )?(?:then|also|after that|afterwards|next|finally|and|plus|additionally|in addition|lastly|besides)\b")
-_ELSE = re.compile(r"\b(?:else|other|others|rest|test|tests|prompt|name|line|lines|first|second|third|last|it|them|one)\b")
+_REASON = re.compile(
+    r"(?:because|since|as|it's|it is|that's|that is|i (?:like|love|hate|think|don't like|prefer)|it (?:sounds|fits|suits|feels|looks)|they|there)\b"
+)
+_SECOND_THOUGHT = re.compile(
+    r"\b(?:no|not|wait|keep|don't|never|actually|unless|if|but|except|hold on|instead|stop|undo|cancel|sorry)\b"
+)
+_SEQUENCE = re.compile(
+    r"(?:and |& )?(?:then|also|after that|afterwards|next|finally|and|plus|additionally|in addition|lastly|besides)\b"
+)
+_ELSE = re.compile(
+    r"\b(?:else|other|others|rest|test|tests|prompt|name|line|lines|first|second|third|last|it|them|one)\b"
+)
 
 
 _NAMED = (Rename, AddText, ReplaceText, SetPrompt, AddTest, ChangeTest, DeleteTests)
@@ -94,12 +125,16 @@ def _gather(steps: list[_Step]) -> Understood:
             unclear.append(step.phrase.raw().strip())
             continue
         for intent in step.intents:
-            late = isinstance(intent, Hold) and intent.mood == "negated" and not _ELSE.search(step.phrase.shadow)
+            late = (
+                isinstance(intent, Hold) and intent.mood == "negated" and not _ELSE.search(step.phrase.shadow)
+            )
             if requested and (late or (isinstance(intent, Talk) and intent.subject == "nothing")):
                 unclear.append(step.phrase.raw().strip())
                 continue
             if isinstance(intent, DeleteTests) and (told := _told_before(intents)):
-                intent = replace(intent, references=tuple(told if old == IT else old for old in intent.references))
+                intent = replace(
+                    intent, references=tuple(told if old == IT else old for old in intent.references)
+                )
             if isinstance(intent, AddTest) and intent.topic == ANOTHER:
                 intent = _another(intents, intent.content)
             intents.append(intent)
@@ -123,7 +158,10 @@ def _another(before: list[Intent], content: str) -> Intent:
         return AddText(content)
     if before and isinstance(before[-1], AddTest | ChangeTest | DeleteTests | Show):
         return AddTest(content)
-    line, test = Option("A line at the end of the system prompt", (AddText(content),), "line prompt"), Option("A test input", (AddTest(content),), "test input")
+    line, test = (
+        Option("A line at the end of the system prompt", (AddText(content),), "line prompt"),
+        Option("A test input", (AddTest(content),), "test input"),
+    )
     return Ask("A new what?", (line, test))
 
 
@@ -139,7 +177,11 @@ def _list_items(message: str) -> list[str] | None:
             return None
     ends = [mark.start() for mark in marks[1:]] + [len(message)]
     items = [message[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
-    return items if header or all(is_request(parse(phrase(item))) for item in items if len(item) < 2000) else None
+    return (
+        items
+        if header or all(is_request(parse(phrase(item))) for item in items if len(item) < 2000)
+        else None
+    )
 
 
 def _steps(whole: Phrase) -> list[_Step]:
@@ -181,7 +223,14 @@ def _collapse(whole: Phrase, at: int) -> Phrase | None:
         return None
     if rest[0].kind == "quote":
         after = rest[1] if len(rest) > 1 else None
-        if after is None or after.norm in _CONNECTORS or after.norm in ".!?" or after.kind == "quote" or "\n" in whole.source[rest[0].end : after.start] or after.norm in ("to", "in", "at", "into", "please", "before", "after", "as", "with"):
+        if (
+            after is None
+            or after.norm in _CONNECTORS
+            or after.norm in ".!?"
+            or after.kind == "quote"
+            or "\n" in whole.source[rest[0].end : after.start]
+            or after.norm in ("to", "in", "at", "into", "please", "before", "after", "as", "with")
+        ):
             return None
     colon = whole.tokens[at]
     raw = whole.source[colon.end : whole.tokens[-1].end]
@@ -237,9 +286,14 @@ def _cut_content(step: _Step) -> list[_Step]:
 def _doubt(step: _Step) -> Ask:
     """The question for content after a colon that may go over into a second request."""
     options = tuple(
-        Option("Take all of it as the text", step.intents, "all whole everything text") for _ in (1,) if step.intents
+        Option("Take all of it as the text", step.intents, "all whole everything text")
+        for _ in (1,)
+        if step.intents
     )
-    return Ask("I cannot tell where the text after the colon ends and the next request begins. Put the text in quotes, or:", options)
+    return Ask(
+        "I cannot tell where the text after the colon ends and the next request begins. Put the text in quotes, or:",
+        options,
+    )
 
 
 def _boundary(inner: Phrase, k: int) -> bool:
@@ -286,8 +340,12 @@ def _sentence_ends(whole: Phrase) -> list[int]:
             places.append(k)
         elif before.norm in ".!?…" and here.kind != "newline" and before.end < here.start:
             word = whole.tokens[k - 2] if k > 1 else None
-            short = word is not None and before.norm == "." and word.kind == "word" and word.end == before.start and (
-                word.norm in _ABBREVIATIONS or (len(word.norm) == 1 and word.norm.isalpha())
+            short = (
+                word is not None
+                and before.norm == "."
+                and word.kind == "word"
+                and word.end == before.start
+                and (word.norm in _ABBREVIATIONS or (len(word.norm) == 1 and word.norm.isalpha()))
             )
             if not short and here.norm not in ".!?…,;":
                 places.append(k)
@@ -311,7 +369,10 @@ def _cut_sentences(whole: Phrase) -> list[_Step]:
             continue
         if k and not understood:
             found = [_Step(piece, (Talk("comment"),))]
-        sequel = k > 0 and (whole.tokens[k - 1].kind == "newline" or bool(_SEQUENCE.match(" ".join(t.norm for t in piece.tokens[:3]))))
+        sequel = k > 0 and (
+            whole.tokens[k - 1].kind == "newline"
+            or bool(_SEQUENCE.match(" ".join(t.norm for t in piece.tokens[:3])))
+        )
         found[0] = _Step(found[0].phrase, found[0].intents, sequel)
         steps[:0] = found
         end = k
@@ -326,15 +387,26 @@ def _comment(piece: Phrase) -> bool:
 
 def _open_ended(step: _Step) -> bool:
     """Whether a step ends in unquoted content that a following sentence may belong to."""
-    if not step.intents or not isinstance(step.intents[-1], AddText | SetPrompt | AddTest | ChangeTest | ReplaceText | Ask):
+    if not step.intents or not isinstance(
+        step.intents[-1], AddText | SetPrompt | AddTest | ChangeTest | ReplaceText | Ask
+    ):
         return False
     words = [token for token in step.phrase.tokens if token.kind not in ("mark", "newline")]
     if not words or words[-1].kind in ("quote", "content"):
         return False
     last = step.intents[-1]
     if isinstance(last, Ask):
-        return any(opt.intents and isinstance(opt.intents[-1], AddText | SetPrompt | AddTest | ChangeTest) for opt in last.options)
-    text = last.new if isinstance(last, ReplaceText) else last.content if isinstance(last, AddTest | ChangeTest) else last.text
+        return any(
+            opt.intents and isinstance(opt.intents[-1], AddText | SetPrompt | AddTest | ChangeTest)
+            for opt in last.options
+        )
+    text = (
+        last.new
+        if isinstance(last, ReplaceText)
+        else last.content
+        if isinstance(last, AddTest | ChangeTest)
+        else last.text
+    )
     if isinstance(last, AddTest) and last.topic:
         return False
     tail = step.phrase.source[words[-1].start : words[-1].end]
@@ -360,13 +432,18 @@ def _rejoin(whole: Phrase, steps: list[_Step]) -> list[_Step]:
 
 
 def _polite(step: _Step) -> bool:
-    return bool(step.intents) and all(isinstance(i, Talk) and i.subject in ("thanks", "hello", "farewell", "comment") for i in step.intents or ())
+    return bool(step.intents) and all(
+        isinstance(i, Talk) and i.subject in ("thanks", "hello", "farewell", "comment")
+        for i in step.intents or ()
+    )
 
 
 def _bare_show(piece: Phrase, made: tuple[Intent, ...] | None) -> bool:
     """Whether a piece is nothing but a noun ("the tests"), which is no step of its own."""
     first = strip_fillers(piece).tokens[:1]
-    return bool(made) and all(isinstance(i, Show) for i in made or ()) and bool(first) and first[0].norm in _BARE
+    return (
+        bool(made) and all(isinstance(i, Show) for i in made or ()) and bool(first) and first[0].norm in _BARE
+    )
 
 
 def _cut_sentence(sentence: Phrase) -> list[_Step]:
@@ -374,7 +451,9 @@ def _cut_sentence(sentence: Phrase) -> list[_Step]:
     whole = parse(sentence)
     if whole and (isinstance(whole[0], Hold) or (mood_of(sentence) is not None and not is_request(whole))):
         return _cut_negation(sentence, whole)
-    if whole and all(isinstance(i, Talk) and i.subject not in ("creative", "elsewhere", "connect") for i in whole):
+    if whole and all(
+        isinstance(i, Talk) and i.subject not in ("creative", "elsewhere", "connect") for i in whole
+    ):
         return [_Step(sentence, whole)]
     if whole and isinstance(whole[0], DeleteTests) and whole[0].keep:
         return [_Step(sentence, whole)]
@@ -399,7 +478,7 @@ def _cut_sentence(sentence: Phrase) -> list[_Step]:
         end -= 1
     left = sentence.part(0, end)
     if not left.tokens:
-        return steps
+        return steps or [_Step(sentence, whole)]
     made = whole if end == len(sentence) else parse(left)
     # "In the prompt, replace …" is one step although its right side would stand alone.
     if made is None and is_request(whole):
@@ -424,9 +503,18 @@ def _stands_alone(piece: Phrase, made: tuple[Intent, ...] | None) -> bool:
     if isinstance(intent, Ask):
         return intent.blank in ("name", "test", "prompt", "content") or len(intent.options) > 1
     if isinstance(intent, Hold):
-        return intent.mood == "negated" and bool(re.match(r"(?:do not|don't|never|keep|leave)\b", strip_fillers(piece).shadow))
-    return isinstance(intent, Talk) and intent.subject in ("creative", "elsewhere", "memory", "help") and bool(
-        re.match(r"(?:make|translate|improve|rewrite|shorten|give it|run|create a (?:new )?persona|delete|clear|tell|export|what|which)\b", strip_fillers(piece).shadow)
+        return intent.mood == "negated" and bool(
+            re.match(r"(?:do not|don't|never|keep|leave)\b", strip_fillers(piece).shadow)
+        )
+    return (
+        isinstance(intent, Talk)
+        and intent.subject in ("creative", "elsewhere", "memory", "help")
+        and bool(
+            re.match(
+                r"(?:make|translate|improve|rewrite|shorten|give it|run|create a (?:new )?persona|delete|clear|tell|export|what|which)\b",
+                strip_fillers(piece).shadow,
+            )
+        )
     )
 
 
@@ -434,7 +522,14 @@ def _with_verb(first: tuple[Token, ...], piece: Phrase, left: Phrase) -> tuple[I
     """Read `'c' with 'd'` as `replace 'c' with 'd'` when the verb was said before and both sides are whole."""
     if not first or first[0].kind != "word" or len(piece) < 3 or not piece.quotes():
         return None
-    if piece.tokens[0].kind != "quote" and piece.tokens[0].norm not in ("the", "its", "my", "test", "line", "name"):
+    if piece.tokens[0].kind != "quote" and piece.tokens[0].norm not in (
+        "the",
+        "its",
+        "my",
+        "test",
+        "line",
+        "name",
+    ):
         return None
     made = parse(Phrase(piece.source, (*first, *piece.tokens)))
     if is_request(made) and is_request(parse(left)):
@@ -452,7 +547,14 @@ def _cut_negation(sentence: Phrase, whole: tuple[Intent, ...]) -> list[_Step]:
         if token.norm not in ("but", ",", ";", "instead", "-", "and") or k + 1 >= len(sentence):
             continue
         piece = sentence.part(k + 1)
-        strong = token.norm in ("but", "instead", ";", "-") or piece.tokens[0].norm in ("just", "instead", "only", "rather", "but", *verbs - {"it", "the"})
+        strong = token.norm in ("but", "instead", ";", "-") or piece.tokens[0].norm in (
+            "just",
+            "instead",
+            "only",
+            "rather",
+            "but",
+            *verbs - {"it", "the"},
+        )
         if strong and token.norm != "and":
             found = _cut_sentence(piece)
             if all(is_request(step.intents) for step in found):

@@ -37,7 +37,8 @@ _NESTING = 8  # how many open quotes a closing mark is compared with: keeps host
 
 _LEXEME = re.compile(r"\{\{[^{}\n]{0,80}\}\}|[^\W_]+(?:['’\-_][^\W_]+)*|\n\s*|[^\s]")
 _FENCE = re.compile(
-    r'```[^\n`]*\n(.*?)\n?```|```([^\n]+?)```|"""[ \t]*\n?(.*?)\n?"""|\'\'\'[ \t]*\n?(.*?)\n?\'\'\'', re.DOTALL
+    r'```[^\n`]*\n(.*?)\n?```|```([^\n]+?)```|"""[ \t]*\n?(.*?)\n?"""|\'\'\'[ \t]*\n?(.*?)\n?\'\'\'',
+    re.DOTALL,
 )
 _FENCE_MARKS = ("```", '"""', "'''")
 

@@ -92,7 +92,9 @@ def problems(case: Case, now: State, called: Sequence[str], answer: str) -> list
             found.append(f"the prompt is {now.prompt!r}")
     elif now.prompt == start.prompt:
         found.append("the prompt did not change")
-    found += [f"the prompt lacks {text!r}" for text in after.get("prompt_contains", []) if text not in now.prompt]
+    found += [
+        f"the prompt lacks {text!r}" for text in after.get("prompt_contains", []) if text not in now.prompt
+    ]
     found += [f"the prompt has {text!r}" for text in after.get("prompt_lacks", []) if text in now.prompt]
     if "count" in after:
         if len(now.contents) != after["count"]:
