@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from agent.models.offline.intents import AddText, Ask, Option, Reference, Spot
+from agent.models.offline.intents import AddTest, AddText, Ask, Option, Reference, SetPrompt, Spot
 from agent.models.offline.patterns import fit
 from agent.models.offline.reference import _ORDINAL, NUMBERS, number, ordinal
 from agent.models.offline.words import Phrase, phrase
@@ -193,7 +193,7 @@ def name_of(part: Phrase | None, *, asked: bool, end: str = "") -> str | None:
     if _TALK.search(part.shadow) or len(inner) > 1 or re.search(r"(?:,| and| &) [a-zß-ÿ]", text):
         return None
     closing = end.replace(" ", "")
-    if closing.startswith("..") or closing.startswith("…"):
+    if closing.startswith(("..", "…")):
         text += closing
     elif (closing.startswith(".") and text.rsplit(None, 1)[-1].casefold() in _ABBREVIATIONS) or (
         re.search(r"(?:^|[\s.])\w\.\w$", text) and closing.startswith(".")
@@ -376,3 +376,24 @@ def again(text: str) -> Phrase:
 def last_reference(references: tuple[Reference, ...] | None) -> Reference | None:
     """Return the reference when there is exactly one."""
     return references[0] if references and len(references) == 1 else None
+
+
+def ask_where(text: str) -> Ask:
+    """Return the question whether a text goes into the prompt or becomes a test input."""
+    return Ask(
+        f"Where should “{text[:120]}” go?",
+        (
+            Option(
+                "Add it at the end of the system prompt", (AddText(text),), "prompt system end instructions"
+            ),
+            Option("Add it as a test input", (AddTest(text),), "test input"),
+        ),
+    )
+
+
+def ask_empty() -> Ask:
+    """Return the question whether the system prompt shall really be emptied."""
+    return Ask(
+        "That would leave the system prompt empty. Should I?",
+        (Option("Empty the system prompt", (SetPrompt(""),), "empty clear"),),
+    )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.models.offline import content
+from agent.models.offline.draft import Call
 from agent.models.offline.grammar import is_request
 from agent.models.offline.intents import (
     AddTest,
@@ -28,7 +29,6 @@ from agent.models.offline.intents import (
 from agent.models.offline.mood import mood_of, strip_fillers, unwrap
 from agent.models.offline.patterns import fit
 from agent.models.offline.plan import Answer, Result, make_plan
-from agent.models.offline.prepare import Call
 from agent.models.offline.reference import _NUMBER, _ORDINAL, number, ordinal
 from agent.models.offline.split import Understood, understand
 from agent.models.offline.topics import best
@@ -149,7 +149,7 @@ def interpret(message: str, pending: Ask | None) -> Understood:
     if message.strip() == _GO_ON:
         return Understood((Talk("memory"),))
     understood = understand(message)
-    if pending is None or is_request(understood.intents) and not understood.unclear:
+    if pending is None or (is_request(understood.intents) and not understood.unclear):
         return understood
     filled = _filled(message, pending)
     if filled is not None and not _talks(understood, pending):
@@ -187,7 +187,7 @@ def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
     if fit(f"{_YES}(?: (?:[,.!]|{_YES}|thanks|thank you|then|that|it))*", said):
         return options[0].intents if len(options) == 1 else (ask,)
     bare = unwrap(said).phrase
-    if match := fit(f"(?:no|not that)(?: ,)? {{x}}", bare):
+    if match := fit("(?:no|not that)(?: ,)? {x}", bare):
         bare = bare.group(match, "x") or bare
     lead = r"(?:(?:i mean|i meant|take|choose|pick|use|option|number|no|do|go with|the|delete|remove|change|show|edit|replace|i want|it's|it is|as an|as a|as|to|into|in|#|answer|yes|,|please|drop|let's go with|let's take)(?: [.,])? )*"
     if match := fit(
@@ -263,7 +263,9 @@ def _filled(message: str, ask: Ask) -> Intent | None:
         )
         part = plain.group(match, "x") if match else None
         name = (
-            content.name_of(part, asked=False, end=part and plain.source[part.tokens[-1].end :].strip() or "")
+            content.name_of(
+                part, asked=False, end=(part and plain.source[part.tokens[-1].end :].strip()) or ""
+            )
             if part
             else None
         )
@@ -277,7 +279,9 @@ def _filled(message: str, ask: Ask) -> Intent | None:
     if ask.blank == "prompt":
         return SetPrompt(text) if said.quoted or len(said) > 3 else None
     if ask.blank == "text":
-        return AddText(text) if said.quoted or quotes or content.is_sentence(said) and len(said) > 1 else None
+        return (
+            AddText(text) if said.quoted or quotes or (content.is_sentence(said) and len(said) > 1) else None
+        )
     if ask.blank == "test":
         return AddTest(text)
     if ask.blank == "content" and ask.reference is not None:

@@ -1,70 +1,13 @@
-"""One sentence or step as an intent: the rules of `asking.py` and `changing.py`, in order.
-
-A rule is a function with one or more patterns. It gets the phrase and the match and returns an intent, or
-None when the words turn out not to be meant that way.
-"""
+"""One sentence or step as intents: politeness off, reading before changing, the mood in between."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from agent.models.offline.intents import CHANGES, Ask, Hold, Intent, Talk
+from agent.models.offline.intents import Ask, Hold, Intent, Talk
 from agent.models.offline.mood import EDITING, mood_of, unwrap, without_weak_tail
 from agent.models.offline.patterns import LONGEST, fit
+from agent.models.offline.rules import CHANGING, READING, VAGUE
+from agent.models.offline.rules.rule import apply
 from agent.models.offline.words import Phrase
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A matched phrase, as rules see it. `asked`: the sentence was a polite question ("could you …?")."""
-
-    phrase: Phrase
-    match: re.Match[str]
-    asked: bool = False
-
-    def part(self, name: str) -> Phrase | None:
-        """Return the tokens of a named group."""
-        return self.phrase.group(self.match, name)
-
-    def end(self) -> str:
-        """Return the marks that end the phrase, as the person typed them."""
-        part = self.phrase.group(self.match, "end") if self.match["end"] else None
-        return part.raw() if part else ""
-
-    def text(self, name: str) -> str:
-        """Return a group's content: quoted text without quotes, else raw with its closing marks."""
-        part = self.part(name)
-        if part is None:
-            return ""
-        if part.quoted:
-            return part.said()
-        whole = part.source[part.tokens[0].start : self.phrase.tokens[-1].end]
-        at_end = self.match.end(name) == self.match.start("end")
-        return whole.strip() if at_end else part.said()
-
-
-Build = Callable[[Said], "tuple[Intent, ...] | Intent | None"]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    patterns: tuple[str, ...]
-    build: Build
-
-
-def apply(rules: list[Rule], phrase: Phrase, asked: bool) -> tuple[Intent, ...] | None:
-    """Return what the first rule that fits makes of the phrase."""
-    for rule in rules:
-        for pattern in rule.patterns:
-            match = fit(pattern, phrase)
-            if match is None:
-                continue
-            made = rule.build(Said(phrase, match, asked))
-            if made is not None:
-                return made if isinstance(made, tuple) else (made,)
-    return None
 
 
 def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
@@ -73,10 +16,6 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
     Reading and talking is tried before the mood is looked at ("what is in the prompt?" is a question and
     harmless); a change only when the sentence is a request.
     """
-    from agent.models.offline.asking import READING
-    from agent.models.offline.changing import CHANGING
-    from agent.models.offline.prompting import PROMPTING, VAGUE
-
     if not sentence.tokens or len(sentence) > 3 * LONGEST:
         return None
     plain = unwrap(sentence)
@@ -87,14 +26,13 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
     if hold := mood_of(sentence):
         told = apply(VAGUE, _for_the_persona(plain.phrase), False) if hold.mood == "negated" else None
         return told or (hold,)
-    rules = [*CHANGING, *PROMPTING]
-    made = apply(rules, _object_first(plain.phrase), plain.asked)
+    made = apply(CHANGING, _object_first(plain.phrase), plain.asked)
     if made is None and shorter is not None:
-        made = apply(rules, shorter, plain.asked)
+        made = apply(CHANGING, shorter, plain.asked)
     located = fit("(?:in|inside|within) <prompt> ,? ?{x}", plain.phrase) if made is None else None
     inside = plain.phrase.group(located, "x") if located else None
     if inside is not None:
-        made = apply(PROMPTING, inside, plain.asked)
+        made = apply(CHANGING, inside, plain.asked)
     return made or apply(VAGUE, plain.phrase, plain.asked)
 
 
@@ -137,8 +75,3 @@ _STAND_IN = (
 def is_request(intents: tuple[Intent, ...] | None) -> bool:
     """Whether a step reads as a complete request by itself: enough to split a sentence there."""
     return bool(intents) and not any(isinstance(intent, Talk | Hold | Ask) for intent in intents or ())
-
-
-def changes(intents: tuple[Intent, ...]) -> bool:
-    """Whether any of the intents changes the persona."""
-    return any(isinstance(intent, CHANGES) for intent in intents)

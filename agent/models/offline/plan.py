@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.models.offline import prepare, speech
+from agent.models.offline.draft import Call, Done, Draft
 from agent.models.offline.intents import (
     AddTest,
     AddText,
@@ -38,7 +39,6 @@ from agent.models.offline.intents import (
     Talk,
     Undo,
 )
-from agent.models.offline.prepare import Call, Draft, Done
 from agent.models.offline.reference import TestInput
 from agent.models.offline.split import Understood
 

@@ -39,7 +39,33 @@ class TestInput:
 
 
 _NO_ID = frozenset(
-    "C about and or to with in of for on by is it that this one ones too list again now please first last all".split()
+    [
+        "C",
+        "about",
+        "and",
+        "or",
+        "to",
+        "with",
+        "in",
+        "of",
+        "for",
+        "on",
+        "by",
+        "is",
+        "it",
+        "that",
+        "this",
+        "one",
+        "ones",
+        "too",
+        "list",
+        "again",
+        "now",
+        "please",
+        "first",
+        "last",
+        "all",
+    ]
 )
 
 

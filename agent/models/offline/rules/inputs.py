@@ -1,11 +1,10 @@
-"""Rules for sentences that ask for a change of the name or the test inputs, and for undo."""
+"""Rules for the test inputs: adding, deleting, changing."""
 
 from __future__ import annotations
 
 import re
 
 from agent.models.offline import content
-from agent.models.offline.grammar import Build, Rule, Said
 from agent.models.offline.intents import (
     AddTest,
     Ask,
@@ -17,198 +16,20 @@ from agent.models.offline.intents import (
     Option,
     Reference,
     RemoveText,
-    Rename,
     ReplaceText,
     Spot,
     Talk,
-    Undo,
 )
 from agent.models.offline.patterns import fit
-from agent.models.offline.reference import number, parse
+from agent.models.offline.reference import parse
+from agent.models.offline.rules.rule import RuleSet, Said
 from agent.models.offline.topics import sample_about
 
-CHANGING: list[Rule] = []
+RULES = RuleSet()
 IT = Reference("pronoun", "it")
 """What "delete it" refers to: shows in the step before it."""
 ANOTHER = "a new one"
 """Topic of a test input that was only called "a new one": what it is shows in the step before it."""
-
-
-def _rule(*patterns: str):  # type: ignore[no-untyped-def]
-    def keep(build: Build) -> Build:
-        CHANGING.append(Rule(patterns, build))
-        return build
-
-    return keep
-
-
-# --- undo -----------------------------------------------------------------------------------------------
-
-_LAST = "(?:(?:the|my|your|that|this|our) )?(?:very )?(?:(?:last|latest|previous|recent|most recent) )?(?:change|edit|action|step|one|thing|modification|update|changes|edits|run|operation|move|request|command)(?: (?:you|we|i) (?:just )?(?:made|did|have made|have done))?"
-
-
-@_rule(
-    f"(?:undo|revert|reverse|cancel|roll back|rollback|take back|take-back|back out|discard)(?: "
-    f"(?:it|that|this|them|{_LAST}|everything you (?:just )?did|what you (?:just )?(?:did|changed)|"
-    f"what (?:you|we|i) did last|all that|all of that|it all))?(?: (?:please|now|again|once|one "
-    f"time))*",
-    "(?:take|roll|put|change|turn|set|bring) (?:it|that|this|them) back(?: (?:to (?:how|what|the "
-    "way) it was(?: before)?|the way it was(?: before)?|again|as it was|how it was(?: before)?|to "
-    "before|to the previous version))?",
-    "(?:go|step) back(?: (?:one|a) (?:step|version|change)| to (?:the )?(?:previous|last) "
-    "(?:version|state)| to (?:how|what|the way) it was(?: before)?)?",
-    "(?:restore|revert to|go back to|return to|bring back|back to) (?:the )?(?:previous|last|old|"
-    "earlier|prior) (?:version|state|one)",
-    "(?:ctrl|control) (?:[-+] )?z",
-    f"(?:roll|take) {_LAST} back",
-    "(?:revert|restore) (?:it|everything|the persona)(?: to (?:how|what|the way) it was(?: before)?)?",
-)
-def _undo(said: Said) -> Intent | None:
-    return Undo()
-
-
-@_rule(
-    "undo twice",
-    "undo (?:the )?(?:last )?(?P<n>two|2|three|3) (?:changes|edits|steps|times|actions|things)",
-    "undo (?:it |that )?(?P<n>two|2|three|3) times",
-)
-def _undo_more(said: Said) -> Intent:
-    return Undo(number(said.match.groupdict().get("n") or "two") or 2)
-
-
-@_rule(
-    "(?:undo|revert|bring back|restore|recover|put back) {x}",
-    "(?:i )?(?:didn't|did not) (?:mean|want) (?:that|to|it){y}".replace("{y}", "(?: {x})?"),
-    "(?:that was|it was|was) (?:a mistake|wrong|not what i meant|an accident)",
-    "oops",
-)
-def _undo_what(said: Said) -> Intent:
-    return Ask(
-        "I can take back the last change as a whole, but not pick an older one.",
-        (Option("Undo the last change", (Undo(),), "undo last"),),
-    )
-
-
-# --- the name ---------------------------------------------------------------------------------------------
-
-
-def _renamed(said: Said, group: str = "x") -> Intent:
-    name = content.name_of(said.part(group), asked=said.asked, end=said.end())
-    if name is None:
-        part = said.part(group)
-        quotes = part.quotes() if part is not None else ()
-        first = quotes[0] if len(quotes) == 1 else ""
-        options = (Option(f"Rename it to “{first}”", (Rename(first),), first),) if first else ()
-        return Ask(
-            "I am not sure what the new name should be. Tell me the exact name, best in quotes.",
-            options,
-            "name",
-        )
-    return Rename(name)
-
-
-@_rule(
-    "rename (?:<it>|<name>|from {y})? ?(?:to|as|into|:|- >|→|=) {x}",
-    "rename <it> from {y} to {x}",
-    "(?:<change>) <name> from {y} (?:to|into) {x}",
-    "(?:<change>|rename) <name> (?:to be|to read|to say|to|into|as|be|:|=|- >|→|is)(?: :)? {x}",
-    "<name> (?:should|must|shall|needs to|has to|is to|ought to|will|may)(?: now| instead| rather| "
-    "just| simply| really)* (?:be changed to|be set to|be updated to|become|be|read|say|change "
-    "to)(?: :)? {x}",
-    "(?:the )?(?:new )?name (?::|=|- >|→) {x}",
-    "let <name> be {x}",
-    "(?:i want|i'd like|i would like|i'd prefer|i prefer|i need|make) <name> (?:to be |to read |to say )?{x}",
-    "(?:use|take|pick|choose|go with|have|set|put|give it|give <it>) {x} (?:as|for) <name>",
-    "(?:use|take|go with|i prefer|i'd prefer|i would prefer|i want|i'd like) <name> {xq}",
-    "give <it> <name>(?: :| of)? {x}",
-    "give <it> (?:a |another )?new name (?:: |, |- |of )?{x}",
-    "<it> (?:should|must|shall|will|is to|needs to|has to|ought to|can)(?: now| from now on| "
-    "henceforth)*(?: be| go by| get)?(?: called| named| renamed to| renamed| known as| the name| "
-    "retitled)+ {x}",
-    "(?:i'd like|i would like|i'd love|i would love|i want|i'd prefer|we want|i need|have|i'd "
-    "rather have) <it> (?:to be |be )?(?:called|named|renamed to|renamed|known as|titled) {x}",
-    "(?:to be |be )?(?:called|named) {x}",
-    "from now on ,? ?(?:it is|it's|call it|you are|it|he is|she is|name it|<it>) (?:is |will be |"
-    "shall be |should be |goes by )?(?:called |named |known as )?{x}",
-    "<it> (?:goes|should go|will go|shall go|is going) by (?:the name (?:of )?)?{x}(?: now| from now on)?",
-    "(?:rebrand|retitle|rechristen|christen|dub|baptize|baptise|entitle) (?:<it>)(?: as| to)? {x}",
-    "(?:call|name|title) (?:<it>) (?:to )?{x}",
-    "(?:<name> (?:is|sounds|seems)|(?:the|its) name's) (?:too |so |a bit |rather |very |really |"
-    "quite )*[^ ]+ (?:, |; |- )*(?:i think |maybe |perhaps )?{x} (?:would be|would sound|is|sounds|"
-    "fits|suits it|would fit|would suit it)(?: (?:much|far|a lot|way|so much))? (?:better|nicer|"
-    "best)",
-    "{x} (?:would be|would make) a (?:better|nicer|much better) name(?: for <it>)?",
-    "rename <it> {x}",
-    "(?:new|different) name , {x}",
-    "(?:call) <name> {x}",
-)
-def _rename(said: Said) -> Intent | None:
-    part = said.part("x")
-    if (
-        part is not None
-        and not part.quoted
-        and (parse(part) is not None or fit("<prompt>|<tests>|<test>|<name>", part))
-    ):
-        return None
-    return _renamed(said)
-
-
-@_rule(
-    "{x} (?:is|sounds like) (?:a|the) (?:better|nicer|much better|good|right) name(?: for <it>)?",
-    "(?:<name>|the name) is (?:now |actually )?{x}",
-    "<it> is (?:now |actually )?(?:called|named) {x}",
-    "how about (?:calling <it> |renaming <it> to |the name |we call it )?{x}(?: as (?:a|the) name)?",
-    "(?:change|set|make|turn) <it> (?:to |into )?{x}",
-    "title (?::|=) {x}",
-)
-def _rename_perhaps(said: Said) -> Intent | None:
-    part = said.part("x")
-    name = content.name_of(part, asked=True)
-    if name is None or part is None or not (part.quoted or not name[:1].islower()) or parse(part) is not None:
-        return None
-    return Ask(
-        "I am not sure that you want a new name.",
-        (Option(f"Rename it to “{name}”", (Rename(name),), name),),
-        "name",
-    )
-
-
-@_rule(
-    "rename {x}",
-    "(?:call|name) {x} (?:to )?[QC]",
-    "(?:call|name) (?P<x>(?:the|my) .+? (?:<tests>|<test>|one)) .+?",
-)
-def _rename_test(said: Said) -> Intent | None:
-    part = said.part("x")
-    located = fit("{x} (?:to|as|into) {y}", part) if part is not None else None
-    named = parse(part) or (parse(part.group(located, "x")) if located and part is not None else None)
-    if not named or (named[0].kind == "pronoun" and "test" not in said.match.string):
-        return None
-    return Talk("elsewhere", said.phrase.raw()[:200])
-
-
-@_rule(
-    "rename {xq}",
-)
-def _rename_bare(said: Said) -> Intent:
-    return _renamed(said, "x")
-
-
-@_rule(
-    "rename(?: <it>| <name>)?",
-    "(?:<change>) <name>",
-    "(?:give) <it> (?:a |another )?(?:new |better |different |nicer )?name",
-    "(?:a )?(?:new|different|better|another) name",
-    "(?:call|name) <it>(?: something)?(?: else| different| better)?",
-    "(?:<delete>|<show>) nothing",
-    "(?:<change>) <name> (?:to|into) (?:something|anything) .+",
-    "<it> (?:needs|could use|deserves) (?:a|another) (?:better |new |different |nicer )?name",
-    "find <it> a (?:better |new )?name",
-    "think of a (?:better |new |different )?name(?: for <it>)?",
-)
-def _rename_to_what(said: Said) -> Intent:
-    return Ask("What should the new name be?", (), "name")
-
 
 # --- test inputs: adding ----------------------------------------------------------------------------------
 
@@ -217,7 +38,7 @@ _SAYS = "(?:(?:saying|that says|that say|that reads|that asks|which says|which a
 _LISTS = "(?:<the>(?:<tests>|list of <tests>|test list|set of <tests>|collection of <tests>|list))"
 
 
-@_rule(
+@RULES.on(
     f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|there must be|have|"
     f"generate|new|another|one more) {_NEW}(?:<tests>|<test>) (?:<about>|that (?:is|are) about|"
     f"where (?:the user|someone|i|a user) (?:asks|talks) about|to (?:test|check|cover)) {{x}}(?: "
@@ -261,7 +82,7 @@ def _add_test_about(said: Said) -> tuple[Intent, ...] | Intent | None:
     return tuple(AddTest(sample_about(topic), topic) for topic in topics)
 
 
-@_rule(
+@RULES.on(
     f"(?:<add>|i need|i want|give|we need|let's have|i'd like|there should be|have|new|another|one "
     f"more|use) {_NEW}(?:<tests>|<test>)(?: to {_LISTS})? {_SAYS}{{x}}",
     f"(?:<add>) to {_LISTS} {_SAYS}{{x}}",
@@ -337,7 +158,7 @@ def _unquoted(item: str) -> str:
     return again.said() if again.quoted else item
 
 
-@_rule(
+@RULES.on(
     "(?:a |the |next |another )?(?:<tests>|<test>)(?: to (?:add|create|include|be added))? (?:[:=-] )+{xq}",
 )
 def _add_test_named(said: Said) -> Intent | None:
@@ -345,14 +166,14 @@ def _add_test_named(said: Said) -> Intent | None:
     return AddTest(text) if text.strip() else None
 
 
-@_rule(
+@RULES.on(
     "(?:<add>) (?:a|another|one more)(?: new)? one (?:[:,-] |saying |that says |that asks )+{xq}",
 )
 def _add_one(said: Said) -> Intent | None:
     return AddTest(content.clean_block(said.text("x")), ANOTHER)
 
 
-@_rule(
+@RULES.on(
     f"(?:<add>|i need|i want|give|we need|let's have|i'd like|have|generate|new|another|one more) "
     f"{_NEW}(?P<x>.+?) (?:test input|test-input|test case|test|input)(?: to {_LISTS})?",
 )
@@ -369,7 +190,7 @@ def _add_test_of(said: Said) -> Intent | None:
     return AddTest(sample_about(topic), topic) if topic else None
 
 
-@_rule(
+@RULES.on(
     f"(?:<add>|i need|i want|give|we need|let's have|i'd like|have|generate|new|another|one more) "
     f"{_NEW}(?:<tests>|<test>)(?: (?:to|in) {_LISTS})?(?: for <it>)?",
     "(?:a )?(?:new|another|one more) <test>",
@@ -378,7 +199,7 @@ def _add_test_what(said: Said) -> Intent | None:
     return Ask("What should the new test input say?", (), "test")
 
 
-@_rule(
+@RULES.on(
     "(?:copy|duplicate|clone) {x}",
     "(?:make|create|add) a (?:copy|duplicate) of {x}",
 )
@@ -390,7 +211,7 @@ def _copy(said: Said) -> Intent | None:
 # --- test inputs: deleting --------------------------------------------------------------------------------
 
 
-@_rule(
+@RULES.on(
     "(?:<delete>) (?P<k>.+?) (?:except|except for|but|apart from|other than|save|besides|but not|"
     "but keep|and keep only|but leave) {x}",
     "(?:keep|leave) (?:only|just|nothing but) {x}(?P<k>)(?: (?:and|,) (?:<delete>) (?:the rest|all "
@@ -411,7 +232,7 @@ def _delete_except(said: Said) -> Intent | None:
     return DeleteTests((Reference("all"),), keep)
 
 
-@_rule(
+@RULES.on(
     "(?:<delete>) {x}(?: (?:from|out of|off|in) (?:the |my |our )*(?:list|<tests>|list of <tests>|"
     "test list|<it>|collection))?",
     "(?:have|get|i want|i'd like|i need) {x} (?:to be )?(?:deleted|removed|gone|dropped|erased)",
@@ -438,7 +259,7 @@ def _delete(said: Said) -> Intent | None:
     return DeleteTests(references)
 
 
-@_rule(
+@RULES.on(
     "(?:<delete>) (?:a|an|one|one of|some|any|one of the|one of my|the|a few|another|a couple "
     "of)(?: of)?(?: the| my)* (?:<tests>|<test>)",
     "(?:<delete>) (?:the )?(?:duplicate|old|wrong|bad|useless|other|unused|remaining) (?:<tests>|"
@@ -467,7 +288,7 @@ def _of_test(said: Said, group: str, *, noun: bool = False) -> Reference | None:
     return reference if reference and reference.kind not in ("all", "both") else None
 
 
-@_rule(
+@RULES.on(
     "(?:replace|swap|substitute|exchange|change|switch|turn|correct|fix|update) (?:the (?:word|"
     "words|phrase|text|part) )?{x} (?:with|by|to|for|into|- >|→) {y} (?:in|inside|within|of) {r}",
     "(?:in|inside|within) {r} ,? ?(?:replace|swap|substitute|exchange|change|switch|turn|correct|"
@@ -482,7 +303,7 @@ def _replace_in_test(said: Said) -> Intent | None:
     return ReplaceText(old, content.text_of(new) or "", reference)
 
 
-@_rule(
+@RULES.on(
     "(?:<delete>) (?:the (?:word|words|phrase|text) )?{xq} (?:from|in|out of) {r}",
     "(?:in|from) {r} ,? ?(?:<delete>) (?:the (?:word|words|phrase) )?{xq}",
 )
@@ -492,7 +313,7 @@ def _remove_in_test(said: Said) -> Intent | None:
     return RemoveText(content.spot_of(part) or Spot("text", ""), reference) if reference and part else None
 
 
-@_rule(
+@RULES.on(
     "(?:<add>) (?:the (?:word|words|sentence|text) )?{xq} (?:to|at|in) (?:(?:the )?(?P<p>end|start|"
     "beginning|front) of )?{r}",
     "(?:extend|continue) {r} (?:with|by)(?P<p>) {xq}",
@@ -508,7 +329,7 @@ def _extend_test(said: Said) -> Intent | None:
     )
 
 
-@_rule(
+@RULES.on(
     "(?:<change>|overwrite|turn) {r} (?:<to>|:|, to|so that it (?:says|asks|reads)|such that it "
     "says|to ask|to say|to read|to be) {x}",
     "{r} (?:should|must|shall|needs to|has to|ought to|is to)(?: now| instead| rather| just| "
@@ -552,7 +373,7 @@ def _change_test(said: Said) -> Intent | None:
     return ChangeTest(reference, text)
 
 
-@_rule(
+@RULES.on(
     "(?:<change>|overwrite|update) {r}",
 )
 def _change_test_how(said: Said) -> Intent | None:

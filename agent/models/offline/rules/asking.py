@@ -1,10 +1,9 @@
-"""Rules for sentences that change nothing: showing, asking about the persona, talk about the program."""
+"""Rules for sentences that show something of the persona and change nothing."""
 
 from __future__ import annotations
 
 import re
 
-from agent.models.offline.grammar import Build, Rule, Said
 from agent.models.offline.intents import (
     Intent,
     KeepVisible,
@@ -14,126 +13,16 @@ from agent.models.offline.intents import (
     ShowSpot,
     ShowTest,
     Spot,
-    Talk,
 )
 from agent.models.offline.patterns import fit
 from agent.models.offline.reference import _ORDINAL, NUMBERS, number, ordinal, parse
+from agent.models.offline.rules.rule import RuleSet, Said
 from agent.models.offline.words import Phrase
 
-READING: list[Rule] = []
+RULES = RuleSet()
 
 
-def _rule(*patterns: str):  # type: ignore[no-untyped-def]
-    def keep(build: Build) -> Build:
-        READING.append(Rule(patterns, build))
-        return build
-
-    return keep
-
-
-def _talk(subject: str, *patterns: str) -> None:
-    READING.append(Rule(patterns, lambda said: Talk(subject, said.phrase.raw()[:200])))  # type: ignore[arg-type]
-
-
-_HELLO = "(?:hi|hello|hey|howdy|greetings|yo|hiya|good (?:morning|evening|afternoon|day)|hello there|hi there|hey there)"
-_talk(
-    "hello",
-    f"{_HELLO}(?: (?:,|again|everyone|agent|assistant|friend|buddy|claude|fraude))*",
-    "(?:anybody|anyone) (?:there|home)",
-    f"{_HELLO}(?: [,!.])* (?:how are you|how's it going|what's up|nice to meet you)(?: (?:doing|"
-    f"today|doing today))?",
-    "how are you(?: (?:doing|today))*",
-    "what's up",
-)
-_talk(
-    "identity",
-    f"(?:{_HELLO}(?: there)?(?: [,!.])* )?(?:and )?(?:who|what) (?:are|r) (?:you|u)(?: exactly| "
-    f"anyway| really)?",
-    "what(?:'s| is) your (?:name|model|purpose|role|job)",
-    "what (?:model|llm|kind of (?:model|ai|assistant|bot)) (?:are|is|do) (?:you|this|we)(?: using| use)?",
-    "are you (?:an? )?(?:real |actual |human |neural |large |language )*(?:ai|llm|claude|chatgpt|"
-    "gpt|bot|robot|human|person|model|assistant|persona|optimist|neural|real|alive|online|offline|"
-    "connected|program|machine)",
-    "(?:please )?introduce yourself",
-    "(?:tell me|say something) (?:something )?about yourself",
-    "which model (?:is this|are you|do you use|are you using)",
-    "who am i (?:talking|speaking) (?:to|with)",
-    "are you there",
-)
-_talk(
-    "help",
-    "(?:/ )?help(?: me)?(?: please)?",
-    "\\?+",
-    "what (?:can|could|do) (?:you|u) (?:do|understand|help(?: me)? with|know how to do|offer|"
-    "support)(?: for me| here)?",
-    "what (?:commands|requests|kinds? of requests|instructions|things) (?:do|can|are) (?:you|i|"
-    "there)(?: {x})?",
-    "(?:how|what) can (?:you|i) (?:help|say|ask|tell|do|use)(?: me| you| here| to you| with you| "
-    "this| for me)*",
-    "how (?:do|can|should) i (?:use|talk to|work with) (?:this|you|this program|this thing|it)",
-    "how does (?:this|it) work",
-    "commands|options|menu|usage|manual",
-    "<show> (?:the |your )?(?:commands|options|help|features|capabilities|abilities)",
-    "what are your (?:capabilities|abilities|features|commands|skills|limits|limitations)",
-    "what are you (?:able to do|capable of|good at)",
-    "i need help",
-    "i(?:'m| am) (?:lost|stuck|confused)",
-    "what now|what next|now what",
-    "can you (?:delete|rename|edit|change|remove|add|create|update|undo|replace|list|show|do) "
-    "(?:tests|test inputs|test cases|personas|prompts|system prompts|names|things|text|lines|"
-    "changes|edits|anything|stuff)",
-)
-_talk(
-    "connect",
-    "(?:{x} )?(?:connect|connecting|hook up|plug in|configure|enable|attach|switch to|switching to|"
-    "use|using|set up|setting up|activate|get) (?:to )?(?:an? |the |my )?(?:real |actual |proper |"
-    "better |other |different |neural |online |another |smarter |api |anthropic |claude |local "
-    ")*(?:model|api|api key|key|llm|claude|sonnet|opus|haiku|ollama|gpt|ai|server|endpoint)(?: "
-    "{y})?",
-    "(?:{x} )?(?:api key|anthropic_api_key|anthropic - api - key|base_url|base url)(?: {y})?",
-)
-_talk(
-    "thanks",
-    "(?:thanks|thank you|cheers|ty|great|perfect|awesome|nice|cool|good|excellent|wonderful|"
-    "amazing|good job|well done|nice work|great job|great work|good work|that's (?:great|perfect|"
-    "good|better|it|all|fine)|looks good|love it|i (?:love|like) it|lovely|brilliant|fantastic|"
-    "super)"
-    "(?: (?:[,.!]|a lot|so much|very much|thanks|thank you|great|perfect|job|work|that's all|that "
-    "is all|for now|for your help|for that|you|again|bye|well done|nice|good|cool))*",
-)
-_talk(
-    "farewell",
-    "(?:bye|goodbye|good bye|see you|see ya|good night|quit|exit|later|see you later|bye bye|/ "
-    "(?:quit|exit))(?: [^ ]+)?",
-)
-_talk(
-    "nothing",
-    "(?:no|nope|nah|never mind|nevermind|cancel|stop|forget it|forget that|none|neither|nothing|"
-    "not now|leave it|skip it|none of (?:them|these|those)|no thanks|no thank you|don't|do not|"
-    "abort|no ,? (?:leave it|nothing|never mind|don't|cancel|stop|thanks))(?: (?:[,.!]|please|"
-    "thanks|thank you|then))*",
-)
-_talk(
-    "memory",
-    "(?:(?:do|can|could) you (?:still )?(?:remember|recall|know|tell me) )?(?:what|which "
-    "(?:question|message|request|one)) (?:did|was it) i (?:just |last |first |previously )*(?:say|"
-    "said|ask|asked|tell|told|write|wrote|request|requested|want|wanted)(?: (?:you|before|first|"
-    "last|just|now|earlier|previously|to|for|about|me|in|my|message|the))*",
-    "(?:do you remember )?what i (?:just |last |first )?(?:said|asked|told|wrote)(?: {x})?",
-    "what (?:was|is|were) my (?:last|previous|first|earlier) (?:question|message|request|requests|"
-    "questions|messages|instruction|sentence)",
-    "what (?:have|did) (?:we|you|i) (?:just |already )*(?:done|do|changed|change|talked about|talk "
-    "about|discussed|discuss|said|say|asked|edited|edit)(?: {x})?",
-    "(?:summarize|summarise|sum up|recap) (?:our|the|this) (?:conversation|chat|session|"
-    "discussion)(?: so far)?",
-    "do you (?:still )?remember(?: {x})?",
-    "what did i (?:just )?(?:ask|say|tell you)(?: {x})?",
-    "(?:what|which) (?:changes|edits) (?:did|have) (?:you|we|i) (?:make|made|do|done)(?: {x})?",
-    "what (?:changed|has changed|happened)(?: {x})?",
-)
-
-
-@_rule(
+@RULES.on(
     "(?:keep|leave|hold) (?:the |this |that |your )?(?:output|panel|window|answer|result|results|"
     "conversation|chat|response|reply|text|message|list|it|that|this)(?: panel| window)?"
     " (?:visible|open|shown|up|on screen|on the screen|displayed|in view|there|showing|on display|"
@@ -185,7 +74,7 @@ def _shown(part: Phrase) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(kinds)) or None
 
 
-@_rule(
+@RULES.on(
     "<show> {x}",
     "(?:what is|what's|what are|what was|which are|which is|what were|where is|where's|how is|"
     "how's|where are) {x}",
@@ -204,7 +93,7 @@ def _show(said: Said) -> Intent | None:
     return Show(kinds) if kinds else None
 
 
-@_rule(
+@RULES.on(
     "(?:what is|what's|who is|who's) (?:<it>) (?:called|named)",
     "how is <it> (?:called|named)",
     "what (?:do|should|can|did) (?:we|i|you|they) call <it>",
@@ -225,7 +114,7 @@ def _name(said: Said) -> Intent:
     return Show(("name",))
 
 
-@_rule(
+@RULES.on(
     "what does <prompt> (?:currently |now |actually )?(?:say|look like|contain|read|include|"
     "consist of)(?: (?:right now|now|currently|so far|at the moment|exactly|like))*",
     "how does <prompt> (?:look|read|go|currently look|look like|start)(?: (?:right now|now|"
@@ -252,7 +141,7 @@ def _prompt(said: Said) -> Intent:
     return Show(("prompt",))
 
 
-@_rule(
+@RULES.on(
     "(?:tell me|what do you know|what can you tell me|info|information|say something|give me (?:an "
     "overview|a summary|information|info)) (?:more )?(?:about|on|of) <it>",
     "(?:describe|summarize|summarise|explain|introduce|sum up) <it>(?: to me| briefly)?",
@@ -269,7 +158,7 @@ def _overview(said: Said) -> Intent:
     return Show(("name", "prompt"))
 
 
-@_rule(
+@RULES.on(
     "(?:what|which) (?:kinds? of |sort of )?<tests> (?:are there|do i have|do we have|do you have|"
     "does (?:it|<it>) have|exist|have i got|have we got|are (?:there|defined|set up|stored|"
     "available|in (?:the|this) (?:list|file|persona))|did i (?:add|write|make))(?: {y})?",
@@ -299,7 +188,7 @@ def _tests(said: Said) -> Intent | None:
     return Show(("tests",))
 
 
-@_rule(
+@RULES.on(
     "how many <tests>(?: {y})?",
     "(?:count|number of) (?:the |all |my )*<tests>",
     "<show> (?:the )?(?:number|count) of (?:the |all |my )*<tests>",
@@ -310,7 +199,7 @@ def _count(said: Said) -> Intent:
     return Show(("count",))
 
 
-@_rule(
+@RULES.on(
     "how (?:long|big|large|short) is <prompt>(?: {y})?",
     "how many (?:lines|words|characters|chars|sentences|tokens|letters|rules) (?:is|are|does|do|"
     "has|in|there) {x}",
@@ -324,7 +213,7 @@ def _size(said: Said) -> Intent:
     return Show(("size",))
 
 
-@_rule(
+@RULES.on(
     "(?:is|are) there (?:a|any|already a|already an|some|an|already any|another) (?:<tests>|"
     "<test>) (?:(?:that|which) (?:is |are |asks |talks |mentions )?)?(?:<about>|where) {x}",
     "(?:do|have) (?:i|we|you) (?:already )?(?:have|got) (?:a|any|an|some) (?:<tests>|<test>) "
@@ -344,7 +233,7 @@ def _search_tests(said: Said) -> Intent | None:
     return ShowTest((Reference("exact" if part.quoted else "topic", part.said()),))
 
 
-@_rule(
+@RULES.on(
     "<show> {x}",
     "(?:what is|what's|what was) (?:in )?{x}",
     "what does {x} (?:say|ask|look like|contain|read|test)(?: (?:exactly|again|now))*",
@@ -364,7 +253,7 @@ def _show_test(said: Said) -> Intent | None:
 _NUMBER = r"(?:\d{1,4}|" + "|".join(NUMBERS) + ")"
 
 
-@_rule(
+@RULES.on(
     rf"(?:<show>|what is|what's|what was) (?:in )?<the>(?P<o>{_ORDINAL}) (?P<u>line|sentence|rule|"
     rf"paragraph|instruction)(?: (?:of|in|from) <prompt>)?",
     rf"(?:<show>|what is|what's) (?:on |in )?(?P<u>line|sentence|rule) (?:number |# "
@@ -383,7 +272,7 @@ def _show_line(said: Said) -> Intent | None:
     return ShowSpot(Spot(unit, str(place))) if place else None  # type: ignore[arg-type]
 
 
-@_rule(
+@RULES.on(
     "(?:does|do|did) (?:<prompt>|<it>|its prompt|they) (?:currently |already |even |ever "
     ")?(?:mention|say|contain|include|cover|talk about|speak about|speak of|refer to|have|address|"
     "forbid|allow|tell it)(?: (?:anything|something|a line|a rule|a word|a sentence|any word))?(?: "
@@ -410,49 +299,3 @@ def _search_prompt(said: Said) -> Intent | None:
     found = fit("{x} (?:in|inside|anywhere in) <prompt>", part)
     part = part.group(found, "x") if found else part
     return SearchPrompt(part.said()) if part is not None else None
-
-
-_talk(
-    "elsewhere",
-    "(?:<add>|new|start|build|generate|design|duplicate|clone|copy) (?:a|an|another|new|one more|"
-    "the|this|second|me|us| )*(?:persona|personas|character)(?: {x})?",
-    "(?:<delete>) (?:the |this |my |our |whole |entire |all |all the )*(?:persona|personas|file|"
-    "yourself|character)",
-    "(?:<delete>|reset|forget|restart|empty|start over|wipe) (?:the |this |our |my |whole |entire "
-    ")*(?:conversation|chat|history|session|chat history|context|memory)",
-    "(?:start|begin|open) (?:a )?(?:new|fresh) (?:conversation|chat|session)",
-    "start over|start again|start fresh",
-    "(?:run|execute|try|try out|launch|start) (?:all |all of |all the |the |my |this |every |it |"
-    "both )*(?:{x} )?(?:<tests>|<test>|persona|bot|them|one)(?: {y})?",
-    "(?:run|execute) (?:it|them|everything|all)",
-    "(?:save|save it|save the (?:file|changes|persona)|save everything)",
-    "(?:export|import|load|open|switch to|go to|rename file|download|upload|share|publish|compile) "
-    "(?:<it>|the|a|an|another|my|as|to|from|{x})",
-    "(?:<change>|<add>|<delete>) (?:the |its |a |an |some |new |persona's |this )*(?:description|"
-    "tags?|summary|model|temperature|effort|max tokens|id|file name|filename|traits?|skills?|"
-    "guardrails?|avatar|icon|settings?|parts?)(?: {x})?",
-    "(?:what|which) (?:is |are |'s )?(?:the |its )?(?:description|tags|summary|settings|file name|"
-    "filename|id)",
-    "<show> (?:the |its |me )*(?:description|tags|summary|settings|log|versions|diff|history|file)(?: {x})?",
-    "(?:<change>|<show>) (?:the )?(?:name|title|label|id) of <the>(?:[^ ]+ ){0,3}<test>(?: {x})?",
-)
-_talk(
-    "redo",
-    "redo(?: {x})?",
-    "(?:undo|revert) (?:the|that|your|my) (?:undo|last undo)",
-    "(?:bring|put) (?:it|that|the change) back(?: again)?",
-)
-_talk(
-    "persona-voice",
-    "(?:please )?(?:speak|talk|answer|respond|reply|act|behave|be|pretend|roleplay|role play|role "
-    "- play|play|write)(?: to me)?(?: (?:to be|as if you (?:were|are)))?(?: (?:as|like|in the "
-    "voice of|in character as|the role of))? (?:<it>|the (?:persona|optimist)|an? optimist|your "
-    "persona|in character)(?: {x})?",
-    "(?:what|how) would (?:<it>|the persona|he|she) (?:say|answer|reply|respond|do|react|think|"
-    "feel)(?: {x})?",
-    "(?:test|try|demonstrate) (?:<it>|the persona|persona)(?: {x})?",
-    "(?:let|have|make) <it> (?:say|answer|reply|speak|respond)(?: to)? {x}",
-    "can i (?:talk|speak|chat) (?:to|with) <it>",
-    "ask <it> {x}",
-    "(?:say|answer) (?:hello|hi|something|this) (?:as|like) {x}",
-)

@@ -1,0 +1,209 @@
+"""The test inputs: one intent against the list as read, as exact calls or a question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agent.models.offline import prompt_text, speech
+from agent.models.offline.draft import Call, Done, Draft, Prepared
+from agent.models.offline.intents import (
+    AddTest,
+    Ask,
+    ChangeTest,
+    DeleteTests,
+    Intent,
+    Option,
+    Reference,
+    RemoveText,
+    ReplaceText,
+    ShowTest,
+)
+from agent.models.offline.reference import TestInput, resolve
+
+_MOST_OPTIONS = 6
+
+
+def show_tests(intent: ShowTest, draft: Draft) -> Prepared:
+    work: list[Call | Done] = []
+    for reference in intent.references:
+        places = resolve(reference, draft.inputs)
+        if not places:
+            shown = speech.quote(reference.value) if reference.kind in ("topic", "exact") else "that place"
+            work.append(Done(f"I find no test input for {shown}. {speech.listed(draft.inputs)}"))
+        work.extend(Done(speech.test_shown(draft.inputs[k], k + 1)) for k in places)
+    return work
+
+
+def _options(places: Sequence[int], draft: Draft, make: Callable[[Reference], Intent]) -> tuple[Option, ...]:
+    return tuple(
+        Option(
+            f"Test input {k + 1}, `{draft.inputs[k].id}`: {speech.quote(draft.inputs[k].content, 100)}",
+            (make(Reference("exact", draft.inputs[k].id)),),
+            f"{draft.inputs[k].id} {draft.inputs[k].content}",
+        )
+        for k in places[:_MOST_OPTIONS]
+    )
+
+
+def the_one(intent: Any, reference: Reference, draft: Draft) -> int | Ask:
+    """Return the place of the one test input meant, or the question which one it is."""
+    places = resolve(reference, draft.inputs)
+    if len(places) == 1:
+        return places[0]
+    if not draft.inputs:
+        return Ask("There are no test inputs yet.")
+    if isinstance(intent, DeleteTests):
+
+        def make(chosen: Reference) -> Intent:
+            references = tuple(chosen if old == reference else old for old in intent.references)
+            keep = tuple(chosen if old == reference else old for old in intent.keep)
+            return DeleteTests(references, keep)
+    else:
+
+        def make(chosen: Reference) -> Intent:
+            if isinstance(intent, ReplaceText | RemoveText):
+                return replace(intent, where=chosen)
+            return replace(intent, reference=chosen)  # type: ignore[no-any-return]
+
+    if places:
+        question = "Which test input do you mean?"
+    elif reference.kind in ("topic", "exact"):
+        question = f"I find no test input for {speech.quote(reference.value, 100)}. Which one do you mean?"
+    else:
+        question = f"There is no such test input; there {'is 1' if len(draft.inputs) == 1 else f'are {len(draft.inputs)}'}. Which one do you mean?"
+    return Ask(question, _options(places or list(range(len(draft.inputs))), draft, make))
+
+
+def add_test(intent: AddTest, draft: Draft) -> Prepared:
+    def told(output: str) -> str:
+        try:
+            identity = json.loads(output).get("id", "")
+        except (ValueError, AttributeError, RecursionError):
+            identity = ""
+        named = f" `{identity}`" if identity else ""
+        said = f"I have added the test input{named}:\n\n{speech.block(intent.content)}"
+        if intent.topic:
+            said += f"\n\nYou gave me only the subject ({speech.quote(intent.topic)}), so the words are a plain template of mine; tell me the exact words if you want others."
+        return said
+
+    draft.inputs.append(TestInput("", intent.content))
+    return [Call("create_test_input", {"content": intent.content}, "", told)]
+
+
+def write_test(draft: Draft, place: int, content: str) -> Prepared:
+    item = draft.inputs[place]
+    if not item.id:
+        return Ask("I can change a new test input only after it has been added.")
+    if item.content == content:
+        return [Done(f"The test input `{item.id}` already says that; nothing to change.")]
+    draft.inputs[place] = TestInput(item.id, content)
+    said = f"Test input {place + 1}, `{item.id}`, now says:\n\n{speech.block(content)}"
+    return [Call("update_test_input", {"id": item.id, "content": content}, said)]
+
+
+def change_test(intent: ChangeTest, draft: Draft) -> Prepared:
+    found = the_one(intent, intent.reference, draft)
+    return found if isinstance(found, Ask) else write_test(draft, found, intent.content)
+
+
+def replace_in_test(intent: ReplaceText, draft: Draft) -> Prepared:
+    assert isinstance(intent.where, Reference)
+    found = the_one(intent, intent.where, draft)
+    if isinstance(found, Ask):
+        return found
+    content = draft.inputs[found].content
+    spans = prompt_text.find(content, intent.spot)
+    if not spans:
+        return Ask(
+            f"I find no {speech.quote(intent.spot.value)} in the test input `{draft.inputs[found].id}`: {speech.quote(content)}."
+        )
+    if len(spans) > 1 and not intent.every:
+        every = Option(f"All {len(spans)} of them", (replace(intent, every=True),), "all every both")
+        return Ask(
+            f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the test input.", (every,)
+        )
+    return write_test(draft, found, _respelled(content, spans, intent.new))
+
+
+def remove_in_test(intent: RemoveText, draft: Draft) -> Prepared:
+    assert isinstance(intent.where, Reference)
+    found = the_one(intent, intent.where, draft)
+    if isinstance(found, Ask):
+        return found
+    content = draft.inputs[found].content
+    spans = prompt_text.find(content, intent.spot)
+    if len(spans) != 1:
+        return Ask(
+            f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the test input {speech.quote(content)}."
+        )
+    (start, end), left = prompt_text.removal(content, spans[0])
+    new = content[:start] + left + content[end:]
+    return (
+        write_test(draft, found, new)
+        if new.strip()
+        else Ask(
+            "That would leave the test input empty. Should I delete it?",
+            (
+                Option(
+                    f"Delete the test input `{draft.inputs[found].id}`",
+                    (DeleteTests((Reference("exact", draft.inputs[found].id),)),),
+                ),
+            ),
+        )
+    )
+
+
+def _respelled(text: str, spans: Sequence[prompt_text.Span], new: str) -> str:
+    pieces: list[str] = []
+    at = 0
+    for start, end in spans:
+        pieces.extend((text[at:start], new))
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def delete_tests(intent: DeleteTests, draft: Draft) -> Prepared:
+    if not draft.inputs:
+        return [Done("There are no test inputs to delete.")]
+    places: list[int] = []
+    for reference in intent.references:
+        if reference.kind == "all":
+            places.extend(range(len(draft.inputs)))
+            continue
+        if reference.kind == "both" and len(draft.inputs) != 2:
+            return Ask(
+                f"There are {len(draft.inputs)} test inputs. Which ones do you mean?",
+                _options(range(len(draft.inputs)), draft, lambda one: DeleteTests((one,))),
+            )
+        found = resolve(reference, draft.inputs) if reference.kind == "both" else None
+        one = the_one(intent, reference, draft) if found is None else None
+        if isinstance(one, Ask):
+            several = tuple(option.intents[0] for option in one.options)
+            merged = [ref for item in several if isinstance(item, DeleteTests) for ref in item.references]
+            return replace(
+                one,
+                several=bool(merged)
+                and len(resolve(reference, draft.inputs)) > 1
+                and reference.kind == "topic",
+            )
+        places.extend(found if found is not None else [one] if one is not None else [])
+    for reference in intent.keep:
+        kept = the_one(intent, reference, draft)
+        if isinstance(kept, Ask):
+            return kept
+        places = [place for place in places if place != kept]
+    chosen = [draft.inputs[place] for place in sorted(set(places))]
+    if any(not item.id for item in chosen):
+        return Ask("I can delete a new test input only after it has been added.")
+    draft.inputs = [item for item in draft.inputs if item not in chosen]
+    return [
+        Call(
+            "delete_test_input",
+            {"id": item.id},
+            f"I have deleted the test input `{item.id}`: {speech.quote(item.content)}",
+        )
+        for item in chosen
+    ]

@@ -1,0 +1,213 @@
+"""The system prompt: one intent against the prompt as read, as exact calls or a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from agent.models.offline import prompt_text, speech
+from agent.models.offline.draft import Call, Done, Draft, Prepared
+from agent.models.offline.intents import (
+    AddText,
+    Ask,
+    Intent,
+    Option,
+    Reference,
+    RemoveText,
+    Rename,
+    ReplaceText,
+    SearchPrompt,
+    Spot,
+)
+
+_MOST_OPTIONS = 6
+
+
+def count_lines(prompt: str) -> str:
+    count = len(prompt_text.line_spans(prompt))
+    return f"{count} line" if count == 1 else f"{count} lines"
+
+
+def search(intent: SearchPrompt, draft: Draft) -> Prepared:
+    exact = prompt_text.occurrences(draft.prompt, intent.topic, fold=True)
+    spans = prompt_text.find(draft.prompt, Spot("about", intent.topic))
+    if exact and not spans:
+        spans = exact
+    if not spans:
+        return [
+            Done(
+                f"No, I find nothing about {speech.quote(intent.topic)} in the system prompt of {speech.quote(draft.name)}."
+            )
+        ]
+    lines = "\n".join(speech.block(draft.prompt[start:end]) for start, end in spans[:20])
+    return [Done(f"The system prompt says about {speech.quote(intent.topic)}:\n\n{lines}")]
+
+
+def add(intent: AddText, draft: Draft) -> Prepared:
+    prompt = draft.prompt
+    if intent.place in ("before", "after") and intent.spot is not None:
+        spans = prompt_text.find(prompt, intent.spot)
+        if len(spans) != 1:
+            return _which_spot(spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot))
+        new = prompt_text.inserted(prompt, spans[0], intent.text, before=intent.place == "before")
+        where = f"{intent.place} {speech.quote(prompt[spans[0][0] : spans[0][1]], 80)}"
+    elif intent.place == "start":
+        new, where = prompt_text.prepended(prompt, intent.text), "at the start of the system prompt"
+    else:
+        new, where = prompt_text.appended(prompt, intent.text), "at the end of the system prompt"
+    draft.prompt = new
+    return [
+        Call(
+            "update_system_prompt",
+            {"system_prompt": new},
+            f"I have added {where}:\n\n{speech.block(intent.text)}",
+        )
+    ]
+
+
+def _which_spot(
+    spans: Sequence[prompt_text.Span], prompt: str, spot: Spot, again: Callable[[Spot], Intent]
+) -> Ask:
+    if not spans:
+        what = "such a line" if spot.kind in ("line", "sentence") else speech.quote(spot.value, 120)
+        return Ask(
+            f"I find {'no' if what == 'such a line' else 'nothing like'} {what.removeprefix('such a ') if what == 'such a line' else what} in the system prompt, which reads:\n\n{speech.fenced(prompt)}\n\n"
+            if prompt.strip()
+            else "The system prompt is empty."
+        )
+    lines = prompt_text.line_spans(prompt)
+    options = []
+    for start, _end in spans[:_MOST_OPTIONS]:
+        place = next((k for k, (first, last) in enumerate(lines) if first <= start <= last), None)
+        if place is None:
+            continue
+        text = prompt[lines[place][0] : lines[place][1]]
+        options.append(
+            Option(f"The line {speech.quote(text, 100)}", (again(Spot("line", str(place + 1))),), text)
+        )
+    return Ask(
+        f"{speech.quote(spot.value, 80)} could be more than one place in the system prompt.", tuple(options)
+    )
+
+
+def _edit(draft: Draft, span: prompt_text.Span, new: str, said: str) -> Call:
+    edit = prompt_text.unique(draft.prompt, span, new)
+    draft.prompt = draft.prompt[: span[0]] + new + draft.prompt[span[1] :]
+    return Call("edit_system_prompt", {"old": edit.old, "new": edit.new}, said)
+
+
+def replace_text(intent: ReplaceText, draft: Draft) -> Prepared:
+    prompt = draft.prompt
+    spans = prompt_text.find(prompt, intent.spot)
+    unplaced = intent.where is None and intent.spot.kind in ("text", "words")
+    if unplaced and (clash := _elsewhere(intent, draft, bool(spans))):
+        return clash
+    if not spans or (len(spans) > 1 and not intent.every):
+        if spans and intent.spot.kind in ("text", "words"):
+            return _which_occurrence(intent, spans, draft)
+        return _which_spot(
+            spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot, where="prompt")
+        )
+    if len(spans) == 1:
+        old = prompt[spans[0][0] : spans[0][1]]
+        if old == intent.new:
+            return [Done(f"The system prompt already says {speech.quote(old)}; nothing to change.")]
+        said = f"In the system prompt, {speech.quote(old)} is now {speech.quote(intent.new)}."
+        return [_edit(draft, spans[0], intent.new, said)]
+    start, end = spans[0][0], spans[-1][1]
+    pieces: list[str] = []
+    at = start
+    for first, last in spans:
+        pieces.extend((prompt[at:first], intent.new))
+        at = last
+    said = f"In the system prompt, {speech.quote(intent.spot.value)} is now {speech.quote(intent.new)} in all {len(spans)} places."
+    return [_edit(draft, (start, end), "".join(pieces), said)]
+
+
+def _which_occurrence(intent: ReplaceText, spans: Sequence[prompt_text.Span], draft: Draft) -> Ask:
+    every = Option(
+        f"All {len(spans)} of them",
+        (replace(intent, every=True, where="prompt"),),
+        "all every both everywhere",
+    )
+    options = [every]
+    for start, end in spans[: _MOST_OPTIONS - 1]:
+        line_start = draft.prompt.rfind("\n", 0, start) + 1
+        line_end = draft.prompt.find("\n", end)
+        line_end = len(draft.prompt) if line_end < 0 else line_end
+        line = draft.prompt[line_start:line_end]
+        new = draft.prompt[line_start:start] + intent.new + draft.prompt[end:line_end]
+        if draft.prompt.count(line) == 1:
+            options.append(
+                Option(
+                    f"The one in {speech.quote(line, 100)}",
+                    (ReplaceText(Spot("text", line), new, "prompt"),),
+                    line,
+                )
+            )
+    return Ask(
+        f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the system prompt.", tuple(options)
+    )
+
+
+def _elsewhere(intent: ReplaceText, draft: Draft, in_prompt: bool) -> Prepared | None:
+    """Ask when text to replace, with no place given, stands in test inputs or the name as well, or only there."""
+    old = intent.spot.value
+    options: list[Option] = []
+    if in_prompt:
+        options.append(
+            Option("In the system prompt", (replace(intent, where="prompt"),), "system prompt instructions")
+        )
+    for item in draft.inputs:
+        if prompt_text.occurrences(item.content, old):
+            there = replace(intent, where=Reference("exact", item.id))
+            options.append(
+                Option(
+                    f"In the test input `{item.id}`: {speech.quote(item.content, 80)}",
+                    (there,),
+                    f"test {item.id} {item.content}",
+                )
+            )
+    if draft.name.casefold() == old.casefold():
+        options.append(
+            Option(
+                f"Rename the persona to {speech.quote(intent.new)}",
+                (Rename(intent.new),),
+                "name rename persona",
+            )
+        )
+    exact = bool(prompt_text.occurrences(draft.prompt, old))
+    if (
+        not options
+        or (in_prompt and len(options) == 1)
+        or (exact and intent.spot.kind == "text" and draft.name == old == "")
+    ):
+        return None
+    if len(options) == 1:
+        return Ask(f"{speech.quote(old)} is not in the system prompt.", tuple(options))
+    return Ask(f"{speech.quote(old)} stands in more than one place.", tuple(options[:_MOST_OPTIONS]))
+
+
+def remove(intent: RemoveText, draft: Draft) -> Prepared:
+    prompt = draft.prompt
+    spans = prompt_text.find(prompt, intent.spot)
+    if len(spans) > 1 and intent.every:
+        calls: list[Call | Done] = []
+        for span in reversed(spans):
+            gone, left = prompt_text.removal(draft.prompt, span)
+            calls.append(
+                _edit(
+                    draft,
+                    gone,
+                    left,
+                    f"I have removed {speech.quote(prompt[span[0] : span[1]])} from the system prompt.",
+                )
+            )
+        return calls
+    if len(spans) != 1:
+        return _which_spot(
+            spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot, where="prompt")
+        )
+    gone, left = prompt_text.removal(prompt, spans[0])
+    removed = prompt[gone[0] : gone[1]].strip() or prompt[spans[0][0] : spans[0][1]]
+    return [_edit(draft, gone, left, f"I have removed {speech.quote(removed)} from the system prompt.")]
