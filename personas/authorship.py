@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from personas.persona import Persona
 
 AuthorKind = Literal["user", "agent", "import", "restore", "external"]
+KINDS: tuple[AuthorKind, ...] = get_args(AuthorKind)
 
 
 @dataclass(frozen=True, slots=True)

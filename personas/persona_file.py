@@ -13,22 +13,30 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from personas.authorship import Author
 from personas.errors import BrokenFile, Conflict, InvalidValue, OutsideHome, PersonaError, UnknownPersona
 from personas.home import Home
 from personas.lock import hold
 from personas.merge import count
+from personas.persona_reading import read_persona
 from personas.textfile import (
+    BOM,
     SIZE_LIMIT,
     decode,
+    encode,
     read_regular,
     remove_file,
     replace_file,
     sha256,
     storage_error,
 )
+from personas.undo import Unit, reverse
 from personas.versions import Entry, Role, Timeline, VersionFolder
+
+if TYPE_CHECKING:
+    from personas.changes import Change
 
 STRETCH = 600  # seconds in which one person's autosaves are one version
 _NOT_IN_IDS = re.compile("[/\0\ud800-\udfff]")
@@ -212,6 +220,54 @@ class PersonaFile:
         if timeline.is_long:
             self._thin(timeline)
         return entry
+
+    def without(self, unit: Unit, before: bytes, direction: str) -> bytes:
+        """Return the file's bytes with a unit's steps taken out and everything else kept.
+
+        Args:
+            unit: what to undo or redo.
+            before: the file's bytes.
+            direction: "undo" or "redo", for the message.
+
+        Raises:
+            BrokenFile: a text is not UTF-8.
+            Conflict: what was written since meets the steps, or the outcome would be a broken file.
+        """
+        now = decode(before).text
+        reversal = reverse(unit, now, lambda sha: decode(self.versions.load(sha)).text)
+        if reversal.text is None:
+            reason, base, ours = (
+                "what was written since is in the same place",
+                reversal.after,
+                reversal.before,
+            )
+        else:
+            after = encode(reversal.text, bom=before.startswith(BOM))
+            broken = read_persona(self.persona_id, after).error
+            if broken is None or read_persona(self.persona_id, before).error is not None:
+                return after
+            reason, base, ours = "it would break the file", now, reversal.text
+        raise Conflict(
+            f"Could not {direction} {unit.describe()} in {self.persona_id}: {reason}; nothing changed.",
+            base=base,
+            ours=ours,
+            theirs=now,
+        )
+
+    def stale(self, change: Change, revision: str, now: bytes) -> Conflict:
+        """Return the conflict of a change that was meant for the text of an earlier revision."""
+        theirs = readable(now)
+        base = ours = ""
+        with contextlib.suppress(PersonaError):  # the earlier text may not be stored, or not take the change
+            base = ours = readable(self.versions.load(revision))
+        with contextlib.suppress(PersonaError):
+            ours = change.apply(base or theirs)
+        return Conflict(
+            f"{self.persona_id} was changed meanwhile; nothing was written.",
+            base=base,
+            ours=ours,
+            theirs=theirs,
+        )
 
     def delete(self, timeline: Timeline, before: bytes, *, by: Author) -> Entry:
         """Remove the file, keeping its text as a version. Arguments and errors as in `write`."""

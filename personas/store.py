@@ -22,7 +22,6 @@ from personas.errors import (
     InvalidValue,
     NothingToUndo,
     OutsideHome,
-    PersonaError,
     StorageError,
     UnknownVersion,
 )
@@ -41,7 +40,6 @@ from personas.textfile import (
     replace_file,
     sha256,
 )
-from personas.undo import Unit, reverse
 from personas.versions import Timeline
 
 if TYPE_CHECKING:
@@ -339,7 +337,7 @@ class Store:
 
         before = self._content(file)
         if revision is not None and sha256(before) != revision:
-            raise _stale(file, change, revision, before)
+            raise file.stale(change, revision, before)
         bom = before.startswith(BOM)
         # Replacing the whole file is how a person mends one that is not even UTF-8.
         old = readable(before) if isinstance(change, ReplaceText) else decode(before).text
@@ -380,7 +378,7 @@ class Store:
             timeline = file.noticed(before)
             stack = timeline.cursor.undo if direction == "undo" else timeline.cursor.redo
             for unit in [unit for unit in reversed(stack.values()) if only is None or unit.kind == only]:
-                after = _reversed(file, unit, before, direction)
+                after = file.without(unit, before, direction)
                 if after == before:
                     file.versions.append({"type": "skip", "stack": direction, "unit": unit.key})
                     continue
@@ -398,39 +396,3 @@ def _find(persona_id: str, timeline: Timeline, version: str | int) -> Version:
     if found is None:
         raise UnknownVersion(f"{persona_id} has no version {version!r}; log shows which there are.")
     return found
-
-
-def _stale(file: PersonaFile, change: Change, revision: str, now: bytes) -> Conflict:
-    """Return the conflict of a change that was meant for an earlier text."""
-    theirs = readable(now)
-    base = ours = ""
-    with contextlib.suppress(PersonaError):  # the earlier text may not be stored, or not take the change
-        base = ours = readable(file.versions.load(revision))
-    with contextlib.suppress(PersonaError):
-        ours = change.apply(base or theirs)
-    return Conflict(
-        f"{file.persona_id} was changed meanwhile; nothing was written.", base=base, ours=ours, theirs=theirs
-    )
-
-
-def _reversed(file: PersonaFile, unit: Unit, before: bytes, direction: str) -> bytes:
-    """Return the file's bytes without a unit's steps.
-
-    Raises:
-        BrokenFile: a text is not UTF-8.
-        Conflict: what was written since meets them, or the outcome would be a broken file.
-    """
-    now = decode(before).text
-    reversal = reverse(unit, now, lambda sha: decode(file.versions.load(sha)).text)
-    if reversal.text is not None:
-        after = encode(reversal.text, bom=before.startswith(BOM))
-        broken = read_persona(file.persona_id, after).error
-        if broken is None or read_persona(file.persona_id, before).error is not None:
-            return after
-    raise Conflict(
-        f"Could not {direction} {unit.describe()} in {file.persona_id}: what was written since is in the same "
-        "place; nothing changed.",
-        base=reversal.after,
-        ours=reversal.before,
-        theirs=now,
-    )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from personas.authorship import AuthorKind
+from personas.authorship import KINDS, AuthorKind
 from personas.merge import merge3
 
 
@@ -64,6 +64,8 @@ class Unit:
         """
         hops = [Hop(str(before), str(after)) for before, after in record["hops"]]
         notes = [(str(subject), str(summary)) for subject, summary in record["notes"]]
+        if record["kind"] not in KINDS:
+            raise ValueError("not a unit")
         return cls(str(record["key"]), record["kind"], hops, notes)
 
 

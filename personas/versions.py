@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from personas.authorship import USER, Author, AuthorKind, Diff, Undone, Version
+from personas.authorship import KINDS, USER, Author, AuthorKind, Diff, Undone, Version
 from personas.errors import StorageError, UnknownVersion
 from personas.home import Home
 from personas.journal import Journal, encode_record
@@ -29,7 +29,6 @@ Role = Literal["change", "undo", "redo", "external", "snapshot", "delete"]
 _SHA = re.compile(r"[0-9a-f]{64}\Z")
 _UNITS_KEPT = 200
 _RECORDS_LIMIT = 1000  # a longer journal is thinned out
-_KINDS = ("user", "agent", "import", "restore", "external")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +83,11 @@ class Entry:
         """Read an entry back.
 
         Raises:
-            KeyError, TypeError, ValueError: the record is none of ours.
+            KeyError, TypeError, ValueError, OverflowError: the record is none of ours.
         """
         kind, session_id, run_id = record["by"]
         after = record["after"]
-        if kind not in _KINDS or not _SHA.match(record["before"]) or not (after is None or _SHA.match(after)):
+        if kind not in KINDS or not _SHA.match(record["before"]) or not (after is None or _SHA.match(after)):
             raise ValueError("not an entry")
         subject, summary = record["note"]
         return cls(
@@ -215,7 +214,7 @@ class VersionFolder:
         for record in records:
             try:
                 pending = self._take(timeline, pending, record)
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, OverflowError):
                 continue  # a record of another program or another time; the rest still counts
         if pending is not None and (current is None or current != pending.before):
             timeline.take(pending)
@@ -251,12 +250,13 @@ class VersionFolder:
     @staticmethod
     def _take_thinned(timeline: Timeline, record: dict[str, Any]) -> None:
         undo, redo = ([Unit.from_record(unit) for unit in record[stack]] for stack in ("undo", "redo"))
+        sha = None if record["sha"] is None else _checked_sha(record["sha"])
+        next_version, kept = int(record["next"]), int(record["kept"])
         timeline.cursor.undo = {unit.key: unit for unit in undo}
         timeline.cursor.redo = {unit.key: unit for unit in redo}
-        timeline.last = None
-        timeline.last_sha = None if record["sha"] is None else _checked_sha(record["sha"])
-        timeline.next_version = max(timeline.next_version, int(record["next"]))
-        timeline.kept = int(record["kept"])
+        timeline.last, timeline.last_sha = None, sha
+        timeline.next_version = max(timeline.next_version, next_version)
+        timeline.kept = kept
 
     def load(self, sha: str) -> bytes:
         """Return a stored text.

@@ -207,6 +207,9 @@ def test_a_strangers_journal_does_no_harm(store, change, home) -> None:
             '{"type":"change"}\n{"type":"known","sha":"../../x"}\n{"type":"name","version":99}\n{}\n'
         )
         journal.write('{"type":"thinned","undo":[3],"redo":[],"sha":null,"next":1,"kept":1}\nnoise\n')
+        unit = '{"key":"k","kind":["x"],"hops":[],"notes":[]}'
+        journal.write('{"type":"thinned","undo":[' + unit + '],"redo":[],"sha":"x","next":1e999,"kept":1}\n')
+        journal.write('{"type":"name","version":1e999,"name":"x"}\n')
     assert [version.number for version in store.log("a")] == [1]
     change(SetName("C"), _run(2))
     assert [version.number for version in store.log("a")] == [2, 1]
@@ -310,9 +313,10 @@ def test_an_undo_that_would_break_the_file_is_a_conflict(store, change, file) ->
     change(ReplaceText(_TEXT.replace('name = "A"\n', "")), _run(1))
     file.write_text(file.read_text() + 'name = "mine"\n')
     now = file.read_text()
-    with pytest.raises(Conflict):
+    with pytest.raises(Conflict, match="would break the file") as caught:
         store.undo("a", by=USER)
-    assert file.read_text() == now
+    assert caught.value.theirs == file.read_text() == now
+    assert caught.value.ours == _TEXT + 'name = "mine"\n'
 
 
 def test_an_undo_is_followed_by_a_stretch_of_its_own(store, change, file) -> None:
