@@ -79,11 +79,10 @@ def set_value(text: str, path: KeyPath, value: Any) -> str:
     if isinstance(node, Scalar):
         changes = change_value(document, node, current, value)
         return _checked(text, changes, [with_value(top, path, value)])
-    if isinstance(node, Table) and isinstance(value, dict):
-        return _set_table(text, path, current, value)
-    if isinstance(node, TableArray) and isinstance(value, list) and all(isinstance(v, dict) for v in value):
-        return _set_elements(text, path, current, value)
-    raise EditRefused(f"{_name(path)} is written as a table and cannot become a single value.")
+    if not _fits(node, value):
+        raise EditRefused(f"{_name(path)} is written as a table and cannot become a single value.")
+    change_lines = _set_table if isinstance(node, Table) else _set_elements
+    return change_lines(text, path, current, value)
 
 
 def remove_key(text: str, path: KeyPath) -> str:
@@ -176,8 +175,9 @@ def _first_accepted(text: str, plans: Sequence[list[Replacement]], expected: Seq
 
 def _set_table(text: str, path: KeyPath, old: dict[str, Any], new: dict[str, Any]) -> str:
     for key, value in new.items():
-        if isinstance(old.get(key), dict | list) and type(old[key]) is not type(value):
-            text = remove_key(text, (*path, key))  # lines of a table cannot become one value
+        node = scan(text).find((*path, key))
+        if node is not None and not _fits(node, value):
+            text = remove_key(text, (*path, key))
         text = set_value(text, (*path, key), value)
     for key in old:
         if key not in new:
@@ -185,6 +185,13 @@ def _set_table(text: str, path: KeyPath, old: dict[str, Any], new: dict[str, Any
     if scan(text).find(path) is None:  # it was there only through its keys
         text = set_value(text, path, new)
     return _refuse_unequal(text, path, new)
+
+
+def _fits(node: Node, value: Any) -> bool:
+    """Whether a value can take a node's place: what is written under headers stays under headers."""
+    if isinstance(node, TableArray):
+        return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+    return isinstance(node, Scalar) or isinstance(value, dict)
 
 
 def _set_elements(text: str, path: KeyPath, old: list[Any], new: list[Any]) -> str:
