@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agent.events import AgentEnd, Event, ToolEnd, ToolStart, TurnDelta, TurnEnd, TurnStart
+from agent.events import AgentEnd, Event, Outcome, ToolEnd, ToolStart, TurnDelta, TurnEnd, TurnStart
 from agent.limits import Limits
 from agent.loop import (
     AgentContext,
@@ -20,6 +20,7 @@ from agent.loop import (
     OnSteer,
     ToolExecution,
     TransformContext,
+    WhenIdle,
     find_continuation,
     run_loop,
 )
@@ -89,7 +90,7 @@ class Agent:
     Model, tools, thinking level, system prompt and hooks are looked at when a run starts; changes apply to
     the next one. Besides the constructor's arguments these attributes may be set: `system_prompt`, `model`,
     `thinking`, `tools`, `turns` (idle only), `steering_mode`, `follow_up_mode`, `on_steer`, `tool_execution`,
-    `limits`, `session_id`, `max_tokens`, `retry`, `grace`, and the functions.
+    `limits`, `session_id`, `max_tokens`, `retry`, `grace`, `when_idle`, and the functions.
 
     Args:
         model: where answers come from.
@@ -148,6 +149,7 @@ class Agent:
         self.max_tokens: int | None = None
         self.retry = RetryPolicy()
         self.grace = 0.05
+        self.when_idle: WhenIdle | None = None
         self._clock: Clock = clock or SystemClock()
         self._turns: list[Turn] = list(turns)
         self._turns_seen: tuple[Turn, ...] | None = None
@@ -252,10 +254,18 @@ class Agent:
         prompts = await find_continuation(self._turns, self._steering.take, self._follow_up.take)
         return await self._run(prompts, poll_first=not prompts)
 
-    def abort(self, reason: str = "") -> None:
-        """Stop the active run at once; it settles within the grace period. Idle, this does nothing."""
+    def abort(
+        self, reason: str = "", *, outcome: Outcome = "cancelled", notice: NoticeTurn | None = None
+    ) -> None:
+        """Stop the active run at once; it settles within the grace period. Idle, this does nothing.
+
+        Args:
+            reason: why.
+            outcome: how the run is said to have ended: `cancelled`, or `limit`.
+            notice: what the conversation says about it, as the run's last turn.
+        """
         if self._interrupts is not None:
-            self._interrupts.abort(reason)
+            self._interrupts.abort(reason, outcome=outcome, notice=notice)
 
     def cancel_tool(self, call_id: str) -> bool:
         """Cancel one open tool call (the id of its turn, or its wire id); return whether there was one."""
@@ -389,6 +399,7 @@ class Agent:
             after_tool_call=self.after_tool_call,
             get_steering=self._steering.take,
             get_follow_up=self._follow_up.take,
+            when_idle=self.when_idle,
             take_undelivered=self.clear_all_queues,
             on_steer=self.on_steer,
             tool_execution=self.tool_execution,

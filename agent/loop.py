@@ -48,6 +48,7 @@ TransformContext = Callable[[list[Turn]], "Sequence[Turn] | Awaitable[Sequence[T
 ConvertToLlm = Callable[[list[Turn]], "Sequence[Mapping[str, Any]] | Awaitable[Sequence[Mapping[str, Any]]]"]
 GetApiKey = Callable[[], "str | Awaitable[str | None] | None"]
 Poll = Callable[[], "Sequence[UserTurn] | Awaitable[Sequence[UserTurn]]"]
+WhenIdle = Callable[[], Sequence[Turn]]
 
 MOST_PAUSES = 5
 """How often in a row a `pause_turn` is resumed."""
@@ -77,6 +78,8 @@ class LoopConfig:
         get_api_key: asked before every request.
         before_tool_call, after_tool_call: see `HookContext`.
         get_steering, get_follow_up: give the user turns to deliver now, each turn once.
+        when_idle: asked when the model has nothing left to do and nobody queued anything; what it gives opens
+            a further step, nothing ends the run.
         take_undelivered: gives what is still queued when the run ends early.
         interrupts: how the outside aborts the run or cancels a tool.
         grace: seconds that cancelled code has to end before the run settles without it.
@@ -94,6 +97,7 @@ class LoopConfig:
     after_tool_call: AfterToolCall | None = None
     get_steering: Poll | None = None
     get_follow_up: Poll | None = None
+    when_idle: WhenIdle | None = None
     take_undelivered: Callable[[], Sequence[UserTurn]] = tuple
     on_steer: OnSteer = "skip_remaining"
     tool_execution: ToolExecution = "parallel"
@@ -261,6 +265,8 @@ class _Loop:
             try:
                 if not more and not pending:
                     pending.extend(await self._ask_for(config.get_follow_up))
+                    if not pending and config.when_idle is not None and run.stopped is None:
+                        pending.extend(config.when_idle())
                     if not pending:
                         return self._stopped() or _Ending("completed")
                 why = reached(config.limits, steps=run.step, usage=run.usage, model=config.model.name)
@@ -456,7 +462,10 @@ class _Loop:
         if self._run.stopped is None:
             return None
         outcome, reason = self._run.stopped
-        return _Ending(outcome, NoticeTurn(content=reason, kind="limit") if outcome == "limit" else None)
+        notice = self._run.stop_notice
+        if notice is None and outcome == "limit":
+            notice = NoticeTurn(content=reason, kind="limit")
+        return _Ending(outcome, notice)
 
     # What the loop keeps
 

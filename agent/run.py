@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.events import Event, Outcome, TurnEnd, TurnStart
 from agent.models.base import Usage
-from agent.turns import Turn, new_id
+from agent.turns import NoticeTurn, Turn, new_id
 
 if TYPE_CHECKING:
     from agent.loop import LoopConfig
@@ -38,14 +38,25 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.reason: str | None = None
+        self._outcome: Outcome = "cancelled"
+        self._notice: NoticeTurn | None = None
         self._run: Run | None = None
 
-    def abort(self, reason: str = "") -> None:
-        """End the run with the outcome `cancelled`, at once, wherever it is. Later calls change nothing."""
+    def abort(
+        self, reason: str = "", *, outcome: Outcome = "cancelled", notice: NoticeTurn | None = None
+    ) -> None:
+        """End the run with this outcome, at once, wherever it is. Later calls change nothing.
+
+        Args:
+            reason: why.
+            outcome: `cancelled`, or `limit` when a limit of the application was reached.
+            notice: what the conversation says about it, as the run's last turn.
+        """
         if self.reason is None:
             self.reason = reason or "stopped by the user"
+            self._outcome, self._notice = outcome, notice
             if self._run is not None:
-                self._run.stop("cancelled", self.reason)
+                self._run.stop(outcome, self.reason, notice)
 
     def cancel_tool(self, call_id: str) -> bool:
         """End one tool without ending the run; return whether a call of this id was open."""
@@ -55,7 +66,7 @@ class Interrupts:
         """Reach into `run` from now on; an abort that came before counts."""
         self._run = run
         if self.reason is not None:
-            run.stop("cancelled", self.reason)
+            run.stop(self._outcome, self.reason, self._notice)
 
     def detach(self, run: Run) -> None:
         """The run is over."""
@@ -70,6 +81,7 @@ class Run:
         id: of this run.
         added: the turns it has added, in order.
         stopped: the outcome and the reason once it is to end early, else None.
+        stop_notice: the notice that ends a run which was stopped, if whoever stopped it gave one.
         usage: tokens of all its requests so far.
         step: the number of the step it is in.
     """
@@ -79,6 +91,7 @@ class Run:
         self.config = config
         self.added: list[Turn] = []
         self.stopped: tuple[Outcome, str] | None = None
+        self.stop_notice: NoticeTurn | None = None
         self.usage = Usage()
         self.step = 0
         self.cancelled_outside = False
@@ -130,10 +143,11 @@ class Run:
 
     # Stopping
 
-    def stop(self, outcome: Outcome, reason: str) -> None:
+    def stop(self, outcome: Outcome, reason: str, notice: NoticeTurn | None = None) -> None:
         """Have the run end with this outcome as soon as everything open is closed. The first stop counts."""
         if self.stopped is None:
             self.stopped = (outcome, reason)
+            self.stop_notice = notice
         self.poke()
 
     def cancel_call(self, call_id: str) -> bool:

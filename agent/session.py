@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.events import AgentEnd, AgentStart, Event, StepEnd, ToolStart, TurnEnd
-from agent.repair import missing_results
+from agent.repair import missing_results, unanswered_calls
 from agent.tool import Block, HookContext
-from agent.turns import ToolCallTurn, Turn, UserTurn, from_record, new_id, to_record, utc_now
+from agent.turns import ToolCallTurn, ToolResultTurn, Turn, UserTurn, from_record, new_id, to_record, utc_now
 from personas.errors import BrokenFile, InvalidValue, PersonaError
 from personas.journal import Journal, Problem
 
@@ -38,6 +38,7 @@ class Session:
         created_at: UTC, ISO 8601.
         path: the file.
         problems: what could not be read, one sentence each.
+        left_open: calls the log has no result for, as it was when the conversation was opened.
         failure: why the last record could not be written, None once everything is.
     """
 
@@ -49,6 +50,7 @@ class Session:
         self.persona_id = persona_id
         self.created_at = created_at
         self.problems: list[str] = []
+        self.left_open: list[ToolCallTurn] = []
         self.failure: PersonaError | None = None
         self.on_failure = on_failure
         self._journal = Journal(path)
@@ -159,6 +161,7 @@ class Session:
                 break
         self._recent = _without_repeats(reversed(found), set(), problems)
         self.problems.extend(reversed(problems))
+        self.left_open = unanswered_calls(self._recent)
         for result in missing_results(self._recent, started):
             self._recent.append(result)
             self._unsaved.append(to_record(result))
@@ -225,6 +228,23 @@ class Session:
         """Add one turn to the conversation and its log."""
         self._recent.append(turn)
         self._write(to_record(turn))
+
+    def settle(self, result: ToolResultTurn) -> None:
+        """Give a call that was left open its real result, in place of the one that says what a crash left.
+
+        Raises:
+            InvalidValue: no such call is open any more.
+        """
+        if all(call.tool_use_id != result.tool_use_id for call in self.left_open):
+            raise InvalidValue("The conversation went on meanwhile; nothing waits for this answer any more.")
+        self.left_open = [call for call in self.left_open if call.tool_use_id != result.tool_use_id]
+        for index in range(len(self._recent) - 1, -1, -1):
+            turn = self._recent[index]
+            if isinstance(turn, ToolResultTurn) and turn.tool_use_id == result.tool_use_id:
+                self._unsaved = [record for record in self._unsaved if record.get("id") != turn.id]
+                self._recent[index] = result
+                break
+        self._write(to_record(result))
 
     def started(self, call: ToolCallTurn) -> None:
         """Note that a call is about to act."""
