@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -19,7 +19,7 @@ from agent.events import ToolEnd, ToolProgress, ToolStart
 from agent.limits import shorten
 from agent.run import Cut, Run, leave_behind
 from agent.tool import Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
-from agent.turns import DEEPEST, ToolCallTurn, ToolResultTurn, UserTurn, nesting_exceeds, thaw
+from agent.turns import DEEPEST, ToolCallTurn, ToolResultTurn, UserTurn, freeze, nesting_exceeds, thaw
 
 NOT_RUN = "Cancelled: not run."
 MAYBE = "Cancelled while running: it may have taken effect."
@@ -433,16 +433,9 @@ def _describe(error: BaseException) -> str:
 
 
 def _as_output(value: Any, limit: int) -> ToolOutput:
-    """What a tool returned, checked and bounded."""
+    """What a tool returned: checked, bounded, and such that the tool cannot change it any more."""
     if isinstance(value, str):
         return ToolOutput(output=shorten(value, limit))
     if not isinstance(value, ToolOutput) or not isinstance(value.output, str):
         raise TypeError(f"a tool must return text or a ToolOutput, this one returned {type(value).__name__}")
-    if len(value.output) <= limit:
-        return value
-    return ToolOutput(
-        output=shorten(value.output, limit),
-        is_error=value.is_error,
-        details=value.details,
-        terminate=value.terminate,
-    )
+    return replace(value, output=shorten(value.output, limit), details=freeze(value.details))

@@ -11,7 +11,7 @@ import contextlib
 import inspect
 import logging
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
@@ -109,27 +109,28 @@ class LoopConfig:
     random: Callable[[], float] = random.random
 
 
-async def agent_loop(
+def agent_loop(
     prompts: Sequence[Turn], context: AgentContext, config: LoopConfig
-) -> AsyncIterator[Event]:
+) -> AsyncGenerator[Event, None]:
     """Run from new prompts until idle; yield the events, the last being `agent_end`.
 
     The run waits for its reader at every event. Closing the iterator early aborts the run.
     """
-    async for event in _iterate(lambda sink: run_loop(prompts, context, config, sink), config.interrupts):
-        yield event
+    return _iterate(lambda sink: run_loop(prompts, context, config, sink), config.interrupts)
 
 
-async def agent_loop_continue(context: AgentContext, config: LoopConfig) -> AsyncIterator[Event]:
+def agent_loop_continue(context: AgentContext, config: LoopConfig) -> AsyncGenerator[Event, None]:
     """Run on from where the conversation stands; yield the events as `agent_loop` does.
 
     Raises:
-        NothingToContinue: the conversation is empty, or ends with the assistant and nothing is queued.
+        NothingToContinue: (on reading) the conversation is empty, or complete and nothing is queued.
     """
-    prompts = await find_continuation(context.turns, config.get_steering, config.get_follow_up)
-    start = lambda sink: run_loop(prompts, context, config, sink, poll_first=not prompts)  # noqa: E731
-    async for event in _iterate(start, config.interrupts):
-        yield event
+
+    async def start(sink: Sink) -> AgentEnd:
+        prompts = await find_continuation(context.turns, config.get_steering, config.get_follow_up)
+        return await run_loop(prompts, context, config, sink, poll_first=not prompts)
+
+    return _iterate(start, config.interrupts)
 
 
 async def find_continuation(
@@ -513,7 +514,7 @@ def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
 
 async def _iterate(
     start: Callable[[Sink], Awaitable[AgentEnd]], interrupts: Interrupts
-) -> AsyncIterator[Event]:
+) -> AsyncGenerator[Event, None]:
     """Run in a task of its own and yield each event; the run goes on once the reader asks for the next."""
     events: asyncio.Queue[Event | None] = asyncio.Queue()
     taken: asyncio.Future[None] | None = None

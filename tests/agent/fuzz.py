@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import logging
 import random
 import sys
@@ -126,10 +127,8 @@ async def _fuzz(rng: random.Random, path: Path, loop: VirtualLoop) -> str:
         else:
             task = loop.create_task(agent.continue_())
     else:
-        try:
+        with contextlib.suppress(asyncio.CancelledError, NothingToContinue, AgentBusy):
             await task
-        except (asyncio.CancelledError, NothingToContinue, AgentBusy):
-            pass
     await agent.wait_for_idle()
     _check(agent, runs, queued, said)
     await _check_tasks()

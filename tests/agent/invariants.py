@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from agent.events import (
     AgentEnd,
@@ -34,7 +35,7 @@ def broken_invariants(events: Sequence[Event], turns: Sequence[Turn]) -> list[st
         found.append("sequence numbers count without gaps")
     if len({event.run_id for event in events}) != 1:
         found.append("all events carry the run's id")
-    if any(one.at > two.at for one, two in zip(events, events[1:], strict=False)):
+    if any(one.at > two.at for one, two in pairwise(events)):
         found.append("time goes forward")
     found.extend(_open_and_close(events))
     ended = [event.turn for event in events if isinstance(event, TurnEnd)]

@@ -1,0 +1,112 @@
+"""When a failed request is tried again, and when a run has used up what it may."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.limits import Limits, RepeatWatch, reached, shorten
+from agent.models.base import ErrorKind, ModelError, Usage
+from agent.models.retry import GiveUp, RetryPolicy, Wait, decide
+from agent.turns import ToolCallTurn
+
+POLICY = RetryPolicy()
+
+
+def error(kind: ErrorKind = "overloaded", **fields: object) -> ModelError:
+    return ModelError(kind, "It failed.", **{"retryable": True, **fields})  # type: ignore[arg-type]
+
+
+def delay(failures: int, jitter: float = 0.5, **fields: object) -> float:
+    verdict = decide(error(**fields), failures, POLICY, jitter)  # type: ignore[arg-type]
+    assert isinstance(verdict, Wait)
+    assert verdict.attempt == failures
+    return verdict.delay
+
+
+def test_waits_double() -> None:
+    assert [delay(failures) for failures in (1, 2, 3, 4)] == [1.0, 2.0, 4.0, 8.0]
+
+
+def test_jitter_spreads_the_waits_and_keeps_them_in_bounds() -> None:
+    assert delay(1, 0.0) == 0.75
+    assert delay(1, 1.0) == 1.25
+
+
+def test_retry_after_is_never_undercut_and_never_above_a_minute() -> None:
+    assert delay(1, 0.0, retry_after=7.0) == 7.0
+    assert 7.0 < delay(1, 1.0, retry_after=7.0) < 9.0
+    assert delay(1, 1.0, retry_after=60.0) == 60.0
+
+
+@pytest.mark.parametrize("nonsense", [float("nan"), -5.0])
+def test_a_senseless_retry_after_is_ignored(nonsense: float) -> None:
+    assert delay(1, 0.5, retry_after=nonsense) == 1.0
+
+
+def test_a_long_retry_after_gives_up_and_says_how_long() -> None:
+    verdict = decide(error(retry_after=61.0), 1, POLICY, 0.5)
+    assert isinstance(verdict, GiveUp)
+    assert "61 seconds" in verdict.error.message
+
+
+def test_attempts_are_bounded() -> None:
+    verdict = decide(error(), 5, POLICY, 0.5)
+    assert isinstance(verdict, GiveUp)
+    assert "5 attempts" in verdict.error.message
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["authentication", "permission", "not_found", "invalid_request", "too_large", "spend_limit", "client"],
+)
+def test_these_kinds_are_never_tried_again(kind: ErrorKind) -> None:
+    assert isinstance(decide(error(kind), 1, POLICY, 0.5), GiveUp)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413])
+def test_these_statuses_are_never_tried_again(status: int) -> None:
+    assert isinstance(decide(error(status=status), 1, POLICY, 0.5), GiveUp)
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 529, None])
+def test_these_statuses_are_tried_again(status: int | None) -> None:
+    assert isinstance(decide(error(status=status), 1, POLICY, 0.5), Wait)
+
+
+def test_limits_name_what_was_reached() -> None:
+    limits = Limits(
+        max_steps=3, max_tokens=100, max_cost=2.0, price=lambda model, usage: float(usage.output_tokens)
+    )
+    assert reached(limits, steps=2, usage=Usage(1, 1), model="m") is None
+    assert "3 steps" in (reached(limits, steps=3, usage=Usage(), model="m") or "")
+    assert "100 tokens" in (reached(limits, steps=1, usage=Usage(99, 1), model="m") or "")
+    assert "cost of 5.00" in (reached(limits, steps=1, usage=Usage(0, 5), model="m") or "")
+
+
+def test_cached_tokens_count_towards_the_budget() -> None:
+    assert reached(Limits(max_tokens=10), steps=1, usage=Usage(1, 1, 4, 4), model="m") is not None
+
+
+def call(**fields: object) -> ToolCallTurn:
+    return ToolCallTurn(tool_use_id="x", tool_name="look", input=fields)
+
+
+def test_repeats_are_the_same_call_with_the_same_input_failing_in_a_row() -> None:
+    watch = RepeatWatch(3)
+    assert watch.saw(call(a=1, b=2), is_error=True) is None
+    assert watch.saw(call(b=2, a=1), is_error=True) is None
+    assert "3 times" in (watch.saw(call(a=1, b=2), is_error=True) or "")
+
+
+def test_a_success_or_another_call_starts_the_count_again() -> None:
+    watch = RepeatWatch(2)
+    assert watch.saw(call(a=1), is_error=True) is None
+    assert watch.saw(call(a=1), is_error=False) is None
+    assert watch.saw(call(a=1), is_error=True) is None
+    assert watch.saw(call(a=2), is_error=True) is None
+    assert watch.saw(call(a=1), is_error=True) is None
+
+
+def test_shortening_keeps_head_and_tail() -> None:
+    assert shorten("abc", 3) == "abc"
+    assert shorten("0123456789", 6) == "0123\n[… 4 characters left out …]\n89"

@@ -1,0 +1,459 @@
+"""The log of a conversation: what it holds, and that it opens whatever happened to it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent.agent import Agent
+from agent.messages import to_messages
+from agent.models.scripted import Act, ScriptedModel, Thought, ToolUse, answer
+from agent.repair import NEVER_RAN, OUTCOME_UNKNOWN, repair
+from agent.session import Session
+from agent.tool import Block, HookContext, NoInput, Tool, ToolContext, ToolOutput
+from agent.turns import (
+    AssistantTextTurn,
+    CustomTurn,
+    NoticeTurn,
+    ToolCallTurn,
+    ToolResultTurn,
+    Turn,
+    UserTurn,
+    from_record,
+    to_record,
+)
+from personas.errors import BrokenFile, InvalidValue, PersonaError, StorageError
+from tests.messages_rules import violations
+
+
+async def look(_given: NoInput, _ctx: ToolContext) -> ToolOutput:
+    return ToolOutput(output="nothing", details={"lines": [1, 2]})
+
+
+LOOK = Tool("look", "d", "l", NoInput, look)
+
+
+async def recorded(folder: Path) -> tuple[Session, Agent]:
+    """A conversation of two runs with thinking, calls and text."""
+    session = Session.create(folder, "optimist")
+    model = ScriptedModel(
+        [
+            answer(Thought("hm"), "Let me look", ToolUse("look"), ToolUse("nope")),
+            answer("Nothing there. \ud83d é"),
+            answer(ToolUse("look", id="call_1")),
+            answer("Still nothing."),
+        ]
+    )
+    agent = Agent(model=model, tools=[LOOK])
+    session.attach(agent)
+    await agent.prompt("look around")
+    await agent.prompt("again")
+    return session, agent
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+async def test_a_session_is_a_header_and_what_happened_in_order(tmp_path: Path) -> None:
+    session, _ = await recorded(tmp_path)
+    lines = records(session.path)
+    assert lines[0] == {
+        "type": "session",
+        "version": 1,
+        "id": session.id,
+        "persona_id": "optimist",
+        "created_at": session.created_at,
+    }
+    assert [line["type"] for line in lines[1:14]] == [
+        "run_start",
+        "user",
+        "thinking",
+        "assistant_text",
+        "tool_call",
+        "tool_call",
+        "started",
+        "tool_result",
+        "tool_result",
+        "step_end",
+        "assistant_text",
+        "step_end",
+        "run_end",
+    ]
+    assert lines[5]["tool_name"] == "look"
+    assert lines[8] == {
+        "type": "tool_result",
+        "id": lines[8]["id"],
+        "created_at": lines[8]["created_at"],
+        "tool_use_id": "call_1",
+        "output": "nothing",
+        "is_error": False,
+        "details": {"lines": [1, 2]},
+    }
+    assert lines[13]["outcome"] == "completed"
+    assert lines[13]["usage"]["output_tokens"] == 2
+
+
+async def test_a_session_opens_as_it_was(tmp_path: Path) -> None:
+    session, agent = await recorded(tmp_path)
+    opened = Session.open(session.path, persona_id="optimist")
+    assert opened.turns == list(agent.turns)
+    assert (opened.id, opened.persona_id, opened.created_at) == (session.id, "optimist", session.created_at)
+    assert opened.problems == []
+
+
+async def test_the_file_is_private(tmp_path: Path) -> None:
+    session, _ = await recorded(tmp_path)
+    assert session.path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_user_turns_are_written_before_the_request_and_calls_before_they_run(tmp_path: Path) -> None:
+    seen: list[list[str]] = []
+    session = Session.create(tmp_path, "p")
+
+    def note() -> None:
+        seen.append([record["type"] for record in records(session.path)])
+
+    async def act(_given: NoInput, _ctx: ToolContext) -> str:
+        note()
+        return "ok"
+
+    model = ScriptedModel([[Act(note), *answer(ToolUse("act"))], answer("done")])
+    agent = Agent(model=model, tools=[Tool("act", "d", "l", NoInput, act)])
+    session.attach(agent)
+    await agent.prompt("hi")
+    assert seen[0] == ["session", "run_start", "user"]
+    assert seen[1] == ["session", "run_start", "user", "tool_call", "started"]
+
+
+async def test_started_is_written_after_the_hook_agreed_and_not_when_it_blocks(tmp_path: Path) -> None:
+    session = Session.create(tmp_path, "p")
+    asked: list[list[str]] = []
+
+    async def ask(context: HookContext) -> Block | None:
+        asked.append([record["type"] for record in records(session.path)])
+        return Block("no") if len(asked) == 1 else None
+
+    model = ScriptedModel([answer(ToolUse("look"), ToolUse("look")), answer("done")])
+    agent = Agent(model=model, tools=[LOOK], before_tool_call=ask)
+    detach = session.attach(agent)
+    await agent.prompt("hi")
+    assert "started" not in asked[0] + asked[1]
+    started = [record["tool_use_id"] for record in records(session.path) if record["type"] == "started"]
+    assert started == ["call_2"]
+    detach()
+    assert agent.before_tool_call is ask
+
+
+async def test_the_listener_alone_notes_started_when_a_call_begins(tmp_path: Path) -> None:
+    session = Session.create(tmp_path, "p")
+    agent = Agent(model=ScriptedModel([answer(ToolUse("look")), answer("done")]), tools=[LOOK])
+    agent.subscribe(session.record)
+    await agent.prompt("hi")
+    assert [record["type"] for record in records(session.path)].count("started") == 1
+
+
+async def test_the_log_is_synced_at_the_end_of_a_step_off_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session.create(tmp_path, "p")
+    threads: list[bool] = []
+    monkeypatch.setattr(
+        session, "sync", lambda: threads.append(threading.current_thread() is threading.main_thread())
+    )
+    agent = Agent(model=ScriptedModel([answer("a")]))
+    order: list[tuple[str, int]] = []
+    agent.subscribe(session.record)
+    agent.subscribe(lambda event: order.append((event.type, len(threads))))
+    await agent.prompt("hi")
+    assert dict(order)["step_end"] == 1
+    assert threads == [False, False]
+
+
+async def test_a_conversation_cut_anywhere_opens_and_its_next_request_is_valid(tmp_path: Path) -> None:
+    session, _ = await recorded(tmp_path)
+    content = session.path.read_bytes()
+    copy = tmp_path / "copy" / session.path.name
+    copy.parent.mkdir()
+    copy.write_bytes(content)
+    boundaries = {0}
+    for end in range(len(content), -1, -1):
+        os.truncate(copy, end)
+        cut = Session.open(copy)
+        turns = cut.turns
+        assert violations({"messages": to_messages([*turns, UserTurn(content="and?")])}) == []
+        calls = [turn.tool_use_id for turn in turns if isinstance(turn, ToolCallTurn)]
+        results = [turn.tool_use_id for turn in turns if isinstance(turn, ToolResultTurn)]
+        assert sorted(calls) == sorted(results)
+        boundaries.add(len(turns))
+    assert len(boundaries) > 8
+
+
+async def test_a_cut_conversation_goes_on_and_opens_again(tmp_path: Path) -> None:
+    session, _ = await recorded(tmp_path)
+    content = session.path.read_bytes()
+    copy = tmp_path / "copy" / session.path.name
+    copy.parent.mkdir()
+    for end in range(content.index(b"\n") + 1, len(content), 97):
+        copy.write_bytes(content[:end])
+        cut = Session.open(copy)
+        agent = Agent(model=ScriptedModel([answer("fine")]), turns=cut.turns)
+        agent.subscribe(cut.record)
+        assert (await agent.prompt("and?")).outcome == "completed"
+        cut.close()
+        again = Session.open(copy)
+        assert [to_record(turn) for turn in again.turns] == [to_record(turn) for turn in agent.turns]
+        assert violations({"messages": to_messages(again.turns)}) == []
+
+
+def conversation_with_open_calls() -> list[Turn]:
+    return [
+        UserTurn(content="hi"),
+        ToolCallTurn(tool_use_id="a", tool_name="look", input={}),
+        ToolCallTurn(tool_use_id="b", tool_name="look", input={}),
+        ToolCallTurn(tool_use_id="c", tool_name="look", input={}),
+        ToolResultTurn(tool_use_id="a", output="done"),
+    ]
+
+
+def test_repair_tells_a_call_that_was_started_from_one_that_was_not() -> None:
+    turns = conversation_with_open_calls()
+    repaired = repair(turns, started={"a", "b"})
+    assert repaired[:5] == turns
+    assert [(turn.tool_use_id, turn.output, turn.is_error) for turn in repaired[5:]] == [  # type: ignore[union-attr]
+        ("b", OUTCOME_UNKNOWN, True),
+        ("c", NEVER_RAN, True),
+    ]
+    assert repair(repaired, started={"a", "b"}) == repaired
+
+
+def test_opening_after_a_crash_answers_calls_and_writes_that_with_the_next_record(tmp_path: Path) -> None:
+    session = Session.create(tmp_path, "p")
+    turns = conversation_with_open_calls()
+    for turn in turns[:4]:
+        session.add(turn)
+    session.started(turns[1])  # type: ignore[arg-type]
+    before = session.path.read_bytes()
+    opened = Session.open(session.path)
+    assert session.path.read_bytes() == before
+    assert [turn.output for turn in opened.turns if isinstance(turn, ToolResultTurn)] == [
+        OUTCOME_UNKNOWN,
+        NEVER_RAN,
+        NEVER_RAN,
+    ]
+    opened.add(NoticeTurn(content="welcome back"))
+    again = Session.open(session.path)
+    assert again.turns == opened.turns
+    assert [record["type"] for record in records(session.path)][-4:] == ["tool_result"] * 3 + ["notice"]
+
+
+def test_the_end_of_a_session_is_read_first_and_the_rest_when_asked_for(tmp_path: Path) -> None:
+    session = Session.create(tmp_path, "p")
+    whole: list[Turn] = []
+    for number in range(100):
+        whole += [
+            UserTurn(content=f"q{number}"),
+            AssistantTextTurn(content="a"),
+            AssistantTextTurn(content="b"),
+        ]
+    for turn in whole:
+        session.add(turn)
+    opened = Session.open(session.path, tail=10)
+    assert opened.recent == whole[-12:]
+    assert opened.earlier() == whole[:-12]
+    assert opened.turns == whole
+    opened.add(UserTurn(content="new"))
+    assert opened.turns[:-1] == whole
+    assert Session.open(session.path, tail=10_000).recent == opened.turns
+
+
+def test_a_long_session_opens_as_fast_as_a_short_one(tmp_path: Path) -> None:
+    def opening(turns: int) -> float:
+        session = Session.create(tmp_path, "p", session_id=f"s{turns}")
+        for number in range(turns // 2):
+            session.add(UserTurn(content=f"q{number} " + "word " * 20))
+            session.add(AssistantTextTurn(content="word " * 60))
+        times = []
+        for _ in range(15):
+            began = time.process_time()
+            Session.open(session.path)
+            times.append(time.process_time() - began)
+        return min(times)
+
+    assert opening(3000) < 3 * opening(100)  # a whole reading would take 30 times as long
+
+
+def test_a_session_of_another_persona_is_refused(tmp_path: Path) -> None:
+    session = Session.create(tmp_path, "optimist")
+    with pytest.raises(InvalidValue, match="another persona"):
+        Session.open(session.path, persona_id="cynic")
+
+
+def test_a_session_of_a_newer_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text('{"type": "session", "version": 2, "id": "s", "persona_id": "p", "created_at": ""}\n')
+    with pytest.raises(BrokenFile, match="newer"):
+        Session.open(path)
+
+
+def test_a_missing_session_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(BrokenFile, match="no session"):
+        Session.open(tmp_path / "nope.jsonl")
+
+
+@pytest.mark.parametrize("session_id", ["../x", "a/b", "/x"])
+def test_a_session_never_leaves_its_folder(tmp_path: Path, session_id: str) -> None:
+    with pytest.raises(InvalidValue):
+        Session.create(tmp_path, "p", session_id=session_id)
+
+
+def test_a_taken_id_is_refused(tmp_path: Path) -> None:
+    Session.create(tmp_path, "p", session_id="s")
+    with pytest.raises(InvalidValue):
+        Session.create(tmp_path, "p", session_id="s")
+
+
+def test_a_symlink_is_not_followed(tmp_path: Path) -> None:
+    session = Session.create(tmp_path, "p", session_id="s")
+    (tmp_path / "t.jsonl").symlink_to(session.path)
+    with pytest.raises(PersonaError):
+        Session.open(tmp_path / "t.jsonl")
+
+
+HOSTILE = [
+    b"",
+    b"\0" * 4096,
+    b"not json",
+    b"[" * 50_000,
+    b'{"type": "user", "content": 1}',
+    b'{"type": "user"}',
+    b'{"type": 5, "content": "x"}',
+    b'{"type": ["user"]}',
+    b'{"type": "tool_call", "tool_use_id": "x", "tool_name": "a", "input": '
+    + b'{"a":' * 900
+    + b"1"
+    + b"}" * 900
+    + b"}",
+    b'{"type": "tool_call", "tool_use_id": 1e999, "tool_name": "a", "input": {}}',
+    b'{"type": "weather", "id": 7}',
+    b'{"type": "weather", "number": ' + b"9" * 5000 + b"}",
+    b'{"type": "started", "tool_use_id": {"a": 1}}',
+    b'{"type": "session", "version": "x"}',
+    b'{"type": "thinking", "content": "x", "signature": 5}',
+    b'{"type": "tool_result", "tool_use_id": "orphan", "output": "\\ud800\\u0000"}',
+    b'"just text"',
+    b"\xff\xfe\x00",
+]
+
+
+@pytest.mark.parametrize("line", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("headed", [True, False])
+def test_hostile_lines_are_skipped_and_the_rest_is_read(tmp_path: Path, line: bytes, headed: bool) -> None:
+    path = tmp_path / "s.jsonl"
+    header = b'{"type": "session", "version": 1, "id": "s", "persona_id": "p", "created_at": ""}\n'
+    good = b'{"type": "user", "id": "u", "created_at": "", "content": "hi"}\n'
+    path.write_bytes((header if headed else b"") + line + b"\n" + good)
+    session = Session.open(path)
+    assert [turn for turn in session.turns if isinstance(turn, UserTurn)][-1].content == "hi"
+    assert violations({"messages": to_messages(session.turns)}) == []
+
+
+def test_what_was_skipped_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(
+        b'{"type": "session", "version": 1, "id": "other", "persona_id": "p"}\n'
+        b'{"type": "user", "content": 1}\nbroken\n'
+        b'{"type": "user", "id": "u", "content": "a"}\n{"type": "user", "id": "u", "content": "b"}\n'
+    )
+    session = Session.open(path)
+    told = " ".join(session.problems)
+    assert "another session" in told
+    assert "wrong type" in told
+    assert "damaged" in told
+    assert "second turn" in told
+    assert [turn.content for turn in session.turns] == ["a"]  # type: ignore[union-attr]
+
+
+def test_unknown_kinds_survive_as_they_are() -> None:
+    record = {"type": "weather", "id": "w", "created_at": "now", "sky": {"blue": [1, None]}}
+    turn = from_record(record)
+    assert isinstance(turn, CustomTurn)
+    assert to_record(turn) == record
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=8), inner, max_size=2),
+    max_leaves=5,
+)
+KINDS = [
+    "user",
+    "assistant_text",
+    "thinking",
+    "tool_call",
+    "tool_result",
+    "notice",
+    "session",
+    "started",
+    "weather",
+]
+FIELDS = ["id", "content", "input", "tool_use_id", "tool_name", "output", "is_error", "version", "signature"]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from(FIELDS), json_values, max_size=5).flatmap(
+            lambda fields: st.sampled_from(KINDS).map(lambda kind: {**fields, "type": kind})
+        ),
+        max_size=8,
+    )
+)
+def test_forged_records_never_break_a_session(tmp_path: Path, forged: list[dict[str, Any]]) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in forged))
+    try:
+        session = Session.open(path)
+    except PersonaError:
+        return
+    assert violations({"messages": to_messages(session.turns)}) == []
+
+
+def test_what_the_disk_refuses_is_told_and_written_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[PersonaError] = []
+    session = Session.create(tmp_path, "p", on_failure=told.append)
+    append = session._journal.append
+
+    def refuse(record: dict[str, Any], *, sync: bool = False) -> None:
+        raise StorageError("The disk is full.")
+
+    monkeypatch.setattr(session._journal, "append", refuse)
+    session.add(UserTurn(content="one"))
+    assert str(session.failure) == "The disk is full."
+    assert len(told) == 1
+    monkeypatch.setattr(session._journal, "append", append)
+    session.add(UserTurn(content="two"))
+    assert session.failure is None
+    assert [turn.content for turn in Session.open(session.path).turns] == ["one", "two"]  # type: ignore[union-attr]
+
+
+async def test_two_agents_do_not_share_a_log_by_accident(tmp_path: Path) -> None:
+    first, second = Session.create(tmp_path, "p"), Session.create(tmp_path, "p")
+    assert first.path != second.path
+    one = Agent(model=ScriptedModel([answer("a")]))
+    two = Agent(model=ScriptedModel([answer("b")]))
+    one.subscribe(first.record)
+    two.subscribe(second.record)
+    await asyncio.gather(one.prompt("1"), two.prompt("2"))
+    assert [turn.content for turn in Session.open(first.path).turns] == ["1", "a"]  # type: ignore[union-attr]

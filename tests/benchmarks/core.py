@@ -1,0 +1,230 @@
+"""What the core costs, against a floor measured in the same run: a bare async generator of as many objects.
+
+    python -m tests.benchmarks.core
+
+Per text delta and per step with one tool, with 1 and 5 listeners; runs of 500, 2,000 and 8,000 steps; time from
+abort to idle in five places; time to open a session of 100 and of 10,000 turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from agent.agent import Agent
+from agent.events import Event
+from agent.limits import Limits
+from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
+from agent.models.scripted import Hang, Pause, ScriptedModel, ToolUse, answer, failed
+from agent.session import Session
+from agent.tool import Tool, ToolContext
+from agent.turns import AssistantTextTurn, UserTurn
+
+ENDLESS = Limits(max_steps=1_000_000)
+
+
+class Look(BaseModel, extra="forbid"):
+    """Input of the one tool."""
+
+    place: str
+
+
+async def look(given: Look, _ctx: ToolContext) -> str:
+    """Return at once."""
+    return "nothing in " + given.place
+
+
+LOOK = Tool("look", "Look somewhere.", "Look", Look, look)
+
+
+class Talker:
+    """Sends one text of many deltas, suspending now and then as a socket would."""
+
+    name, endpoint = "talker", "embedded"
+
+    def __init__(self, deltas: int) -> None:
+        self.deltas = deltas
+
+    async def stream(self, _request: Request) -> AsyncIterator[BlockEvent]:
+        """One text block."""
+        yield BlockStart(0, "text")
+        for _ in range(self.deltas):
+            yield BlockDelta(0, "word ")
+        yield BlockEnd(0)
+        yield Done("end_turn")
+
+
+class Caller:
+    """Calls the tool in every step but the last."""
+
+    name, endpoint = "caller", "embedded"
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+    async def stream(self, _request: Request) -> AsyncIterator[BlockEvent]:
+        """One call, or the last word."""
+        self.left -= 1
+        if not self.left:
+            yield Done("end_turn")
+            return
+        yield BlockStart(0, "tool_call", f"call_{self.left}", "look")
+        yield BlockDelta(0, '{"place": "here"}')
+        yield BlockEnd(0, input_json='{"place": "here"}')
+        yield Done("tool_use")
+
+
+def agent_for(model: Any, listeners: int) -> Agent:
+    """An agent that listens `listeners` times."""
+    agent = Agent(model=model, tools=[LOOK], limits=ENDLESS)
+    for _ in range(listeners):
+        agent.subscribe(_listener())
+    return agent
+
+
+def _listener() -> Callable[[Event], None]:
+    count = 0
+
+    def listen(_event: Event) -> None:
+        nonlocal count
+        count += 1
+
+    return listen
+
+
+async def floor(objects: int) -> float:
+    """CPU seconds for passing objects through a bare async generator."""
+
+    async def numbers() -> AsyncIterator[int]:
+        for number in range(objects):
+            yield number
+
+    began = time.process_time()
+    async for _ in numbers():
+        pass
+    return time.process_time() - began
+
+
+async def deltas(count: int, listeners: int) -> float:
+    """CPU seconds for one text of `count` deltas."""
+    agent = agent_for(Talker(count), listeners)
+    began = time.process_time()
+    await agent.prompt("go")
+    return time.process_time() - began
+
+
+async def steps(count: int, listeners: int) -> float:
+    """CPU seconds for a run of `count` steps with one tool each."""
+    agent = agent_for(Caller(count), listeners)
+    began = time.process_time()
+    end = await agent.prompt("go")
+    assert end.steps == count, end
+    return time.process_time() - began
+
+
+async def abort_to_idle(where: str, rounds: int = 15) -> float:
+    """Median seconds from `abort()` to idle."""
+
+    async def stubborn(_given: Look, _ctx: ToolContext) -> str:
+        for _ in range(20):
+            try:
+                await asyncio.sleep(0.2)
+            except asyncio.CancelledError:
+                continue
+        return "late"
+
+    async def sleepy(_given: Look, _ctx: ToolContext) -> str:
+        await asyncio.sleep(60)
+        return "late"
+
+    call = ToolUse("look", {"place": "x"})
+    scripts: dict[str, list[Any]] = {
+        "connecting": [[Pause(60)]],
+        "mid-stream": [[*answer("text")[:-1], Hang()]],
+        "stream that ignores it": [[*answer("text")[:-1], Hang(1)]],
+        "a tool that sleeps": [answer(call)],
+        "a tool that swallows it": [answer(call)],
+        "waiting for a retry": [[failed("overloaded", retryable=True, retry_after=50)]],
+    }
+    tool = Tool("look", "d", "l", Look, stubborn if "swallows" in where else sleepy)
+    times = []
+    for _ in range(rounds):
+        model = ScriptedModel(scripts[where])
+        agent = Agent(model=model, tools=[tool])
+        task = asyncio.ensure_future(agent.prompt("go"))
+        await asyncio.sleep(0.02)
+        began = time.perf_counter()
+        agent.abort()
+        await agent.wait_for_idle()
+        times.append(time.perf_counter() - began)
+        assert (await task).outcome == "cancelled"
+        assert len(model.requests) == 1
+    return statistics.median(times)
+
+
+def session_of(folder: Path, turns: int) -> Path:
+    """A stored session."""
+    session = Session.create(folder, "p", session_id=f"s{turns}")
+    for number in range(turns // 2):
+        session.add(UserTurn(content=f"question {number} " + "word " * 20))
+        session.add(AssistantTextTurn(content=f"answer {number} " + "word " * 60))
+    session.close()
+    return session.path
+
+
+def opening(path: Path) -> float:
+    """Median seconds to open a session."""
+    times = []
+    for _ in range(41):
+        began = time.perf_counter()
+        Session.open(path)
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def main() -> None:
+    """Print everything."""
+
+    def best(make: Callable[[], Any], rounds: int = 3) -> float:
+        return min(asyncio.run(make()) for _ in range(rounds))
+
+    count = 20_000
+    bare = best(lambda: floor(count)) / count
+    print(f"floor                      {bare * 1e6:8.2f} µs per object")
+    for listeners in (1, 5):
+        cost = best(lambda n=listeners: deltas(count, n)) / count
+        print(
+            f"text delta, {listeners} listeners    {cost * 1e6:8.2f} µs   ({cost / bare:.0f} x floor; budget 15 µs)"
+        )
+    for listeners in (1, 5):
+        for number in (500, 2_000, 8_000):
+            cost = best(lambda c=number, n=listeners: steps(c, n), 2 if number < 8000 else 1) / number
+            print(f"step, {listeners} listeners, {number:5} steps {cost * 1e3:8.4f} ms   (budget 0.3 ms)")
+    for where in (
+        "connecting",
+        "mid-stream",
+        "stream that ignores it",
+        "a tool that sleeps",
+        "a tool that swallows it",
+        "waiting for a retry",
+    ):
+        print(
+            f"abort to idle, {where:24} {asyncio.run(abort_to_idle(where)) * 1e3:8.1f} ms   (budget 100 ms)"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        short = opening(session_of(Path(folder), 100))
+        long = opening(session_of(Path(folder), 10_000))
+    print(
+        f"open 100 / 10,000 turns    {short * 1e3:.2f} / {long * 1e3:.2f} ms   ({long / short:.2f} x; budget 1.5 x)"
+    )
+
+
+if __name__ == "__main__":
+    main()
