@@ -85,7 +85,7 @@ def unknown_persona(home: Home, persona_id: str, *, has_versions: bool) -> Unkno
     folded = {stem.casefold(): stem for stem in stems(home) if is_id(stem)}
     near = get_close_matches(persona_id.casefold(), folded, n=3)
     if has_versions:
-        hint = "it was deleted; restore brings it back."
+        hint = "its versions are kept: restore brings it back."
     elif near:
         hint = f"did you mean {' or '.join(folded[name] for name in near)}?"
     else:

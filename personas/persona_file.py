@@ -291,7 +291,7 @@ class PersonaFile:
         self._mark_done()
         return entry
 
-    def snapshot(self, timeline: Timeline, content: bytes, *, reason: str) -> Entry:
+    def snapshot(self, timeline: Timeline, content: bytes, *, by: Author, reason: str) -> Entry:
         """Store the text as it is as a version of its own."""
         sha = self.versions.store(content)
         entry = self._entry(
@@ -299,7 +299,7 @@ class PersonaFile:
             before=sha,
             after=sha,
             role="snapshot",
-            by=Author("user"),
+            by=by,
             reason=reason,
             note=("file", reason),
             added=0,

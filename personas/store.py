@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -163,7 +164,7 @@ class Store:
             BrokenFile, EditRefused, InvalidValue: see `Change.apply`; the file is as it was.
             Busy: another process has been changing this persona for seconds.
         """
-        file = self._file(persona_id)
+        file = self._existing(persona_id)
         for attempts_left in (2, 1, 0):
             try:
                 with file.lock():
@@ -175,7 +176,7 @@ class Store:
 
     def delete(self, persona_id: str, *, by: Author) -> int:
         """Delete the file and return the number of the version that keeps its text for `restore`."""
-        file = self._file(persona_id)
+        file = self._existing(persona_id)
         with file.lock():
             content = self._content(file)
             return file.delete(file.noticed(content), content, by=by).version
@@ -222,7 +223,7 @@ class Store:
             if version is not None:
                 found = _find(persona_id, timeline, version)
             else:
-                number = file.snapshot(timeline, self._content(file), reason=name).version
+                number = file.snapshot(timeline, self._content(file), by=Author("user"), reason=name).version
                 found = timeline.versions[number]
             file.versions.append({"type": "name", "version": found.number, "name": name}, sync=True)
         return replace(found, name=name)
@@ -276,7 +277,7 @@ class Store:
             found = _find(persona_id, timeline, version)
             after = file.versions.load(found.sha)
             if before is None:
-                self._bring_back(file, after)
+                self._bring_back(file, timeline, after, by, f"version {found.number} restored")
             elif before != after:
                 note = ("file", f"version {found.number} restored")
                 file.write(timeline, before, after, by=by, note=note)
@@ -323,6 +324,13 @@ class Store:
     def _file(self, persona_id: str) -> PersonaFile:
         return PersonaFile(self.home, persona_id, self._now)
 
+    def _existing(self, persona_id: str) -> PersonaFile:
+        """Return a persona's file, refusing an unknown id before any lock is made for it."""
+        file = self._file(persona_id)
+        if not os.path.lexists(file.path):
+            raise unknown_persona(self.home, persona_id, has_versions=file.versions.exists())
+        return file
+
     def _content(self, file: PersonaFile) -> bytes:
         """Return a persona's bytes; an unknown id is told with the ids that look like it."""
         content = file.read_if_there()
@@ -360,19 +368,21 @@ class Store:
         except (Busy, StorageError, UnknownVersion):
             return file, file.timeline(file.read_if_there())
 
-    def _bring_back(self, file: PersonaFile, content: bytes) -> None:
+    def _bring_back(
+        self, file: PersonaFile, timeline: Timeline, content: bytes, by: Author, reason: str
+    ) -> None:
         try:
             replace_file(file.path, content, root=self.home.root, exclusive=True)
         except FileExistsError:
             raise StorageError(f"{file.path} appeared at this moment; nothing was written.") from None
-        with contextlib.suppress(StorageError):  # only what later goes on outside needs it
-            file.remember(content)
+        with contextlib.suppress(StorageError):  # it is back; the log may lack the line
+            file.snapshot(timeline, content, by=by, reason=reason)
 
     def _step(
         self, persona_id: str, direction: Literal["undo", "redo"], by: Author, only: Literal["agent"] | None
     ) -> Undone:
         """Undo or redo the next unit that still has an effect."""
-        file = self._file(persona_id)
+        file = self._existing(persona_id)
         with file.lock():
             before = self._content(file)
             timeline = file.noticed(before)

@@ -181,6 +181,20 @@ def test_a_deleted_persona_comes_back_with_restore(store: Store, file: Path) -> 
     assert store.version_text("a", number) == _TEXT
     assert store.restore("a", number, by=Author("restore")).name == "A"
     assert file.read_text() == _TEXT
+    assert [version.reason for version in store.log("a")] == [f"version {number} restored", "deleted"]
+
+
+def test_an_unknown_persona_leaves_no_trace(store: Store, home: Home) -> None:
+    for act in (
+        lambda: store.change("nobody", SetName("B"), revision=None, by=USER),
+        lambda: store.undo("nobody", by=USER),
+        lambda: store.delete("nobody", by=USER),
+        lambda: store.log("nobody"),
+    ):
+        with pytest.raises(UnknownPersona):
+            act()
+    assert list(home.locks.iterdir()) == list(home.personas.iterdir()) == []
+    assert [path.name for path in home.versions.iterdir()] == [".gitignore"]
 
 
 def test_a_write_protected_file_is_one_clear_line(store: Store, file: Path) -> None:
