@@ -12,7 +12,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from agent.agent import Agent
-from agent.events import AgentEnd, Event
+from agent.assignment import NUDGE, PLAIN, Assignment
+from agent.events import AgentEnd, Event, Outcome
 from agent.hand_edits import Seen, hand_edit_turn, text_of_revision, with_hand_edits
 from agent.limits import Limits
 from agent.messages import limit_history
@@ -20,10 +21,10 @@ from agent.models.base import Model, ThinkingLevel
 from agent.models.retry import RetryPolicy
 from agent.prompt import system_prompt
 from agent.session import Session
-from agent.tool import HookContext
+from agent.tool import BeforeAnswer, HookContext
 from agent.tools import chat_tools
 from agent.tools.base import Desk
-from agent.turns import NoticeTurn, Turn, UserTurn
+from agent.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
 from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError
 from personas.lock import hold
 from personas.persona import Persona
@@ -98,13 +99,16 @@ class Chat:
         self._detach: Callable[[], None] = _nothing
         self._running = False
         self._failure: PersonaError | None = None
+        self._assignment = PLAIN
+        self.tools = chat_tools(self._desk, on_keep=on_keep)
+        self._limits = Limits(max_steps=options.max_steps, max_duration=options.max_seconds)
         self._agent = Agent(
             model=model,
-            tools=chat_tools(self._desk, on_keep=on_keep),
+            tools=self.tools,
             thinking=options.thinking,
             transform_context=self._what_the_model_sees,
             before_tool_call=self._before_tool_call,
-            limits=Limits(max_steps=options.max_steps, max_duration=options.max_seconds),
+            limits=self._limits,
         )
         self._agent.max_tokens = options.max_tokens
         self._agent.retry = RetryPolicy(retries=options.retries)
@@ -120,6 +124,21 @@ class Chat:
     def turns(self) -> Sequence[Turn]:
         """The conversation so far, as far as it is loaded."""
         return self._agent.turns
+
+    @property
+    def store(self) -> Store:
+        """Where the persona lives."""
+        return self._store
+
+    @property
+    def model(self) -> Model:
+        """Where the next run's tokens come from."""
+        return self._agent.model
+
+    @property
+    def left_open(self) -> Sequence[ToolCallTurn]:
+        """The calls that had no result when the conversation was read."""
+        return self._session.left_open if self._session else ()
 
     @property
     def running(self) -> bool:
@@ -194,8 +213,12 @@ class Chat:
 
     # -- talking ---------------------------------------------------------------------------------------
 
-    async def send(self, text: str) -> AgentEnd:
+    async def send(self, said: str | UserTurn | None, assignment: Assignment = PLAIN) -> AgentEnd:
         """Say something; return when the agent is idle again.
+
+        Args:
+            said: the person's words; None goes on from where the conversation stands.
+            assignment: what this run is given beyond the conversation.
 
         Raises:
             Busy: another process is talking in this session.
@@ -206,9 +229,13 @@ class Chat:
             raise Busy("The agent is at work; steer it or stop it first.")
         self._running = True
         self._failure = None
+        self._assignment = assignment
         try:
             with ExitStack() as held:
-                prompts = await asyncio.to_thread(self._open_run, text, held)
+                asides = await asyncio.to_thread(self._open_run, held)
+                if assignment.prepare is not None:
+                    await assignment.prepare()
+                prompts = self._assigned(said, asides)
                 await self._flush()
                 end = await self._agent.prompt(prompts)
                 await asyncio.to_thread(self._close_run)
@@ -226,14 +253,37 @@ class Chat:
         """Say something for when the agent is done with what it does."""
         self._agent.follow_up(text)
 
-    def abort(self, reason: str = "") -> None:
-        """Stop the run at once; what was done stays."""
-        self._agent.abort(reason)
+    def abort(
+        self, reason: str = "", *, outcome: Outcome = "cancelled", notice: NoticeTurn | None = None
+    ) -> None:
+        """Stop the run at once; what was done stays. Arguments as for `Agent.abort`."""
+        self._agent.abort(reason, outcome=outcome, notice=notice)
+
+    def park(self) -> None:
+        """End the run in memory only: on the disk it stays as it is now, waiting, as after a crash."""
+        self._detach()
+        self._detach = _nothing
+        self._agent.abort("left waiting")
+
+    def settle(self, result: ToolResultTurn) -> None:
+        """Answer a call of `left_open`; only from an assignment's `prepare`.
+
+        Raises:
+            InvalidValue: it is not open any more.
+        """
+        if self._session is not None:
+            self._session.settle(result)
+            self._agent.turns = self._session.recent
+
+    def begin_call(self, call: ToolCallTurn) -> None:
+        """Note in the log that a call of `left_open` is about to act."""
+        if self._session is not None:
+            self._session.started(call)
 
     # -- one run ---------------------------------------------------------------------------------------
 
-    def _open_run(self, text: str, held: ExitStack) -> list[Turn]:
-        """Take the session's lock, catch up with what others wrote, and return the turns to prompt with."""
+    def _open_run(self, held: ExitStack) -> list[Turn]:
+        """Take the session's lock, catch up with what others wrote, and return what goes before the words."""
         persona = self._store.get(self.persona_id)
         if (error := persona.error) is not None:
             raise BrokenFile(
@@ -256,8 +306,18 @@ class Chat:
             self.load()
         if not self._seen.name:
             self._seen.name = persona.name
-        self._agent.system_prompt = system_prompt(self.persona_id, self._seen.name)
-        return [*self._asides(persona), UserTurn(content=text)]
+        return self._asides(persona)
+
+    def _assigned(self, said: str | UserTurn | None, asides: Sequence[Turn]) -> list[Turn]:
+        """Make the agent ready for this run and return the turns to prompt with."""
+        given, agent = self._assignment, self._agent
+        agent.system_prompt = system_prompt(self.persona_id, self._seen.name) + given.instructions
+        agent.tools = (*self.tools, *given.tools)
+        agent.limits = given.limits or self._limits
+        agent.when_idle = given.when_idle
+        self._desk.unit = given.unit
+        words = UserTurn(content=said) if isinstance(said, str) else said
+        return [*asides, *given.asides, *([words] if words is not None else [])]
 
     def _asides(self, persona: Persona) -> list[Turn]:
         """What goes before the person's words: that older turns are left out, what they changed by hand."""
@@ -282,7 +342,15 @@ class Chat:
         """Remember what the agent has seen."""
         session = self._session
         assert session is not None
-        self._size = _size_of(session)
+        parked = self._detach is _nothing
+        self._size = -1 if parked else _size_of(session)
+        self.note_seen()
+
+    def note_seen(self) -> None:
+        """Remember what the agent has seen of the persona, so that only what others change is told it later."""
+        session = self._session
+        if session is None:
+            return
         try:
             self._seen.revision = self._store.get(self.persona_id).revision
             self._seen.prompt = self._desk.seen_prompt
@@ -291,11 +359,17 @@ class Chat:
             # Forgetting costs one more reading; it must not turn a finished run into a failed one.
             self.problems.append(str(error))
 
-    async def _before_tool_call(self, _context: HookContext) -> None:
+    async def _before_tool_call(self, context: HookContext) -> BeforeAnswer:
         await self._flush()
+        gate = self._assignment.gate
+        answer = gate(context) if gate is not None else None
+        return await answer if isinstance(answer, Awaitable) else answer
 
     def _what_the_model_sees(self, turns: Sequence[Turn]) -> list[Turn]:
-        return with_hand_edits(limit_history(turns, self._options.history_turns))
+        return [
+            UserTurn(content=turn.content) if isinstance(turn, NoticeTurn) and turn.kind == NUDGE else turn
+            for turn in with_hand_edits(limit_history(turns, self._options.history_turns))
+        ]
 
 
 def start_session(store: Store, persona_id: str) -> str:

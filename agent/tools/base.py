@@ -39,6 +39,7 @@ class Desk:
         persona_id: which one; tools cannot reach another.
         session_id: whose session writes, for the versions.
         seen_prompt: the system prompt the model last read or wrote, None if it never did.
+        unit: changes are undone together under this name instead of run by run, None: run by run.
         on_change: called with the persona after each write.
     """
 
@@ -46,6 +47,7 @@ class Desk:
     persona_id: str
     session_id: str | None = None
     seen_prompt: str | None = None
+    unit: str | None = None
     on_change: Callable[[Persona], None] = field(default=lambda _persona: None)
 
     def read(self) -> Persona:
@@ -62,7 +64,7 @@ class Desk:
 
     def author(self, ctx: ToolContext) -> Author:
         """Return who a change of this call is by: one unit per run."""
-        return Author("agent", session_id=ctx.session_id or self.session_id, run_id=ctx.run_id)
+        return Author("agent", session_id=ctx.session_id or self.session_id, run_id=self.unit or ctx.run_id)
 
     def write(self, change: Change, ctx: ToolContext, reason: str) -> tuple[Persona, Persona]:
         """Make one change on fresh data; return the persona before and after it.

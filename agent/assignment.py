@@ -1,0 +1,41 @@
+"""What one run is given beyond the plain conversation: instructions, tools, a gate, limits. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from agent.limits import Limits
+from agent.tool import BeforeToolCall, Tool
+from agent.turns import Turn
+
+NUDGE = "nudge"
+"""Kind of a notice that the model is sent as well, as a word of the user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """What a run of a chat is given.
+
+    Attributes:
+        instructions: added to the system prompt.
+        tools: further tools.
+        gate: asked before each call, once unsaved text is written; may wait for the person.
+        limits: what the run may use up, instead of what the settings say.
+        unit: all changes are undone together under this name; None: those of the run.
+        prepare: called once the conversation is held and read, before anything is said.
+        asides: turns that go before the person's words.
+        when_idle: asked when the model has nothing left to do; what it gives opens a further step.
+    """
+
+    instructions: str = ""
+    tools: Sequence[Tool] = ()
+    gate: BeforeToolCall | None = None
+    limits: Limits | None = None
+    unit: str | None = None
+    prepare: Callable[[], Awaitable[None]] | None = None
+    asides: Sequence[Turn] = ()
+    when_idle: Callable[[], Sequence[Turn]] | None = None
+
+
+PLAIN = Assignment()
