@@ -10,9 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agent.events import AgentEnd, Event, Outcome, ToolEnd, ToolStart, TurnDelta, TurnEnd, TurnStart
-from agent.limits import Limits
-from agent.loop import (
+from agent.config import (
     AgentContext,
     ConvertToLlm,
     GetApiKey,
@@ -21,9 +19,10 @@ from agent.loop import (
     ToolExecution,
     TransformContext,
     WhenIdle,
-    find_continuation,
-    run_loop,
 )
+from agent.events import AgentEnd, Event, Outcome, ToolEnd, ToolStart, TurnDelta, TurnEnd, TurnStart
+from agent.limits import Limits
+from agent.loop import find_continuation, run_loop
 from agent.models.base import Model, ModelError, ThinkingLevel
 from agent.models.retry import RetryPolicy
 from agent.models.stalls import Clock, SystemClock

@@ -205,7 +205,10 @@ class _Runner:
             on_progress=lambda text: self._note_progress(entry, text),
         )
         try:
-            output = _as_output(await tool.execute(entry.input, context), run.config.limits.max_output)
+            value: Any = tool.execute(entry.input, context)
+            if isinstance(value, Awaitable):
+                value = await value
+            output = _as_output(value, run.config.limits.max_output)
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is its result
             output = _error(_describe(error))
         hook = run.config.after_tool_call

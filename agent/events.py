@@ -135,6 +135,7 @@ class AgentEnd(_Event):
         turns: the turns this run added, in order.
         outcome: how it ended.
         stop_reason: the last stop reason of the model, or "".
+        reason: why the run was stopped, for `cancelled` and a limit that cut it short.
         error: what failed, for outcome `failed`.
         usage: summed over the steps, failed and cancelled ones too.
         steps: how many requests were answered or cut.
@@ -145,6 +146,7 @@ class AgentEnd(_Event):
     turns: tuple[Turn, ...]
     outcome: Outcome
     stop_reason: str = ""
+    reason: str = ""
     error: ModelError | None = None
     usage: Usage = Usage()  # noqa: RUF009 - immutable
     steps: int = 0

@@ -1,7 +1,7 @@
 """The stateless loop: prompts and a conversation go in, events come out until the agent is idle.
 
-poll steering
-repeat: request, answer, tool calls, poll steering; when nothing is left, poll follow-ups
+Steering is polled, then step follows step: a request, its answer, its tool calls, and steering again. When
+nothing is left to answer, follow-ups are polled; without any the run ends.
 """
 
 from __future__ import annotations
@@ -10,25 +10,19 @@ import asyncio
 import contextlib
 import inspect
 import logging
-import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Literal
-
-from pydantic import BaseModel
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 from agent.answer import Answer, failure
+from agent.asking import Asking
 from agent.calls import answer_calls, run_calls
-from agent.events import AgentEnd, AgentStart, Event, Outcome, RetryWait, StepEnd, StepStart
-from agent.limits import Limits, RepeatWatch, reached
-from agent.messages import GO_ON, REFUSED, Conversion, to_messages
-from agent.models.base import Model, ModelError, Request, ThinkingLevel, ToolSpec, Usage
-from agent.models.retry import GiveUp, RetryPolicy, decide
-from agent.models.stalls import Clock, SystemClock
+from agent.config import AgentContext, LoopConfig, Poll
+from agent.events import AgentEnd, AgentStart, Event, Outcome, StepEnd, StepStart
+from agent.limits import RepeatWatch, reached
+from agent.messages import GO_ON, REFUSED
+from agent.models.base import ModelError, Usage
 from agent.repair import is_aside, missing_results
-from agent.run import Cut, Interrupts, Run, Sink
-from agent.tool import AfterToolCall, BeforeToolCall, Tool
+from agent.run import Interrupts, Run, Sink
 from agent.turns import (
     AssistantTextTurn,
     NoticeTurn,
@@ -40,15 +34,17 @@ from agent.turns import (
 )
 from personas.errors import PersonaError
 
-log = logging.getLogger(__name__)
+__all__ = [
+    "AgentContext",
+    "LoopConfig",
+    "NothingToContinue",
+    "agent_loop",
+    "agent_loop_continue",
+    "find_continuation",
+    "run_loop",
+]
 
-OnSteer = Literal["skip_remaining", "finish_batch"]
-ToolExecution = Literal["parallel", "sequential"]
-TransformContext = Callable[[list[Turn]], "Sequence[Turn] | Awaitable[Sequence[Turn]]"]
-ConvertToLlm = Callable[[list[Turn]], "Sequence[Mapping[str, Any]] | Awaitable[Sequence[Mapping[str, Any]]]"]
-GetApiKey = Callable[[], "str | Awaitable[str | None] | None"]
-Poll = Callable[[], "Sequence[UserTurn] | Awaitable[Sequence[UserTurn]]"]
-WhenIdle = Callable[[], Sequence[Turn]]
+log = logging.getLogger(__name__)
 
 MOST_PAUSES = 5
 """How often in a row a `pause_turn` is resumed."""
@@ -56,57 +52,6 @@ MOST_PAUSES = 5
 
 class NothingToContinue(PersonaError):
     """The conversation has nothing the model could go on from."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentContext:
-    """What a run starts from."""
-
-    system_prompt: str = ""
-    turns: Sequence[Turn] = ()
-    tools: Sequence[Tool] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopConfig:
-    """How a run goes. All functions may be plain or async.
-
-    Attributes:
-        model: where answers come from; `thinking` and `max_tokens` go into each request.
-        transform_context: `turns -> turns`, for one request only, before the conversion.
-        convert_to_llm: `turns -> messages`; by default our own conversion with its repair.
-        get_api_key: asked before every request.
-        before_tool_call, after_tool_call: see `HookContext`.
-        get_steering, get_follow_up: give the user turns to deliver now, each turn once.
-        when_idle: asked when the model has nothing left to do and nobody queued anything; what it gives opens
-            a further step, nothing ends the run.
-        take_undelivered: gives what is still queued when the run ends early.
-        interrupts: how the outside aborts the run or cancels a tool.
-        grace: seconds that cancelled code has to end before the run settles without it.
-        random: a number from 0 to 1, for jitter.
-    """
-
-    model: Model
-    thinking: ThinkingLevel = "off"
-    max_tokens: int | None = None
-    session_id: str | None = None
-    transform_context: TransformContext | None = None
-    convert_to_llm: ConvertToLlm | None = None
-    get_api_key: GetApiKey | None = None
-    before_tool_call: BeforeToolCall | None = None
-    after_tool_call: AfterToolCall | None = None
-    get_steering: Poll | None = None
-    get_follow_up: Poll | None = None
-    when_idle: WhenIdle | None = None
-    take_undelivered: Callable[[], Sequence[UserTurn]] = tuple
-    on_steer: OnSteer = "skip_remaining"
-    tool_execution: ToolExecution = "parallel"
-    limits: Limits = Limits()  # noqa: RUF009 - immutable
-    retry: RetryPolicy = RetryPolicy()  # noqa: RUF009 - immutable
-    clock: Clock = field(default_factory=SystemClock)
-    interrupts: Interrupts = field(default_factory=Interrupts)
-    grace: float = 0.05
-    random: Callable[[], float] = random.random
 
 
 def agent_loop(
@@ -196,19 +141,13 @@ class _Loop:
     def __init__(self, run: Run, context: AgentContext) -> None:
         self._run = run
         self._config = run.config
-        self._system_prompt = context.system_prompt
         self._tools = {tool.name: tool for tool in context.tools}
-        self._turns = list(context.turns)
-        self._ids = {turn.tool_use_id for turn in self._turns if isinstance(turn, ToolCallTurn)}
+        self._asking = Asking(run, context)
         self._repeats = RepeatWatch(self._config.limits.max_repeats)
-        self._conversion: Conversion | None = None
-        self._specs: list[ToolSpec] = []
         self._stop_reason = ""
-        self._step_usage = Usage()
         self._truncations = 0
         self._pauses = 0
-        self._requested_at: float | None = None
-        run.on_turn = self._keep
+        run.on_turn = self._asking.keep
 
     async def go(self, prompts: Sequence[Turn], *, poll_first: bool) -> AgentEnd:
         """Run from `agent_start` to `agent_end`."""
@@ -237,16 +176,17 @@ class _Loop:
         undelivered = [turn for turn in pending if isinstance(turn, UserTurn)]
         if ending.outcome != "completed":
             undelivered.extend(config.take_undelivered())
-        fields: dict[str, Any] = {
-            "turns": tuple(run.added),
-            "outcome": ending.outcome,
-            "stop_reason": self._stop_reason,
-            "error": ending.error,
-            "usage": run.usage,
-            "steps": run.step,
-            "undelivered": tuple(undelivered),
-        }
-        end = AgentEnd(**run.stamp(), **fields)
+        end = AgentEnd(
+            **run.stamp(),
+            turns=tuple(run.added),
+            outcome=ending.outcome,
+            stop_reason=self._stop_reason,
+            reason=run.stopped[1] if run.stopped is not None else "",
+            error=ending.error,
+            usage=run.usage,
+            steps=run.step,
+            undelivered=tuple(undelivered),
+        )
         await run.send(end)
         return end
 
@@ -254,7 +194,6 @@ class _Loop:
         """Go step by step; `pending` always holds what opens the next step and was not said yet."""
         run, config = self._run, self._config
         try:
-            self._prepare()
             if poll_first:
                 pending.extend(await self._ask_for(config.get_steering))
         except Exception as error:  # noqa: BLE001 - tools and functions of the application
@@ -282,7 +221,7 @@ class _Loop:
         """One request, its answer and its calls. Returns how the run ends, or whether the model goes on."""
         run, config = self._run, self._config
         await self._open_step(pending)
-        answer = await self._ask()
+        answer = await self._asking.ask()
         self._stop_reason = answer.stop_reason
         results: list[ToolResultTurn] = []
         ending: _Ending | None = None
@@ -301,7 +240,7 @@ class _Loop:
             StepEnd,
             step=run.step,
             stop_reason=answer.stop_reason,
-            usage=self._step_usage,
+            usage=self._asking.usage,
             tool_results=tuple(results),
         )
         ending = self._ending_of(answer) or ending
@@ -319,7 +258,7 @@ class _Loop:
         run.step += 1
         await run.emit(StepStart, step=run.step)
         if run.step == 1:
-            for result in missing_results(self._turns):
+            for result in missing_results(self._asking.turns):
                 await run.say(result)
         while pending:
             await run.say(pending.pop(0))
@@ -329,99 +268,6 @@ class _Loop:
         await self._open_step(pending)
         await self._run.emit(StepEnd, step=self._run.step, stop_reason="", usage=Usage(), tool_results=())
         return _Ending("failed", error=error)
-
-    # The request
-
-    async def _ask(self) -> Answer:
-        """Make the request, again where that makes sense, and return what came of it, all turns ended."""
-        run, config = self._run, self._config
-        failures = 0
-        self._step_usage = Usage()
-        while True:
-            answer = Answer(run, self._ids)
-            if await self._is_time():
-                await self._attempt(answer)
-            await answer.close()
-            run.usage += answer.usage
-            self._step_usage += answer.usage
-            if answer.error is None or answer.shown or run.stopped is not None:
-                return answer
-            failures += 1
-            verdict = decide(answer.error, failures, config.retry, config.random())
-            if isinstance(verdict, GiveUp):
-                answer.error = verdict.error
-                return answer
-            await run.emit(RetryWait, attempt=verdict.attempt, delay=verdict.delay, error=answer.error)
-            if not await run.sleep_until(config.clock.now() + verdict.delay):
-                answer.error = None
-                return answer
-
-    async def _attempt(self, answer: Answer) -> None:
-        """One attempt at the request."""
-        run, config = self._run, self._config
-        try:
-            request = await self._request()
-            if run.stopped is not None:
-                return
-            self._requested_at = answer.last_at = config.clock.now()
-            stream = config.model.stream(request)
-            task = asyncio.get_running_loop().create_task(answer.read(stream))
-        except Cut as cut:
-            if run.stopped is None:
-                answer.error = ModelError("client", f"The request could not be prepared: {cut}.")
-            return
-        except Exception as error:  # noqa: BLE001 - functions of the application
-            answer.error = failure("The request", error)
-            return
-        silence = config.limits.max_silence
-        if silence is None:
-            await run.watch(task)
-        elif await run.watch(task, lambda: answer.last_at + silence) and run.stopped is None:
-            message = f"Nothing came from the model for {silence:.0f} s; the request was given up."
-            answer.error = ModelError("stall", message, retryable=True)
-
-    async def _request(self) -> Request:
-        """The request for the conversation as it stands."""
-        run, config = self._run, self._config
-        within = config.limits.hook_timeout
-        if config.transform_context is None and config.convert_to_llm is None:
-            messages: Sequence[Mapping[str, Any]] = self._convert().messages()
-        else:
-            turns: Sequence[Turn] = list(self._turns)
-            if config.transform_context is not None:
-                turns = await run.call(config.transform_context, turns, within=within)
-            if config.convert_to_llm is not None:
-                messages = await run.call(config.convert_to_llm, list(turns), within=within)
-            else:
-                model = config.model
-                messages = to_messages(turns, model=model.name, endpoint=model.endpoint)
-        key = None
-        if config.get_api_key is not None:
-            key = await run.call(config.get_api_key, within=within)
-        return Request(
-            system=self._system_prompt,
-            messages=messages,
-            tools=self._specs,
-            thinking=config.thinking,
-            max_tokens=config.max_tokens,
-            session_id=config.session_id,
-            api_key=key,
-        )
-
-    def _convert(self) -> Conversion:
-        """Our own conversion; it looks at each turn of the run once."""
-        if self._conversion is None:
-            model = self._config.model
-            self._conversion = Conversion(model=model.name, endpoint=model.endpoint)
-            self._conversion.extend(self._turns)
-        return self._conversion
-
-    async def _is_time(self) -> bool:
-        """Keep the least time between requests; False when the run was stopped."""
-        interval = self._config.limits.min_request_interval
-        if self._requested_at is None or interval <= 0:
-            return self._run.stopped is None
-        return await self._run.sleep_until(self._requested_at + interval)
 
     # Deciding
 
@@ -470,17 +316,6 @@ class _Loop:
 
     # What the loop keeps
 
-    def _prepare(self) -> None:
-        self._specs = [
-            ToolSpec(tool.name, tool.description, _schema(tool.input)) for tool in self._tools.values()
-        ]
-
-    def _keep(self, turn: Turn) -> None:
-        self._turns.append(turn)
-        self._run.added.append(turn)
-        if self._conversion is not None:
-            self._conversion.add(turn)
-
     async def _ask_for(self, poll: Poll | None) -> list[UserTurn]:
         return [] if self._run.stopped is not None else await _poll(poll)
 
@@ -505,11 +340,6 @@ async def _poll(poll: Poll | None) -> list[UserTurn]:
         return []
     queued = poll()
     return list(await queued if inspect.isawaitable(queued) else queued)
-
-
-@lru_cache(maxsize=256)
-def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
-    return model.model_json_schema()
 
 
 async def _iterate(

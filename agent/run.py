@@ -20,7 +20,7 @@ from agent.models.base import Usage
 from agent.turns import NoticeTurn, Turn, new_id
 
 if TYPE_CHECKING:
-    from agent.loop import LoopConfig
+    from agent.config import LoopConfig
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ class Run:
         self.step = 0
         self.cancelled_outside = False
         self.open_calls: dict[str, Callable[[], None]] = {}
-        self.on_turn: Callable[[Turn], None] = self.added.append
+        self.on_turn: Callable[[Turn], None] = lambda _turn: None
         self._sink = sink
         self._seq = 0
         self._emitting = False
@@ -138,6 +138,7 @@ class Run:
 
     async def end_turn(self, turn: Turn) -> None:
         """Add a turn whose start was already sent."""
+        self.added.append(turn)
         self.on_turn(turn)
         await self.emit(TurnEnd, turn=turn)
 

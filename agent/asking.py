@@ -1,0 +1,147 @@
+"""The requests of one run: made from the conversation as it stands, tried again where that makes sense."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from agent.answer import Answer, failure
+from agent.config import AgentContext
+from agent.events import RetryWait
+from agent.messages import Conversion, to_messages
+from agent.models.base import ModelError, Request, ToolSpec, Usage
+from agent.models.retry import GiveUp, decide
+from agent.run import Cut, Run
+from agent.turns import ToolCallTurn, Turn
+
+
+class Asking:
+    """Keeps a run's conversation and asks the model.
+
+    Attributes:
+        turns: the conversation, with what the run added.
+        usage: tokens of the last request, its failed attempts included.
+    """
+
+    def __init__(self, run: Run, context: AgentContext) -> None:
+        self.turns: list[Turn] = list(context.turns)
+        self.usage = Usage()
+        self._run = run
+        self._config = run.config
+        self._system_prompt = context.system_prompt
+        self._tools = context.tools
+        self._specs: list[ToolSpec] | None = None
+        self._ids = {turn.tool_use_id for turn in self.turns if isinstance(turn, ToolCallTurn)}
+        self._conversion: Conversion | None = None
+        self._requested_at: float | None = None
+
+    def keep(self, turn: Turn) -> None:
+        """Take up a finished turn."""
+        self.turns.append(turn)
+        if self._conversion is not None:
+            self._conversion.add(turn)
+
+    async def ask(self) -> Answer:
+        """Make the request, again where that makes sense, and return what came of it, all turns ended."""
+        run, config = self._run, self._config
+        failures = 0
+        self.usage = Usage()
+        while True:
+            answer = Answer(run, self._ids)
+            if await self._is_time():
+                await self._attempt(answer)
+            await answer.close()
+            run.usage += answer.usage
+            self.usage += answer.usage
+            if answer.error is None or answer.shown or run.stopped is not None:
+                return answer
+            failures += 1
+            verdict = decide(answer.error, failures, config.retry, config.random())
+            if isinstance(verdict, GiveUp):
+                answer.error = verdict.error
+                return answer
+            await run.emit(RetryWait, attempt=verdict.attempt, delay=verdict.delay, error=answer.error)
+            if not await run.sleep_until(config.clock.now() + verdict.delay):
+                answer.error = None
+                return answer
+
+    async def _attempt(self, answer: Answer) -> None:
+        """One attempt at the request."""
+        run, config = self._run, self._config
+        try:
+            request = await self._request()
+            if run.stopped is not None:
+                return
+            self._requested_at = answer.last_at = config.clock.now()
+            stream = config.model.stream(request)
+            task = asyncio.get_running_loop().create_task(answer.read(stream))
+        except Cut as cut:
+            if run.stopped is None:
+                answer.error = ModelError("client", f"The request could not be prepared: {cut}.")
+            return
+        except Exception as error:  # noqa: BLE001 - functions of the application
+            answer.error = failure("The request", error)
+            return
+        silence = config.limits.max_silence
+        if silence is None:
+            await run.watch(task)
+        elif await run.watch(task, lambda: answer.last_at + silence) and run.stopped is None:
+            message = f"Nothing came from the model for {silence:.0f} s; the request was given up."
+            answer.error = ModelError("stall", message, retryable=True)
+
+    async def _request(self) -> Request:
+        """The request for the conversation as it stands."""
+        run, config = self._run, self._config
+        within = config.limits.hook_timeout
+        if config.transform_context is None and config.convert_to_llm is None:
+            messages: Sequence[Mapping[str, Any]] = self._convert().messages()
+        else:
+            turns: Sequence[Turn] = list(self.turns)
+            if config.transform_context is not None:
+                turns = await run.call(config.transform_context, turns, within=within)
+            if config.convert_to_llm is not None:
+                messages = await run.call(config.convert_to_llm, list(turns), within=within)
+            else:
+                model = config.model
+                messages = to_messages(turns, model=model.name, endpoint=model.endpoint)
+        key = None
+        if config.get_api_key is not None:
+            key = await run.call(config.get_api_key, within=within)
+        return Request(
+            system=self._system_prompt,
+            messages=messages,
+            tools=self._tool_specs(),
+            thinking=config.thinking,
+            max_tokens=config.max_tokens,
+            session_id=config.session_id,
+            api_key=key,
+        )
+
+    def _convert(self) -> Conversion:
+        """Our own conversion; it looks at each turn of the run once."""
+        if self._conversion is None:
+            model = self._config.model
+            self._conversion = Conversion(model=model.name, endpoint=model.endpoint)
+            self._conversion.extend(self.turns)
+        return self._conversion
+
+    def _tool_specs(self) -> list[ToolSpec]:
+        if self._specs is None:
+            self._specs = [ToolSpec(tool.name, tool.description, _schema(tool.input)) for tool in self._tools]
+        return self._specs
+
+    async def _is_time(self) -> bool:
+        """Keep the least time between requests; False when the run was stopped."""
+        interval = self._config.limits.min_request_interval
+        if self._requested_at is None or interval <= 0:
+            return self._run.stopped is None
+        return await self._run.sleep_until(self._requested_at + interval)
+
+
+@lru_cache(maxsize=256)
+def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
+    return model.model_json_schema()
