@@ -127,6 +127,25 @@ def load_settings(env: Mapping[str, str] | None = None, *, model: str | None = N
     return Loaded(settings, path, tuple(warnings), text is not None)
 
 
+def write_settings(path: Path, values: Mapping[str, Any]) -> None:
+    """Set keys of the settings file, leaving everything else in it as it is; makes the file if need be.
+
+    Raises:
+        PersonaError: the file is not TOML, or the disk refuses.
+    """
+    from personas.textfile import encode, replace_file
+    from personas.toml_edit import set_value
+
+    text = _read(path) or ""
+    for key, value in values.items():
+        text = set_value(text, (key,), value)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"cannot make {path.parent}: {error.strerror}") from None
+    replace_file(path, encode(text), root=Path(os.path.realpath(path.parent)))
+
+
 def _read(path: Path) -> str | None:
     """Return the file's text, or None when there is no file."""
     try:

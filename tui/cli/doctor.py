@@ -28,14 +28,31 @@ class Finding:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array of {level, subject, message}.")
 @click.option("--online", is_flag=True, help="Also ask the model's server which models it has.")
+@click.option(
+    "--local", is_flag=True, help="Look for a model server on this machine and choose a model of it."
+)
+@click.option("--take", metavar="MODEL", help="With --local: take this model without asking.")
+@click.option(
+    "--port", "ports", type=click.IntRange(1, 65535), multiple=True, help="With --local: look here too."
+)
 @click.pass_obj
-def doctor(invocation: Invocation, as_json: bool, online: bool) -> None:
+def doctor(
+    invocation: Invocation, as_json: bool, online: bool, local: bool, take: str | None, ports: tuple[int, ...]
+) -> None:
     """Check the home, the settings, the model and the terminal. Exit code 1 when something needs mending.
 
     \b
     persona doctor
     persona doctor --online
+    persona doctor --local
     """
+    if local:
+        from tui.cli.local import connect_local
+
+        connect_local(ports, take)
+        return
+    if take or ports:
+        raise click.UsageError("--take and --port go with --local")
     findings = list(examine(invocation, online))
     if as_json:
         emit([asdict(finding) for finding in findings], indent=2)
