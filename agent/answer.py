@@ -18,6 +18,7 @@ from agent.models.base import (
     ModelError,
     Notice,
     Usage,
+    UsageSoFar,
     Waiting,
 )
 from agent.run import Run
@@ -121,6 +122,8 @@ class Answer:
             self.complete, self.stop_reason, self.usage = True, event.stop_reason, event.usage
         elif isinstance(event, Failed):
             self.error, self.usage = event.error, event.usage
+        elif isinstance(event, UsageSoFar):
+            self.usage = event.usage
         elif isinstance(event, Notice):
             await self._run.emit(ModelNotice, message=event.message)
         elif isinstance(event, Waiting):

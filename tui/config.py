@@ -119,11 +119,11 @@ def load_settings(env: Mapping[str, str] | None = None, *, model: str | None = N
         settings = Settings(**values)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
-    overlaid = {
-        "model": model or env.get("PERSONA_MODEL") or settings.model,
-        "base_url": env.get("ANTHROPIC_BASE_URL") or settings.base_url,
-    }
-    settings = replace(settings, **overlaid)
+    settings = replace(
+        settings,
+        model=model or env.get("PERSONA_MODEL") or settings.model,
+        base_url=env.get("ANTHROPIC_BASE_URL") or settings.base_url,
+    )
     return Loaded(settings, path, tuple(warnings), text is not None)
 
 

@@ -136,7 +136,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> 
     help="Print the version.",
 )
 @click.pass_context
-def persona(ctx: click.Context, **_options: Any) -> Any:
+def persona(ctx: click.Context, /, **_options: Any) -> Any:
     """Shape AI personas by talking to an agent that edits their TOML files.
 
     \b

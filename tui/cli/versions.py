@@ -26,7 +26,7 @@ def log(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     if as_json:
         emit([version.to_record() for version in versions], indent=2)
         return
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             str(version.number),
             version.at.replace("T", " ")[:19],
