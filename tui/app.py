@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from personas.store import Store
     from tui.signals import Guard
 
-SETTLE = 0.7
+SETTLE = 0.4
 """Seconds that runs get to stop when the program ends."""
 
 
@@ -218,8 +218,8 @@ class PersonaApp(App[int]):
         main = self.main
         try:
             if main.editing is not None:
-                await asyncio.wait_for(main.editing.flush(), SETTLE)
-        except (TimeoutError, PersonaError):
+                await main.editing.flush()
+        except PersonaError:
             pass  # said on the screen already where there still is one
         await main.conversing.stop_all(SETTLE)
         self.exit(code, return_code=code)

@@ -284,7 +284,11 @@ class Editing:
         try:
             done = await self.workspace.undo(persona_id, operation, agent=agent or step is not None)
         except NothingToUndo as error:
-            self._desk.tell(str(error))
+            if step is None or self.id != persona_id:
+                self._desk.tell(str(error))
+            else:
+                # Typing has ended the store's own redo; the text at least can go where the history says.
+                self._desk.prompt.step_alone(operation)
             return
         except Conflict as error:
             await self._choose_undo(persona_id, error)

@@ -16,8 +16,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-GRACE = 1.0
-"""Seconds from the signal to the end of the process, whatever hangs."""
+GRACE = 3.0
+"""Seconds from the signal to the end of the process, whatever hangs: a disk, a terminal. A fraction of one as a rule."""
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at the terminal."""

@@ -120,7 +120,7 @@ async def program(
     store: Store,
     *answers: Any,
     model: Model | None = None,
-    size: tuple[int, int] = (140, 40),
+    size: tuple[int, int] = (110, 30),
     persona_id: str | None = None,
     settings: Settings | None = None,
     **options: Any,

@@ -314,6 +314,10 @@ class TextEditor(GuardedTextArea):
         """The store did again the next marked step and `text` is stored now."""
         self._follow(text, self.redo)
 
+    def step_alone(self, operation: str) -> None:
+        """Go one step in the history although the store cannot: what results is saved like typing."""
+        self.undo() if operation == "undo" else self.redo()
+
     def _follow(self, text: str, move: Any) -> None:
         from tui.draft import changed_lines
 

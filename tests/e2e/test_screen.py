@@ -1,0 +1,169 @@
+"""The program as a person meets it: a process in a real terminal."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.terminal import Terminal
+
+ESC = "\x1b"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    personas = tmp_path / "home" / "personas"
+    personas.mkdir(parents=True)
+    (personas / "optimist.toml").write_text(
+        'name = "Optimist" # mine\nsystem_prompt = """\nYou see the good side.\nBe short.\n"""\n'
+    )
+    return tmp_path
+
+
+def start(folder: Path, *more: str, **options: object) -> Terminal:
+    arguments = ["--home", str(folder / "home"), "--model", "offline", *more]
+    return Terminal(arguments, folder, **options)  # type: ignore[arg-type]
+
+
+def prompt_file(folder: Path) -> str:
+    return (folder / "home" / "personas" / "optimist.toml").read_text()
+
+
+def test_a_message_changes_the_file_and_the_editor_shows_it(folder: Path) -> None:
+    with start(folder) as terminal:
+        terminal.until("You see the good side.")
+        terminal.until("saved")
+        terminal.send("replace short with brief\r")
+        terminal.until("Be brief.")
+        terminal.until("╭")
+        terminal.until("edit_system_prompt")
+        assert prompt_file(folder) == (
+            'name = "Optimist" # mine\nsystem_prompt = """\nYou see the good side.\nBe brief.\n"""\n'
+        )
+        terminal.until("hide output")
+        terminal.send(ESC)
+        terminal.until(lambda: "Agent" not in terminal.text)
+        terminal.until("edit_system_prompt +1 −1")
+        terminal.send("\x1bOs" if False else "\x0f")  # Ctrl+O
+        terminal.until("pinned")
+        terminal.send("\x1b[19~")  # F8
+        terminal.until("Be short.")
+        terminal.until(lambda: "Be short." in prompt_file(folder))
+        terminal.send("\x03")
+        terminal.until("again to quit")
+        terminal.send("\x03")
+        assert terminal.ended() == 0
+        assert terminal.restored
+
+
+def test_typing_in_the_editor_is_saved_by_itself(folder: Path) -> None:
+    with start(folder, "open", "optimist") as terminal:
+        terminal.until("You see")
+        terminal.send("\x1bOR")  # F3
+        terminal.until("Esc chat")
+        terminal.send("Always. ")
+        terminal.until(lambda: "Always. You see the good side." in prompt_file(folder))
+        terminal.until("saved")
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.ended(3) == 143
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_saves_restores_the_terminal_and_ends_within_a_second(
+    folder: Path, number: signal.Signals, code: int
+) -> None:
+    with start(folder) as terminal:
+        terminal.until("You see")
+        terminal.send("\x1bOR")
+        terminal.until("Esc chat")
+        terminal.send("Now. ")
+        terminal.until("unsaved")
+        begun = time.monotonic()
+        terminal.process.send_signal(number)
+        assert terminal.ended(5) == code
+        assert time.monotonic() - begun < 3
+        assert terminal.restored
+        assert "Now. You see" in prompt_file(folder)
+
+
+def test_a_lost_terminal_ends_the_program(folder: Path) -> None:
+    with start(folder) as terminal:
+        terminal.until("You see")
+        terminal.send("\x1bOR")
+        terminal.until("Esc chat")
+        terminal.send("Kept. ")
+        terminal.until(lambda: "Kept. You" in prompt_file(folder))
+        terminal.hang_up()
+        assert terminal.ended(6) != 0
+
+
+def test_a_long_paste_arrives_whole_and_sends_nothing(folder: Path) -> None:
+    with start(folder) as terminal:
+        terminal.until("You see")
+        terminal.send("\x1bOR")
+        terminal.until("Esc chat")
+        text = "".join(f"line {number}\r" for number in range(20_000))
+        terminal.paste(text + ESC + "[31m[/]")
+        wanted = text.replace("\r", "\n")
+        terminal.until(lambda: wanted in prompt_file(folder), seconds=20)
+        assert "\\u001B[31m[/]You see" in prompt_file(folder)
+        assert not list((folder / "home" / "agent-sessions").glob("*.jsonl"))
+
+
+def test_no_sequence_from_a_persona_or_a_model_reaches_the_terminal(folder: Path) -> None:
+    hostile = (
+        'name = "[/] \\u001b]0;owned\\u0007 \\u009b31m"\nsystem_prompt = "\\u001b[5mblink \\u202e [bold]x"\n'
+    )
+    (folder / "home" / "personas" / "optimist.toml").write_text(hostile)
+    with start(folder) as terminal:
+        terminal.until("blink")
+        terminal.send("show the prompt\r")
+        terminal.until("get_persona")
+        terminal.until("hide output")
+        terminal.process.send_signal(signal.SIGTERM)
+        terminal.ended()
+        sent = bytes(terminal.received).decode("utf-8", "replace")
+        assert "owned" not in re.sub(r"[^\x1b]*", "", sent)
+        assert "\x1b]0;owned" not in sent
+        assert "\x1b[5m" not in sent
+        assert "\x9b" not in sent
+        assert "\u202e" not in sent
+        assert "[/]" in sent
+
+
+def test_resizing_below_and_above_the_smallest_size(folder: Path) -> None:
+    with start(folder, size=(140, 40)) as terminal:
+        terminal.until("You see")
+        terminal.until("Settings")
+        terminal.resize(40, 10)
+        terminal.until("too small")
+        terminal.resize(60, 15)
+        terminal.until("You see")
+        terminal.send("hello\r")
+        terminal.until("hello")
+        terminal.resize(200, 50)
+        terminal.until("Max tokens")
+
+
+def test_without_a_terminal_it_says_so(folder: Path) -> None:
+    import subprocess
+    import sys
+
+    from tests.e2e.terminal import ROOT
+
+    done = subprocess.run(
+        [sys.executable, "-m", "tui", "--home", str(folder / "home")],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("persona: ")
+    assert done.stderr.count("\n") == 1

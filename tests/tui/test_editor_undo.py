@@ -1,0 +1,145 @@
+"""One timeline of undo: what was typed and what the agent did, in the order it happened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.models.scripted import ToolUse, answer
+from tests.tui.program import make_store, program
+from tui.screens.conflict import ChooseText
+from tui.widgets import text_editor
+
+TEXT = "first line\nsecond line\nthird line\n"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+
+
+def edits(*pairs: tuple[str, str]) -> list[list[object]]:
+    """Answers that make these edits one after the other, then say so."""
+    return [
+        *[answer(ToolUse("edit_system_prompt", {"old": old, "new": new})) for old, new in pairs],
+        answer("Done."),
+    ]
+
+
+async def test_a_run_is_one_step_between_what_was_typed_before_and_after(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    script = edits(("second", "2nd"), ("third", "3rd"))
+    async with program(store, *script) as p:
+        await p.press("f3")
+        await p.write("a")
+        await p.run_to_end("change two lines")
+        await p.press("f3")
+        p.prompt.move_cursor(p.prompt.document.end)
+        await p.write("z")
+        await p.until(lambda: p.on_disk("one") == "afirst line\n2nd line\n3rd line\nz")
+        wanted = ["afirst line\n2nd line\n3rd line\n", "afirst line\nsecond line\nthird line\n", TEXT]
+        for text in wanted:
+            await p.press("ctrl+z")
+            await p.until(lambda text=text: p.prompt.raw == text)
+            await p.until(lambda text=text: p.on_disk("one") == text and p.state == "saved")
+        for text in [wanted[1], wanted[0], "afirst line\n2nd line\n3rd line\nz"]:
+            await p.press("ctrl+y")
+            await p.until(lambda text=text: p.prompt.raw == text)
+            await p.until(lambda text=text: p.on_disk("one") == text and p.state == "saved")
+
+
+async def test_undoing_a_run_in_the_editor_undoes_all_it_did(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    script = [
+        answer(ToolUse("update_persona_name", {"name": "Renamed"})),
+        answer(ToolUse("create_test_input", {"content": "new"})),
+        *edits(("second", "2nd")),
+    ]
+    async with program(store, *script) as p:
+        before = p.file("one").read_text()
+        await p.run_to_end("change much")
+        assert store.get("one").name == "Renamed"
+        await p.press("f3", "ctrl+z")
+        await p.until(lambda: p.file("one").read_text() == before)
+        await p.until(lambda: p.prompt.raw == TEXT)
+        assert not p.main.tests.rows.rows
+        assert p.main.settings.field("name").raw == "One"
+        assert any(message.startswith("Undone") for message in p.messages)
+
+
+async def test_f8_undoes_the_agents_last_run_wherever_the_focus_is_and_f9_does_it_again(
+    tmp_path: Path,
+) -> None:
+    async with program(make_store(tmp_path), *edits(("second", "2nd"))) as p:
+        await p.run_to_end("change it")
+        await p.press("f8")
+        await p.until(lambda: p.on_disk("one") == TEXT and p.prompt.raw == TEXT)
+        await p.press("f9")
+        await p.until(lambda: "2nd" in p.on_disk("one") and "2nd" in p.prompt.raw)
+        assert any(message.startswith("Done again") for message in p.messages)
+
+
+async def test_f8_keeps_what_was_typed_since(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), *edits(("third", "3rd"))) as p:
+        await p.run_to_end("change it")
+        await p.press("f3")
+        await p.write("my ")
+        await p.press("f8")
+        await p.until(lambda: p.on_disk("one") == "my first line\nsecond line\nthird line\n")
+        await p.until(lambda: p.prompt.raw == "my first line\nsecond line\nthird line\n")
+        await p.press("ctrl+z")
+        await p.until(lambda: p.on_disk("one") == "my first line\nsecond line\n3rd line\n")
+
+
+async def test_f8_shows_both_where_what_was_typed_touches_the_run(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), *edits(("first", "1st"))) as p:
+        await p.run_to_end("change it")
+        await p.press("f3")
+        await p.write("my ")
+        await p.until(lambda: p.on_disk("one").startswith("my 1st line"))
+        await p.press("f8")
+        await p.dialog(ChooseText)
+        assert p.on_disk("one").startswith("my 1st line")
+        await p.press("1")
+        await p.until(lambda: p.on_disk("one") == TEXT)
+        await p.until(lambda: p.prompt.raw == TEXT)
+
+
+async def test_undo_goes_on_in_the_store_where_the_editor_knows_no_more(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, *edits(("second", "2nd"))) as p:
+        await p.run_to_end("change it")
+    async with program(store) as p:
+        await p.press("f3", "ctrl+z")
+        await p.until(lambda: p.prompt.raw == TEXT)
+        assert p.on_disk("one") == TEXT
+        await p.press("ctrl+y")
+        await p.until(lambda: "2nd" in p.prompt.raw)
+
+
+async def test_nothing_to_undo_is_said(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        await p.press("f8")
+        await p.until(lambda: p.messages)
+        assert p.on_disk("one") == TEXT
+
+
+async def test_undo_after_a_paste_longer_than_the_editor(tmp_path: Path) -> None:
+    from textual import events
+
+    async with program(make_store(tmp_path)) as p:
+        await p.press("f3")
+        p.prompt.post_message(events.Paste("line\n" * 300))
+        await p.until(lambda: p.on_disk("one") == "line\n" * 300 + TEXT)
+        await p.press("ctrl+z")
+        await p.until(lambda: p.on_disk("one") == TEXT)
+
+
+async def test_undo_in_a_list_undoes_the_last_change_of_the_persona(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), persona_id="two") as p:
+        await p.press("f4", "x")
+        await p.until(lambda: not p.store.get("two").test_inputs)
+        await p.press("ctrl+z")
+        await p.until(lambda: p.store.get("two").test_inputs)
+        await p.until(lambda: len(p.main.tests.rows.rows) == 1)
