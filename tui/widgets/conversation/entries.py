@@ -81,7 +81,9 @@ class AnswerEntry(Entry):
         return self._turn
 
     def weight(self) -> tuple[int, int]:
-        return len(self._turn.content), self._turn.content.count("\n")
+        content = self._turn.content
+        # A block of nothing but space has no line.
+        return len(content), content.count("\n") if content.strip() else -1
 
     def make_parts(self) -> list[Part]:
         return [piece_part(piece, self.glyphs) for piece in split(self.text())] + self._mark()

@@ -54,7 +54,7 @@ class Entry:
         """Return its rows at `width`: a guess where nothing was drawn yet."""
         if self._parts is None:
             characters, breaks = self.weight()
-            return breaks + 1 + characters // max(width, 1)
+            return breaks + 1 + (characters // max(width, 1) if breaks >= 0 else 0)
         return self.starts(width)[-1]
 
     def changed(self) -> None:
@@ -80,7 +80,7 @@ class Entry:
         raise NotImplementedError
 
     def weight(self) -> tuple[int, int]:
-        """Return characters and line ends, for a first guess at the height."""
+        """Return characters and line ends, for a first guess at the height; -1 line ends when it has no line."""
         return 0, 0
 
     def text(self) -> str:

@@ -14,7 +14,7 @@ from tui.widgets.conversation.entry import Entry
 from tui.widgets.conversation.lines import Line
 from tui.widgets.conversation.parts import Part
 
-KEPT_LINES = 20_000
+KEPT_LINES = 5_000
 """Lines kept drawn; beyond that, what was on the screen longest ago is forgotten."""
 
 _SHIFT = 32
@@ -257,7 +257,7 @@ class Layout:
         self._drawn[part] = count
 
     def _forget_old(self) -> None:
-        while self._drawn_lines > KEPT_LINES and len(self._drawn) > 8:
+        while self._drawn_lines > KEPT_LINES and len(self._drawn) > 2:
             part, count = self._drawn.popitem(last=False)
             part.forget()
             self._drawn_lines -= count

@@ -1,0 +1,182 @@
+"""Where everything lies: sums against a plain count, guesses that never move what is seen, work that stays bounded."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.turns import AssistantTextTurn, Turn, UserTurn
+from tui.widgets.conversation import parts
+from tui.widgets.conversation.entries import entry_for
+from tui.widgets.conversation.layout import Layout, Place
+from tui.widgets.conversation.lines import Glyphs
+from tui.widgets.conversation.parts import PLAIN_FROM, Stream
+from tui.widgets.conversation.pieces import CUT, Piece
+
+GLYPHS = Glyphs()
+contents = st.sampled_from(
+    [
+        "",
+        "one line",
+        "# Title\n\ntext " * 5,
+        "- a\n- b\n\n" * 4,
+        "word " * 80,
+        "```\ncode\n" + "x\n" * 20 + "```",
+        "a\n\n\nb",
+    ]
+)
+turn_lists = st.lists(
+    st.one_of(
+        contents.map(lambda text: AssistantTextTurn(content=text)),
+        contents.map(lambda text: UserTurn(content=text)),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def filled(turns: list[Turn], width: int = 40) -> Layout:
+    layout = Layout(width)
+    layout.fill([entry_for(turn, GLYPHS, first=not number) for number, turn in enumerate(turns)])
+    return layout
+
+
+def all_places(layout: Layout) -> list[Place]:
+    """Every line there is, in order, by plain counting."""
+    return [
+        Place(index, number, row)
+        for index, entry in enumerate(layout.entries)
+        for number, part in enumerate(entry.parts())
+        for row in range(part.height(layout.width))
+    ]
+
+
+@given(turn_lists, st.integers(0, 200), st.integers(1, 30))
+@settings(max_examples=150)
+def test_rows_and_places_agree_with_a_plain_count(turns: list[Turn], top: int, rows: int) -> None:
+    layout = filled(turns)
+    layout.settle(min(top, layout.height), rows)
+    layout.settle_end(rows)
+    for index in range(len(layout.entries)):
+        layout.entries[index].parts()
+        layout.update(index)
+    places = all_places(layout)
+    assert layout.height == len(places)
+    assert [layout.place_at(row) for row in range(len(places))] == places
+    assert [layout.row_of(place) for place in places] == list(range(len(places)))
+    assert layout.place_at(len(places)) is None
+    assert layout.place_at(-1) is None
+
+
+@given(turn_lists, st.data())
+@settings(max_examples=150)
+def test_scrolling_up_by_a_line_shows_the_line_above(turns: list[Turn], data: st.DataObject) -> None:
+    layout = filled(turns)
+    rows = data.draw(st.integers(1, 12))
+    top = layout.settle_end(rows)
+    seen = [layout.place_at(row) for row in range(top, min(top + rows, layout.height))]
+    while top > 0:
+        top = layout.settle(top - 1, rows)
+        now = [layout.place_at(row) for row in range(top, min(top + rows, layout.height))]
+        assert now[1:] == seen[: len(now) - 1]
+        seen = now
+    assert layout.height == 0 or seen[0] == layout.place_at(0)
+    assert layout.height == len(all_places(layout))
+
+
+@given(turn_lists, st.integers(1, 30), st.integers(20, 90))
+@settings(max_examples=100)
+def test_another_width_keeps_the_line_that_was_first(turns: list[Turn], rows: int, width: int) -> None:
+    layout = filled(turns)
+    top = layout.settle(layout.height // 2, rows)
+    anchor = layout.place_at(top)
+    if anchor is None:
+        return
+    layout.resize(width)
+    found = layout.place_at(layout.settle(layout.row_of(anchor), rows))
+    assert found is not None
+    assert (found.entry, found.part) == (anchor.entry, anchor.part)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 1000), st.integers(0, 1000), st.integers(0, 1000)), min_size=2, max_size=2
+    )
+)
+def test_places_are_ordered_as_they_are_read(pair: list[tuple[int, int, int]]) -> None:
+    first, second = (Place(*numbers) for numbers in pair)
+    assert (first.encode() < second.encode()) == (pair[0] < pair[1])
+    assert Place.decode(first.encode()) == first
+
+
+def test_only_what_is_seen_is_drawn() -> None:
+    layout = filled([AssistantTextTurn(content=f"# {n}\n\ntext\n\n- a\n- b\n") for n in range(3000)])
+    top = layout.settle_end(40)
+    assert layout.drawn_lines < 100
+    layout.settle(top // 2, 40)
+    assert layout.drawn_lines < 200
+
+
+class Meter:
+    """Counts the characters that are drawn as Markdown."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.characters = 0
+        draw = parts.draw_piece
+
+        def counted(piece: Piece, width: int, glyphs: Glyphs) -> list[object]:
+            if piece.kind in ("text", "item"):
+                self.characters += len(piece.text)
+            return draw(piece, width, glyphs)  # type: ignore[return-value]
+
+        monkeypatch.setattr(parts, "draw_piece", counted)
+
+    def take(self) -> int:
+        taken, self.characters = self.characters, 0
+        return taken
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Some **prose** of a few words.\n\n" * 3000,
+        "```\n" + "a line of code\n" * 6000 + "```\n",
+        "- an item with words\n" * 4000,
+        "- " + "one item of many lines\n  " * 4000,
+        "word " * 20_000,
+        "x" * 100_000,
+        "> quoted\n" * 10_000,
+        "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 8000,
+    ],
+    ids=["prose", "fence", "list", "item", "paragraph", "word", "quote", "table"],
+)
+def test_a_frame_late_in_a_long_answer_draws_no_more_than_an_early_one(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meter = Meter(monkeypatch)
+    stream = Stream(GLYPHS)
+    work: list[int] = []
+    closing: list[int] = []
+    for start in range(0, len(text), 50):
+        stream.add(text[start : start + 50])
+        stream.advance(80)
+        work.append(meter.take())
+        done = stream.finish() if start + 50 >= len(text) else []
+        for part in done:
+            part.draw(80)
+        closing.append(meter.take())
+    assert max(work) <= PLAIN_FROM + 60, "an unfinished piece is Markdown only while it is short"
+    tenth = len(work) // 10
+    assert sum(work[-tenth:]) <= 1.2 * sum(work[tenth : 2 * tenth]) + PLAIN_FROM
+    assert max(closing) <= 2 * CUT
+
+
+def test_a_finished_piece_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    meter = Meter(monkeypatch)
+    entry = entry_for(AssistantTextTurn(content="one\n\ntwo\n\nthree"), GLYPHS, first=True)
+    layout = Layout(60)
+    layout.append(entry)
+    for _ in range(5):
+        layout.settle_end(20)
+    assert meter.take() == len("onetwothree")
