@@ -7,7 +7,7 @@ from typing import Literal
 
 from agent.models.offline.intents import AddTest, AddText, Ask, Option, Reference, SetPrompt, Spot
 from agent.models.offline.patterns import fit
-from agent.models.offline.reference import _ORDINAL, NUMBERS, number, ordinal
+from agent.models.offline.reference import NUMBERS, ORDINAL, number, ordinal
 from agent.models.offline.words import Phrase, phrase
 
 _ABBREVIATIONS = frozenset(
@@ -40,9 +40,14 @@ _JOINS = re.compile(r" (?:and|to|with|then|as) ")
 _TALK = re.compile(
     r"^(?:to|as|into|either|maybe|perhaps|not)\b| (?:, )?(?:no|wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b"
 )
+_TAIL = re.compile(
+    r"(?: (?:instead|now|again|too|then|please|ok|,|from now on|from today on|henceforth|going forward|for now|for good"
+    r"|as (?:its|the|a|his|her) (?:new )?name|for (?:the|this) (?:persona|bot)))+$"
+)
+_QUOTE_MARKS = frozenset('"“”„«»')
 _VAGUE = re.compile(
     r"(?:something|anything|whatever|somewhat|some|a bit|a little|a lot|a few|more|less|another|better|a better|a different|a new|a more|an|a nicer|"
-    r"a funnier|one|one of|the opposite|your|what|whatever you|be|sound|feel|have|being|make|like|it|this|that|them|him|her|nothing|none|how)\b"
+    r"the|a|my|our|its|his|her|this|that|these|those|a funnier|one|one of|the opposite|your|what|whatever you|be|sound|feel|have|being|make|like|it|this|that|them|him|her|nothing|none|how)\b"
 )
 _NOUN = r"(?:line|lines|sentence|sentences|rule|rules|text|words|word|phrase|instruction|instructions|bullet|bullet point|point|paragraph|following|statement|note|part|bit|clause|remark|guideline|requirement)"
 _INTRO = rf"(?:(?:the|a|an|this|these|another|one|two|three|following|new|final|extra|additional|more|last|first|closing|opening|short|exact|single) )*(?:{_NOUN} )+(?:(?:saying|that says|that say|that reads|which says|reading|with the text|with|stating|that states|telling it|like|as follows|below) )?(?:[:,;-] )*{{x}}"
@@ -162,21 +167,15 @@ def name_of(part: Phrase | None, *, asked: bool, end: str = "") -> str | None:
         return None
     while part.tokens and part.tokens[0].norm in (":", "simply", "just", "=", "-"):
         part = part.part(1)
-    kept = len(part)
-    while kept and part.tokens[kept - 1].norm in (
-        "instead",
-        "now",
-        "again",
-        "too",
-        "then",
-        "please",
-        "ok",
-        ",",
-        "from-now-on",
+    if tail := _TAIL.search(part.shadow):
+        part = part.part(0, len(part) - len(tail.group().split()))
+    if not part.tokens:
+        return None
+    if (
+        all(token.norm in ".,;:!?-" for token in part.tokens)
+        or len(part) > 14
+        or any(token.kind == "newline" for token in part.tokens)
     ):
-        kept -= 1
-    part = part.part(0, kept)
-    if not part.tokens or len(part) > 14 or any(token.kind == "newline" for token in part.tokens):
         return None
     text = part.raw().strip()
     if (
@@ -192,6 +191,11 @@ def name_of(part: Phrase | None, *, asked: bool, end: str = "") -> str | None:
         return None
     if _TALK.search(part.shadow) or len(inner) > 1 or re.search(r"(?:,| and| &) [a-zß-ÿ]", text):
         return None
+    if any(token.norm in _QUOTE_MARKS for token in part.tokens if token.kind == "mark"):
+        return None  # a quote that was not closed, or that begins with a space
+    words = text.split()
+    if len(words) > 2 and words[0][:1].isupper() and words[-1].isascii() and words[-1].islower():
+        return None  # "Luna whatever comes next": more talk than name
     closing = end.replace(" ", "")
     if closing.startswith(("..", "…")):
         text += closing
@@ -312,7 +316,7 @@ def spot_of(part: Phrase | None) -> Spot | None:
     if part.quoted:
         return Spot("text", part.said())
     unit = r"(?P<u>line|lines|sentence|sentences|rule|bullet|bullet point|instruction|paragraph|statement)"
-    if match := fit(rf"<the>(?P<o>{_ORDINAL}) {unit}(?: (?:of|in|from) <prompt>)?", part):
+    if match := fit(rf"<the>(?P<o>{ORDINAL}) {unit}(?: (?:of|in|from) <prompt>)?", part):
         place = ordinal(match["o"])
         return (
             Spot("sentence" if match["u"].startswith("sentence") else "line", str(place)) if place else None

@@ -29,7 +29,7 @@ from agent.models.offline.intents import (
 from agent.models.offline.mood import mood_of, strip_fillers, unwrap
 from agent.models.offline.patterns import fit
 from agent.models.offline.plan import Answer, Result, make_plan
-from agent.models.offline.reference import _NUMBER, _ORDINAL, number, ordinal
+from agent.models.offline.reference import NUMBER, ORDINAL, number, ordinal
 from agent.models.offline.split import Understood, understand
 from agent.models.offline.topics import best
 from agent.models.offline.words import Phrase, phrase
@@ -191,11 +191,11 @@ def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
         bare = bare.group(match, "x") or bare
     lead = r"(?:(?:i mean|i meant|take|choose|pick|use|option|number|no|do|go with|the|delete|remove|change|show|edit|replace|i want|it's|it is|as an|as a|as|to|into|in|#|answer|yes|,|please|drop|let's go with|let's take)(?: [.,])? )*"
     if match := fit(
-        rf"{lead}(?P<n>{_ORDINAL})(?: (?:one|option|choice|suggestion|of them|line|test|test input|place|version|please))*",
+        rf"{lead}(?P<n>{ORDINAL})(?: (?:one|option|choice|suggestion|of them|line|test|test input|place|version|please))*",
         bare,
     ):
         return _nth(options, ordinal(match["n"]))
-    if match := fit(rf"{lead}(?P<n>{_NUMBER})(?: (?:please|[)]))*", bare):
+    if match := fit(rf"{lead}(?P<n>{NUMBER})(?: (?:please|[)]))*", bare):
         return _nth(options, number(match["n"]))
     chosen = _listed(bare, options)
     if chosen is not None:

@@ -20,6 +20,7 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
         return None
     plain = unwrap(sentence)
     shorter = without_weak_tail(plain.phrase)
+    shorter = unwrap(shorter).phrase if shorter is not None else None
     for phrase in (sentence, plain.phrase, shorter):
         if phrase is not None and (made := apply(READING, phrase, plain.asked)):
             return made

@@ -72,7 +72,7 @@ _TAIL = re.compile(
 )
 _WEAK_TAIL = re.compile(
     "(?: [,.])*(?: (?:now|right now|too|as well|also|instead|then|again|once more|first|immediately|quickly|today|completely|entirely|altogether|real quick|from now on|already"
-    "|anyway|at once|permanently|for good|currently|at the moment|at present|exactly|these days|so far|though))+(?P<end>(?: [.!?,…])*)$"
+    "|anyway|at once|permanently|for good|currently|at the moment|at present|exactly|these days|so far|though|, all of them|all of them))+(?P<end>(?: [.!?,…])*)$"
 )
 _GERUNDS = {
     "renaming": "rename", "calling": "call", "changing": "change", "deleting": "delete", "removing": "remove",

@@ -19,12 +19,12 @@ ORDINALS = {
 NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 }  # fmt: skip
-_ORDINAL = (
+ORDINAL = (
     "(?:very )?(?:"
     + "|".join(ORDINALS)
     + r"|second (?:to )?(?:last|- last)|second-last|second-to-last|next to last|\d{1,4}(?:st|nd|rd|th))"
 )
-_NUMBER = r"(?:\d{1,4}|" + "|".join(NUMBERS) + ")"
+NUMBER = r"(?:\d{1,4}|" + "|".join(NUMBERS) + ")"
 _BAD_TOPIC = re.compile(r"\b(?:if|unless|because|when|except|but|not|or|instead|then|and then|so)\b")
 
 
@@ -41,6 +41,18 @@ class TestInput:
 _NO_ID = frozenset(
     [
         "C",
+        "input",
+        "inputs",
+        "case",
+        "cases",
+        "prompt",
+        "prompts",
+        "message",
+        "messages",
+        "question",
+        "questions",
+        "entry",
+        "entries",
         "about",
         "and",
         "or",
@@ -112,12 +124,12 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
         return part.group(match, name)
 
     if match := fit(
-        rf"<the>(?P<n>{_ORDINAL}) (?:<tests>|<test>|one|entry|item|of them)(?: (?:of|in|from|on|among) (?:the |my |all |our |these |those )*(?:<tests>|list|them))?",
+        rf"<the>(?P<n>{ORDINAL}) (?:<tests>|<test>|one|entry|item|of them)(?: (?:of|in|from|on|among) (?:the |my |all |our |these |those )*(?:<tests>|list|them))?",
         part,
     ):
         return _at(ordinal(match["n"]))
     if match := fit(
-        rf"<the>(?:<tests>|<test>|one|entry|item) (?:number |no |no \. |nr |nr \. |num |# )?(?P<n>{_NUMBER})",
+        rf"<the>(?:<tests>|<test>|one|entry|item) (?:number |no |no \. |nr |nr \. |num |# )?(?P<n>{NUMBER})",
         part,
     ):
         return (
@@ -125,7 +137,7 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
             if match["n"].isdigit()
             else _at(number(match["n"]))
         )
-    if match := fit(rf"(?:(?:the )?number |no \. |# )(?P<n>{_NUMBER})", part):
+    if match := fit(rf"(?:(?:the )?number |no \. |# )(?P<n>{NUMBER})", part):
         return _at(number(match["n"]))
     if fit("(?:both|both of|both of the|both the|both of them|both of my|both my)(?: <tests>)?", part):
         return (Reference("both"),)
@@ -135,11 +147,11 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
         part,
     ):
         return (Reference("all"),)
-    if match := fit(rf"<the>(?P<which>first|last) (?P<n>{_NUMBER}) (?:<tests>|ones|entries)", part):
+    if match := fit(rf"<the>(?P<which>first|last) (?P<n>{NUMBER}) (?:<tests>|ones|entries)", part):
         count = number(match["n"]) or 0
         places = range(1, count + 1) if match["which"] == "first" else range(-count, 0)
         return tuple(Reference("number", str(place)) for place in places) if 0 < count <= 50 else None
-    if match := fit(rf"<the>(?:<tests>|numbers) (?P<a>{_NUMBER}) (?:-|to|through) (?P<b>{_NUMBER})", part):
+    if match := fit(rf"<the>(?:<tests>|numbers) (?P<a>{NUMBER}) (?:-|to|through) (?P<b>{NUMBER})", part):
         first, last = number(match["a"]) or 0, number(match["b"]) or 0
         if 0 < first <= last <= first + 50:
             return tuple(Reference("number", str(place)) for place in range(first, last + 1))
@@ -173,9 +185,9 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
     if fit("(?:the|that|this|my|our) <test>", part) or fit("(?:that|this) one", part) or fit("it", part):
         return (Reference("pronoun"),)
     if noun:
-        if match := fit(rf"<the>(?P<n>{_ORDINAL})(?: one)?", part):
+        if match := fit(rf"<the>(?P<n>{ORDINAL})(?: one)?", part):
             return _at(ordinal(match["n"]))
-        if match := fit(rf"(?:number |# )?(?P<n>{_NUMBER})", part):
+        if match := fit(rf"(?:number |# )?(?P<n>{NUMBER})", part):
             return (Reference("id_or_number", str(number(match["n"]))),)
         if match := fit("{xq}", part):
             return _exact(group(match, "x"))

@@ -27,7 +27,7 @@ from agent.models.offline.intents import (
     Talk,
 )
 from agent.models.offline.mood import strip_fillers
-from agent.models.offline.patterns import LONGEST
+from agent.models.offline.patterns import LONGEST, fit
 from agent.models.offline.rules.inputs import ANOTHER, IT
 from agent.models.offline.steps import CONNECTORS, MOST_CUTS, SEQUENCE, Step, cut_sentences
 from agent.models.offline.words import Phrase, Token, phrase
@@ -123,6 +123,10 @@ def _gather(steps: list[Step]) -> Understood:
         if step.intents is None:
             unclear.append(step.phrase.raw().strip())
             continue
+        if intents and (filled := _spelled_out(step.phrase, intents[-1])):
+            intents[-1] = filled
+            requested = True
+            continue
         for intent in step.intents:
             late = (
                 isinstance(intent, Hold) and intent.mood == "negated" and not _ELSE.search(step.phrase.shadow)
@@ -138,9 +142,46 @@ def _gather(steps: list[Step]) -> Understood:
                 intent = _another(intents, intent.content)
             intents.append(intent)
         requested = requested or is_request(step.intents)
+    intents = [intent for intent in intents if not _answered(intent, intents)]
     aside = {"comment", "thanks", "hello"} | ({"nothing"} if requested else set())
     polite = [i for i in intents if not (isinstance(i, Talk) and i.subject in aside)]
     return Understood(tuple(polite or intents[:1]), tuple(unclear))
+
+
+_FILLS = {"name": Rename, "prompt": SetPrompt, "test": AddTest, "text": AddText, "content": ChangeTest}
+
+
+def _answered(intent: Intent, intents: list[Intent]) -> bool:
+    """Whether a question ("rename it": to what?) is answered in the same message ("call it Luna")."""
+    return (
+        isinstance(intent, Ask)
+        and intent.blank != ""
+        and not intent.options
+        and intent.question.startswith("What should")
+        and any(isinstance(other, _FILLS[intent.blank]) for other in intents[intents.index(intent) :])
+    )
+
+
+def _spelled_out(said: Phrase, before: Intent) -> Intent | None:
+    """Return the request "add a test input" makes with "it should say “…”" after it."""
+    if not isinstance(before, Ask) or before.options or not before.blank:
+        return None
+    match = fit(
+        "(?:it|this|that|the text|the content|the words) (?:should|must|is to|will|shall) (?:say|read|be|ask|be called)(?: :)? {xq}",
+        said,
+    )
+    part = said.group(match, "x") if match else None
+    if part is None:
+        return None
+    made: dict[str, Intent] = {
+        "name": Rename(part.said()),
+        "prompt": SetPrompt(part.said()),
+        "text": AddText(part.said()),
+        "test": AddTest(part.said()),
+    }
+    if before.blank == "content" and before.reference is not None:
+        return ChangeTest(before.reference, part.said())
+    return made.get(before.blank)
 
 
 def _told_before(before: list[Intent]) -> Reference | None:

@@ -15,7 +15,7 @@ from agent.models.offline.intents import (
     Spot,
 )
 from agent.models.offline.patterns import fit
-from agent.models.offline.reference import _ORDINAL, NUMBERS, number, ordinal, parse
+from agent.models.offline.reference import NUMBERS, ORDINAL, number, ordinal, parse
 from agent.models.offline.rules.rule import RuleSet, Said
 from agent.models.offline.words import Phrase
 
@@ -254,11 +254,11 @@ _NUMBER = r"(?:\d{1,4}|" + "|".join(NUMBERS) + ")"
 
 
 @RULES.on(
-    rf"(?:<show>|what is|what's|what was) (?:in )?<the>(?P<o>{_ORDINAL}) (?P<u>line|sentence|rule|"
+    rf"(?:<show>|what is|what's|what was) (?:in )?<the>(?P<o>{ORDINAL}) (?P<u>line|sentence|rule|"
     rf"paragraph|instruction)(?: (?:of|in|from) <prompt>)?",
     rf"(?:<show>|what is|what's) (?:on |in )?(?P<u>line|sentence|rule) (?:number |# "
     rf")?(?P<n>{_NUMBER})(?: (?:of|in|from) <prompt>)?",
-    rf"what does <the>(?P<o>{_ORDINAL}) (?P<u>line|sentence|rule|paragraph)(?: (?:of|in) <prompt>)? say",
+    rf"what does <the>(?P<o>{ORDINAL}) (?P<u>line|sentence|rule|paragraph)(?: (?:of|in) <prompt>)? say",
     rf"what does (?P<u>line|sentence|rule) (?P<n>{_NUMBER})(?: (?:of|in) <prompt>)? say",
     r"how does <prompt> (?P<o>start|begin|end)(?P<u>)",
 )

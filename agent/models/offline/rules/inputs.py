@@ -96,9 +96,7 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
     if part is None:
         return None
     head = said.match.string[: said.match.start("x")]
-    if re.search(
-        r"\b(?:first|second|third|last|final|fourth|sum|rain)\b", said.match.string[said.match.end("x") :]
-    ):
+    if re.search(r"\b(?:first|second|third|last|final|fourth)\b", said.match.string[said.match.end("x") :]):
         return None
     quotes = part.quotes()
     if (
@@ -112,16 +110,17 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
     if (
         quotes
         and len(quotes) > 1
-        and all(
-            t.kind == "quote" or t.norm in ("and", ",", "&", ";", "then", "NL", "-", "*", "•")
-            for t in part.tokens
-        )
+        and all(t.kind in ("quote", "newline") or t.norm in _BETWEEN for t in part.tokens)
     ):
         return tuple(AddTest(quote) for quote in quotes)
     if quotes and not part.quoted and len(part) <= 3 and len(quotes) == 1:
         return AddTest(quotes[0])
     if part.quoted:
         text = content.clean_block(part.said())
+        inner = content.again(text)
+        if len(inner.quotes()) > 1 and inner.tokens[0].kind == "quote":
+            several = all(t.kind in ("quote", "newline") or t.norm in _BETWEEN for t in inner.tokens)
+            return tuple(AddTest(quote) for quote in inner.quotes()) if several else None
         return (
             AddTest(text)
             if text.strip()
@@ -142,6 +141,10 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
         (Option(f"Add the test input “{typed}”", (AddTest(typed),), typed),),
         "test",
     )
+
+
+_BETWEEN = frozenset({"and", ",", "&", ";", "then", "-", "*", "•", "/", "|", "as", "well"})
+"""What may stand between several quoted texts."""
 
 
 def _items(text: str) -> list[str]:
@@ -168,6 +171,7 @@ def _add_test_named(said: Said) -> Intent | None:
 
 @RULES.on(
     "(?:<add>) (?:a|another|one more)(?: new)? one (?:[:,-] |saying |that says |that asks )+{xq}",
+    "(?:<add>) {xq} as (?:a |another )(?:new )?one(?: instead)?",
 )
 def _add_one(said: Said) -> Intent | None:
     return AddTest(content.clean_block(said.text("x")), ANOTHER)
@@ -214,7 +218,7 @@ def _copy(said: Said) -> Intent | None:
 @RULES.on(
     "(?:<delete>) (?P<k>.+?) (?:except|except for|but|apart from|other than|save|besides|but not|"
     "but keep|and keep only|but leave) {x}",
-    "(?:keep|leave) (?:only|just|nothing but) {x}(?P<k>)(?: (?:and|,) (?:<delete>) (?:the rest|all "
+    "(?:(?:only|just) keep|keep only|(?:keep|leave) (?:only|just|nothing but)) {x}(?P<k>)(?: (?:and|,) (?:<delete>) (?:the rest|all "
     "(?:the )?others|the others|everything else))?",
     "(?:keep|leave) {x}(?P<k>) (?:and|,|but) (?:<delete>) (?:the rest|all (?:the )?others|the "
     "others|everything else|all other <tests>|the other <tests>|all the other <tests>)",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.models.offline import content
 from agent.models.offline.intents import Ask, Intent, Option, Rename, Talk, Undo
 from agent.models.offline.patterns import fit
@@ -61,6 +63,9 @@ def _undo_what(said: Said) -> Intent:
 
 
 def _renamed(said: Said, group: str = "x") -> Intent:
+    given = said.part(group)
+    if given is None or all(token.norm in ".,;:!?" for token in given.tokens):
+        return Ask("What should the new name be?", (), "name")
     name = content.name_of(said.part(group), asked=said.asked, end=said.end())
     if name is None:
         part = said.part(group)
@@ -83,7 +88,11 @@ def _renamed(said: Said, group: str = "x") -> Intent:
     "<name> (?:should|must|shall|needs to|has to|is to|ought to|will|may)(?: now| instead| rather| "
     "just| simply| really)* (?:be changed to|be set to|be updated to|become|be|read|say|change "
     "to)(?: :)? {x}",
-    "(?:the )?(?:new )?name (?::|=|- >|→) {x}",
+    "(?:<name>|(?:the )?new name) (?::|=|- >|→) {x}",
+    "(?:the |its |my |our )?new name (?:is|should be|will be|shall be)(?: :)? {x}",
+    "(?:<change>) <name> (?:field |over )+(?:to |:|= )+{x}",
+    "(?:i'd prefer|i would prefer|i'd like|i'd love)(?: it)? if <it> (?:was|were|is|would be|could be|were to be) (?:called|named) {x}",
+    "let <it> be (?:called|named) {x}",
     "let <name> be {x}",
     "(?:i want|i'd like|i would like|i'd prefer|i prefer|i need|make) <name> (?:to be |to read |to say )?{x}",
     "(?:use|take|pick|choose|go with|have|set|put|give it|give <it>) {x} (?:as|for) <name>",
@@ -106,7 +115,6 @@ def _renamed(said: Said, group: str = "x") -> Intent:
     "fits|suits it|would fit|would suit it)(?: (?:much|far|a lot|way|so much))? (?:better|nicer|"
     "best)",
     "{x} (?:would be|would make) a (?:better|nicer|much better) name(?: for <it>)?",
-    "rename <it> {x}",
     "(?:new|different) name , {x}",
     "(?:call) <name> {x}",
 )
@@ -118,6 +126,14 @@ def _rename(said: Said) -> Intent | None:
         and (parse(part) is not None or fit("<prompt>|<tests>|<test>|<name>", part))
     ):
         return None
+    return _renamed(said)
+
+
+@RULES.on("rename <it> {x}")
+def _rename_without_to(said: Said) -> Intent | None:
+    part = said.part("x")
+    if part is not None and not part.quoted and re.search(r"(?:^| )(?:to|as|into)(?: |$)", part.shadow):
+        return Ask("What should the new name be? Best in quotes.", (), "name")
     return _renamed(said)
 
 

@@ -74,14 +74,11 @@ def _several_lines(part: Phrase) -> tuple[Intent, ...] | None:
 
 @RULES.on(
     "(?:<delete>) {x}",
-    "(?:the|that) {y} (?:line|sentence|rule|instruction|bullet) (?:can|should|must|has to|needs "
-    "to) (?:go|be removed|be deleted|disappear)",
+    "(?P<x>(?:the|that|line|sentence) .+?) (?:can|should|must|has to|needs to|ought to) (?:now )?(?:go|be "
+    "removed|be deleted|be dropped|disappear)(?: from <prompt>)?",
     "(?:i|we) (?:do not|don't|no longer)(?: need| want)+ {x}(?: (?:any more|anymore|any longer))?",
 )
 def _remove_somewhere(said: Said) -> tuple[Intent, ...] | Intent | None:
-    if said.match.groupdict().get("y"):
-        part = said.part("y")
-        return RemoveText(Spot("about", part.said()), "prompt") if part and len(part) <= 4 else None
     part = said.part("x")
     if part is None or len(part) > 14:
         return None

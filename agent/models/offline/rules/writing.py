@@ -7,7 +7,7 @@ import re
 from agent.models.offline import content
 from agent.models.offline.intents import AddText, Ask, Intent, Option, SetPrompt, Spot, Talk
 from agent.models.offline.patterns import fit
-from agent.models.offline.reference import parse
+from agent.models.offline.reference import NUMBER, ORDINAL, number, ordinal, parse
 from agent.models.offline.rules.rule import RuleSet, Said
 
 RULES = RuleSet()
@@ -77,7 +77,8 @@ def _added(said: Said, group: str, place: str, spot: Spot | None = None) -> Inte
     "|simply |exactly )*(?:: )?{xq}",
     "(?:use|take|set|put|have|make) {xq} (?:as|for|to be) <prompt>",
     "(?:use|take) (?:this|the following) (?:as|for) <prompt> (?:: )?{xq}",
-    "(?:write|create|make|start|here is|here's|use|set|give <it>) (?:a |the |this |my )*(?:new |"
+    "(?:write|create|make|start|here is|here's|use|set|give <it>|i want|i need|i'd like) "
+    "(?:a |the |this |my |completely |totally |whole |entirely )*(?:new |"
     "different )+(?:system )?prompt (?:[:,-] )*{xq}",
     "(?:the )?(?:new )?(?:system )?(?:prompt|instructions) (?::|=|- >|→) {x}",
     "let <prompt> be {x}",
@@ -142,6 +143,24 @@ def _empty(said: Said) -> Intent:
 
 
 # --- adding -----------------------------------------------------------------------------------------------
+
+
+@RULES.on(
+    rf"(?:<add>) {{x}} (?:as|at|on|in|into) (?:the )?(?:new )?line (?:number )?(?P<n>{NUMBER})(?: (?:of|in) <prompt>)?",
+    rf"(?:<add>) (?:as|at|on) (?:the )?(?:new )?line (?:number )?(?P<n>{NUMBER})(?: (?:of|in) <prompt>)? (?:[:,-] )?{{xq}}",
+)
+def _insert_as_line(said: Said) -> Intent | None:
+    place = number(said.match["n"])
+    return _added(said, "x", "before", Spot("line", str(place))) if place else None
+
+
+@RULES.on(
+    rf"(?:<add>) {{x}} between (?:the )?(?:lines? |sentences? )?(?P<a>{NUMBER}|{ORDINAL})(?: line| sentence)?"
+    rf" and (?:the )?(?:line |sentence )?(?P<b>{NUMBER}|{ORDINAL})(?: lines?| sentences?)?(?: (?:of|in) <prompt>)?"
+)
+def _insert_between(said: Said) -> Intent | None:
+    first, second = (number(said.match[n]) or ordinal(said.match[n]) or 0 for n in ("a", "b"))
+    return _added(said, "x", "after", Spot("line", str(first))) if 0 < first == second - 1 else None
 
 
 @RULES.on(
@@ -223,6 +242,9 @@ def _add_at_edge(said: Said) -> Intent | None:
     f"(?:to|in|into) <prompt>)?",
     "(?P<v>append|tack on|attach) {x}",
     "(?P<v>append) (?:: )?{x}",
+    "(?:make sure|ensure|see to it|check)(?: that)? <prompt> (?:also )?(?:says|mentions|contains|includes|has) {xq}",
+    "<prompt> (?:also )?(?:needs|needs to have|requires|could use) (?:<the>(?:new |extra )?(?:line|sentence|rule) (?:saying|that says|that reads|: )?)?{xq}",
+    "(?:another |one more |a )?new (?:rule|line|sentence|instruction)(?: for <prompt>)? [:-] {x}",
     "(?:make|let|have) <prompt> (?:also )?(?:to )?(?:say|mention|include|contain) {x}",
     "{xq} (?:should|must|needs to|has to) (?:also )?(?:be (?:added|appended|in|included|part of|"
     "put)|go)(?: (?:to|in|into|of))* <prompt>",
