@@ -187,7 +187,7 @@ def _add_test_of(said: Said) -> Intent | None:
         part is None
         or part.quoted
         or len(part) > 3
-        or re.search(r"\b(?:to|the|in|of|from|as|first|last)\b|[:,]", part.shadow)
+        or re.search(r"\b(?:to|the|in|of|from|as|first|last|tests?|inputs?|examples?|samples?)\b|[:,]", part.shadow)
     ):
         return None
     topic = content.topic_of(part)
