@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
 
 from agent.config import (
     AgentContext,
@@ -22,65 +19,22 @@ from agent.config import (
 )
 from agent.events import AgentEnd, Event, Outcome, ToolEnd, ToolStart, TurnDelta, TurnEnd, TurnStart
 from agent.limits import Limits
+from agent.listeners import Listener, Listeners
 from agent.loop import find_continuation, run_loop
 from agent.models.base import Model, ModelError, ThinkingLevel
 from agent.models.retry import RetryPolicy
 from agent.models.stalls import Clock, SystemClock
 from agent.run import Interrupts
+from agent.state import AgentState, Queue, QueueMode
 from agent.tool import AfterToolCall, BeforeToolCall, Tool
 from agent.turns import AssistantTextTurn, CustomTurn, NoticeTurn, ThinkingTurn, Turn, UserTurn
 from personas.errors import PersonaError
 
-log = logging.getLogger(__name__)
-
-QueueMode = Literal["one_at_a_time", "all"]
-Listener = Callable[[Event], Any]
+__all__ = ["Agent", "AgentBusy", "AgentState", "Listener", "QueueMode"]
 
 
 class AgentBusy(PersonaError):
     """A run is active; steer it, wait for it, or stop it first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentState:
-    """What an agent is and does at one moment; later changes do not show in it.
-
-    Attributes:
-        turns: the finished turns of the conversation.
-        is_streaming: whether a run is active.
-        streaming_turn: the turn being streamed, with what came of it so far, or None.
-        pending_tool_calls: ids of the call turns between `tool_start` and `tool_end`.
-        error: why the last run failed, or None.
-    """
-
-    system_prompt: str
-    model: Model
-    thinking: ThinkingLevel
-    tools: tuple[Tool, ...]
-    turns: tuple[Turn, ...]
-    is_streaming: bool
-    streaming_turn: Turn | None
-    pending_tool_calls: frozenset[str]
-    error: ModelError | None
-
-
-class _Queue:
-    """User turns that wait for their moment."""
-
-    def __init__(self, mode: QueueMode) -> None:
-        self.mode: QueueMode = mode
-        self.turns: list[UserTurn] = []
-
-    def take(self) -> list[UserTurn]:
-        """Remove and return what one delivery brings: the oldest, or all."""
-        count = 1 if self.mode == "one_at_a_time" else len(self.turns)
-        taken, self.turns = self.turns[:count], self.turns[count:]
-        return taken
-
-    def take_all(self) -> list[UserTurn]:
-        """Remove and return everything."""
-        taken, self.turns = self.turns, []
-        return taken
 
 
 class Agent:
@@ -152,10 +106,9 @@ class Agent:
         self._clock: Clock = clock or SystemClock()
         self._turns: list[Turn] = list(turns)
         self._turns_seen: tuple[Turn, ...] | None = None
-        self._steering = _Queue(steering_mode)
-        self._follow_up = _Queue(follow_up_mode)
-        self._listeners: list[Listener] = []
-        self._complained: set[int] = set()
+        self._steering = Queue(steering_mode)
+        self._follow_up = Queue(follow_up_mode)
+        self._listeners = Listeners(on_cancel=lambda: self.abort("the program cancelled the run"))
         self._task: asyncio.Task[AgentEnd] | None = None
         self._interrupts: Interrupts | None = None
         self._streaming: dict[str, tuple[Turn, list[str]]] = {}
@@ -330,18 +283,7 @@ class Agent:
         Returns:
             A function that unsubscribes it.
         """
-        self._listeners = [*self._listeners, listener]
-        subscribed = True
-
-        def unsubscribe() -> None:
-            nonlocal subscribed
-            if subscribed:
-                subscribed = False
-                listeners = self._listeners.copy()
-                listeners.remove(listener)
-                self._listeners = listeners
-
-        return unsubscribe
+        return self._listeners.add(listener)
 
     # Inside
 
@@ -350,7 +292,7 @@ class Agent:
             raise AgentBusy(f"{what} while the agent works; wait for it or stop it first.")
 
     @staticmethod
-    def _enqueue(queue: _Queue, said: str | UserTurn) -> UserTurn:
+    def _enqueue(queue: Queue, said: str | UserTurn) -> UserTurn:
         turn = UserTurn(content=said) if isinstance(said, str) else said
         queue.turns.append(turn)
         return turn
@@ -426,49 +368,7 @@ class Agent:
             self._pending.pop(event.call.id, None)
         elif isinstance(event, AgentEnd):
             self._error = event.error
-        listeners = self._listeners
-        for index, listener in enumerate(listeners):
-            try:
-                result = listener(event)
-            except Exception as error:  # noqa: BLE001 - a listener must not break the run
-                self._complain(listener, error)
-                continue
-            if result is not None and inspect.isawaitable(result):
-                return self._tell(event, result, listener, listeners[index + 1 :])
-        return None
-
-    async def _tell(
-        self, event: Event, pending: Awaitable[Any], listener: Listener, others: Sequence[Listener]
-    ) -> None:
-        """Await one listener, then call and await the others in order."""
-        await self._await(pending, listener)
-        for other in others:
-            try:
-                result = other(event)
-            except Exception as error:  # noqa: BLE001 - a listener must not break the run
-                self._complain(other, error)
-                continue
-            if result is not None and inspect.isawaitable(result):
-                await self._await(result, other)
-
-    async def _await(self, pending: Awaitable[Any], listener: Listener) -> None:
-        try:
-            await pending
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                self.abort("the program cancelled the run")  # the run closes everything, then ends
-                task.uncancel()
-            else:
-                self._complain(listener, error)
-        except Exception as error:  # noqa: BLE001 - a listener must not break the run
-            self._complain(listener, error)
-
-    def _complain(self, listener: Listener, error: BaseException) -> None:
-        """Report a listener's failure, once for each listener."""
-        if id(listener) not in self._complained:
-            self._complained.add(id(listener))
-            log.error("a listener failed; the run goes on: %r", listener, exc_info=error)
+        return self._listeners.tell(event)
 
     def _streaming_turn(self) -> Turn | None:
         if not self._streaming:

@@ -7,19 +7,18 @@ or one after the other when one of them or the setting asks for it; control tool
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
+from agent.checks import InvalidInput, as_output, describe, validate
 from agent.events import ToolEnd, ToolProgress, ToolStart
-from agent.limits import shorten
 from agent.run import Cut, Run, leave_behind
 from agent.tool import Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
-from agent.turns import DEEPEST, ToolCallTurn, ToolResultTurn, UserTurn, freeze, nesting_exceeds, thaw
+from agent.turns import ToolCallTurn, ToolResultTurn, UserTurn
 
 NOT_RUN = "Cancelled: not run."
 MAYBE = "Cancelled while running: it may have taken effect."
@@ -183,14 +182,14 @@ class _Runner:
                 entry.input = validate(tool, answer.input)
             elif answer is not None:
                 return _error(f"Not run: the check before the call answered {type(answer).__name__}.")
-        except _InvalidInput as error:
+        except InvalidInput as error:
             return _error(str(error))
         except Cut as cut:
             return _error(
                 entry.cut or (NOT_RUN if self._run.stopped else f"Not run: the check failed, {cut}.")
             )
         except Exception as error:  # noqa: BLE001 - a hook or a validator of the application
-            return _error(f"Not run: the check before the call failed ({_describe(error)}).")
+            return _error(f"Not run: the check before the call failed ({describe(error)}).")
         return None
 
     async def execute(self, entry: _Call) -> ToolOutput:
@@ -208,9 +207,9 @@ class _Runner:
             value: Any = tool.execute(entry.input, context)
             if isinstance(value, Awaitable):
                 value = await value
-            output = _as_output(value, run.config.limits.max_output)
+            output = as_output(value, run.config.limits.max_output)
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is its result
-            output = _error(_describe(error))
+            output = _error(describe(error))
         hook = run.config.after_tool_call
         if hook is None:
             return output
@@ -218,9 +217,9 @@ class _Runner:
             answer = hook(self._hook_context(entry, output))
             if isinstance(answer, Awaitable):
                 answer = await asyncio.wait_for(answer, run.config.limits.hook_timeout)
-            return output if answer is None else _as_output(answer, run.config.limits.max_output)
+            return output if answer is None else as_output(answer, run.config.limits.max_output)
         except Exception as error:  # noqa: BLE001 - a hook of the application
-            return _error(f"The call ran, but the check after it failed ({_describe(error)}).")
+            return _error(f"The call ran, but the check after it failed ({describe(error)}).")
 
     # Many calls
 
@@ -327,8 +326,7 @@ class _Runner:
         task = entry.task
         assert task is not None, "it was launched"
         if not task.done():
-            if self._run.stopped is None:
-                leave_behind(task)
+            leave_behind(task)
             output = _error(entry.cut or MAYBE)
         elif entry.cut is not None or task.cancelled():
             output = _error(entry.cut or "The tool cancelled itself: it may have taken effect.")
@@ -391,54 +389,9 @@ class _Runner:
         )
 
 
-class _InvalidInput(Exception):
-    """The input does not validate; the message is for the model."""
-
-
-def validate(tool: Tool, value: Mapping[str, Any]) -> BaseModel:
-    """Return the tool's own validated copy of an input, strictly: nothing is turned into another type.
-
-    Raises:
-        _InvalidInput: it does not fit.
-    """
-    try:
-        if nesting_exceeds(value, DEEPEST):
-            raise _InvalidInput(f"Invalid input for {tool.name}: nested deeper than {DEEPEST} levels.")
-        return tool.input.model_validate_json(json.dumps(thaw(value)), strict=True)
-    except ValidationError as error:
-        faults = [
-            f"{'.'.join(str(part) for part in fault['loc']) or 'input'}: {fault['msg']}"
-            for fault in error.errors(include_url=False, include_context=False, include_input=False)[:8]
-        ]
-        raise _InvalidInput(f"Invalid input for {tool.name}. {'; '.join(faults)}.") from None
-    except (TypeError, ValueError) as error:
-        raise _InvalidInput(f"Invalid input for {tool.name}: {error}.") from None
-
-
 def _error(text: str) -> ToolOutput:
     return ToolOutput(output=text, is_error=True)
 
 
 def _failed(entry: _Call) -> bool:
     return entry.output is not None and entry.output.is_error
-
-
-def _describe(error: BaseException) -> str:
-    """A failure in words for the model: our own sentences as they are, others with their type."""
-    text = str(error).strip()
-    if isinstance(error, TimeoutError) and not text:
-        return "it took too long"
-    return (
-        text
-        if type(error).__module__ == "personas.errors"
-        else f"{type(error).__name__}: {text}".rstrip(": ")
-    )
-
-
-def _as_output(value: Any, limit: int) -> ToolOutput:
-    """What a tool returned: checked, bounded, and such that the tool cannot change it any more."""
-    if isinstance(value, str):
-        return ToolOutput(output=shorten(value, limit))
-    if not isinstance(value, ToolOutput) or not isinstance(value.output, str):
-        raise TypeError(f"a tool must return text or a ToolOutput, this one returned {type(value).__name__}")
-    return replace(value, output=shorten(value.output, limit), details=freeze(value.details))

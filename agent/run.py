@@ -308,8 +308,9 @@ class _Flag:
 
 def leave_behind(task: asyncio.Future[Any]) -> None:
     """Keep a task that ignores its cancellation until it ends by itself, and drop what it returns."""
-    _left_behind.add(task)
-    task.add_done_callback(_log_late)
+    if task not in _left_behind:
+        _left_behind.add(task)
+        task.add_done_callback(_log_late)
 
 
 def _log_late(task: asyncio.Future[Any]) -> None:
