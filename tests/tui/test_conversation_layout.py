@@ -94,7 +94,7 @@ def test_another_width_keeps_the_line_that_was_first(turns: list[Turn], rows: in
     if anchor is None:
         return
     layout.resize(width)
-    found = layout.place_at(layout.settle(layout.row_of(anchor), rows))
+    found = layout.place_at(layout.settle(layout.keep_place(anchor), rows))
     assert found is not None
     assert (found.entry, found.part) == (anchor.entry, anchor.part)
 

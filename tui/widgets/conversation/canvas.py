@@ -169,7 +169,7 @@ class Canvas(ScrollView, can_focus=False):
         self._strips.clear()
         self._drop_selection()
         if anchor is not None and not self._following:
-            self._update_rows(layout.row_of(anchor))
+            self._update_rows(layout.keep_place(anchor))
         else:
             self._update_rows()
         self.refresh()

@@ -170,6 +170,11 @@ class Layout:
         inside = min(starts[part] + place.line, max(starts[part], starts[part + 1] - 1)) if part >= 0 else 0
         return self.top_of(place.entry) + inside
 
+    def keep_place(self, place: Place) -> int:
+        """Return the row of a line that is to be the first seen: its part is drawn, so that it does not move."""
+        self.line(place)
+        return self.row_of(place)
+
     def line(self, place: Place) -> Line | None:
         """Return the line at a place, drawn if need be; None where there is none."""
         if place.entry >= len(self.entries):
