@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from agent.agent import Agent
 from agent.assignment import NUDGE, PLAIN, Assignment
@@ -99,6 +100,7 @@ class Chat:
         self._detach: Callable[[], None] = _nothing
         self._running = False
         self._failure: PersonaError | None = None
+        self._stop: Callable[[], None] | None = None
         self._assignment = PLAIN
         self.tools = chat_tools(self._desk, on_keep=on_keep)
         self._limits = Limits(max_steps=options.max_steps, max_duration=options.max_seconds)
@@ -229,6 +231,7 @@ class Chat:
             raise Busy("The agent is at work; steer it or stop it first.")
         self._running = True
         self._failure = None
+        self._stop = None
         self._assignment = assignment
         try:
             with ExitStack() as held:
@@ -237,6 +240,8 @@ class Chat:
                     await assignment.prepare()
                 prompts = self._assigned(said, asides)
                 await self._flush()
+                if self._stop is not None:  # asked for before there was a run to stop
+                    asyncio.get_running_loop().call_soon(self._stop)
                 end = await self._agent.prompt(prompts)
                 await asyncio.to_thread(self._close_run)
             if self._failure is not None:
@@ -257,7 +262,8 @@ class Chat:
         self, reason: str = "", *, outcome: Outcome = "cancelled", notice: NoticeTurn | None = None
     ) -> None:
         """Stop the run at once; what was done stays. Arguments as for `Agent.abort`."""
-        self._agent.abort(reason, outcome=outcome, notice=notice)
+        self._stop = partial(self._agent.abort, reason, outcome=outcome, notice=notice)
+        self._stop()
 
     def park(self) -> None:
         """End the run in memory only: on the disk it stays as it is now, waiting, as after a crash."""
