@@ -226,7 +226,7 @@ class PersonaApp(App[int]):
 
     def note_fault(self, error: BaseException) -> None:
         """Write a fault, without secrets, to a log file."""
-        from tui.cli.boundary import redact
+        from tui.cli.complaints import redact
 
         text = "".join(traceback.format_exception(error))
         self.fault_log = write_fault(redact(text))

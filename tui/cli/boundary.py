@@ -6,20 +6,16 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
 import click
 
 from personas.errors import PersonaError
+from tui.cli.complaints import complain, redact
 
 FAILED, USAGE, INTERRUPTED, READER_GONE = 1, 2, 130, 141
-_SECRET_SHAPES = re.compile(
-    r"sk-[A-Za-z0-9_\-]{8,}|(?i:bearer)\s+[^\s'\"]+|(?i:(?:x-api-key|authorization)['\"]?\s*[:=]\s*)['\"]?[^\s'\",}]+"
-)
-_SECRET_NAME = re.compile(r"(?i)key|token|secret|password")
 
 
 def run(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -57,27 +53,6 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
         )
         _write_traceback(arguments)
     _leave(code if isinstance(code, int) else 0)
-
-
-def complain(message: str) -> None:
-    """Write `persona: message` as one harmless line on stderr."""
-    from tui.sanitise import sanitise
-
-    line = " ".join(sanitise(redact(message)).split())
-    try:
-        sys.stderr.write(f"persona: {line}\n")
-        sys.stderr.flush()
-    except OSError:
-        return  # nobody is left to tell
-
-
-def redact(text: str, env: Mapping[str, str] | None = None) -> str:
-    """Return `text` without anything that looks like a key, or that an environment secret holds."""
-    env = os.environ if env is None else env
-    for name, value in env.items():
-        if len(value) >= 8 and _SECRET_NAME.search(name):
-            text = text.replace(value, "[secret]")
-    return _SECRET_SHAPES.sub("[secret]", text)
 
 
 def _write_traceback(arguments: Sequence[str]) -> None:

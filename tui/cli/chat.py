@@ -49,7 +49,7 @@ def chat(
     except PersonaError as error:
         if not as_json:
             raise
-        from tui.cli.boundary import redact
+        from tui.cli.complaints import redact
 
         printer.fail(redact(str(error)))
         code = FAILED

@@ -46,7 +46,7 @@ class Invocation:
     @cached_property
     def config(self) -> Loaded:
         """The settings; warnings about the file go to stderr once."""
-        from tui.cli.boundary import complain
+        from tui.cli.complaints import complain
         from tui.config import load_settings
 
         loaded = load_settings(model=self.model_flag)

@@ -15,7 +15,7 @@ def open_store(flag: str | None) -> Store:
     """
     found = Home.find(flag)
     if found.offer is not None and sys.stderr.isatty():
-        from tui.cli.boundary import complain
+        from tui.cli.complaints import complain
 
         complain(f"this folder holds personas; to use them: persona --home {found.offer} …")
     return Store(open_home(found.home.root))

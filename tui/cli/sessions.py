@@ -21,7 +21,7 @@ def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     """
     from agent.chat import read_history
     from agent.turns import to_record
-    from tui.cli.boundary import complain
+    from tui.cli.complaints import complain
     from tui.cli.transcript import transcript
 
     session_id, turns, problems = read_history(invocation.store, persona_id)

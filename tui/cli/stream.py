@@ -190,7 +190,7 @@ class TextPrinter(_Output):
 
     def fail(self, message: str) -> None:
         """Print the error on stderr."""
-        from tui.cli.boundary import complain
+        from tui.cli.complaints import complain
 
         self._end_line()
         complain(message)
