@@ -83,9 +83,17 @@ class GuardedTextArea(TextArea):
         event.stop()
         if self.read_only:
             return
-        if result := self._replace_via_keyboard(sanitise(event.text), *self.selection):
+        if result := self._insert_harmless(event.text):
             self.move_cursor(result.end_location)
             self.focus()
+
+    def action_paste(self) -> None:
+        """Insert what the program itself copied last, as a paste."""
+        if not self.read_only and (result := self._insert_harmless(self.app.clipboard)):
+            self.move_cursor(result.end_location)
+
+    def _insert_harmless(self, text: str) -> EditResult | None:
+        return self._replace_via_keyboard(sanitise(text), *self.selection)
 
     def _undo_batch(self, edits: Sequence[Edit]) -> None:
         self._whole = None

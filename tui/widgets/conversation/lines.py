@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from rich.cells import cell_len, chop_cells
 
@@ -84,7 +85,12 @@ _WIDE = (
     "\uff00-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
 )
 _MARKS = "\u0300-\u036f\u200c\u200d\u3099\u309a\ufe00-\ufe0f"
-_WORDS = re.compile(f"[{_WIDE}][{_MARKS}]* *|(?:[^ {_WIDE}]|(?<=\u200d)[{_WIDE}])+ *| +")
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    # Takes milliseconds to compile: not before the first text that needs it.
+    return re.compile(f"[{_WIDE}][{_MARKS}]* *|(?:[^ {_WIDE}]|(?<=\u200d)[{_WIDE}])+ *| +")
 
 
 def wrap_rows(text: str, width: int) -> list[tuple[int, int, str]]:
@@ -127,7 +133,7 @@ def _wrap_ascii(text: str, width: int) -> list[tuple[int, int, str]]:
 def _wrap_wide(text: str, width: int) -> list[tuple[int, int, str]]:
     rows: list[tuple[int, int, str]] = []
     start = end = used = 0
-    for match in _WORDS.finditer(text):
+    for match in _words().finditer(text):
         word = match.group()
         body = word.rstrip(" ")
         cells = cell_len(body)

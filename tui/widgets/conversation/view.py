@@ -5,27 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 from textual.timer import Timer
 
-from agent.events import (
-    AgentEnd,
-    Event,
-    ModelNotice,
-    RetryWait,
-    ToolEnd,
-    ToolProgress,
-    TurnDelta,
-    TurnEnd,
-    TurnStart,
-)
 from agent.turns import AssistantTextTurn, ThinkingTurn, ToolCallTurn, ToolResultTurn, Turn
 from tui.widgets.conversation.entries import AnswerEntry, NoticeEntry, ThinkingEntry, entry_for
 from tui.widgets.conversation.entry import Entry
 from tui.widgets.conversation.reading import ReadableCanvas
 from tui.widgets.conversation.tool_entry import ToolEntry
+
+if TYPE_CHECKING:
+    from agent.events import Event
 
 
 class ConversationView(ReadableCanvas, can_focus=False):
@@ -89,26 +81,29 @@ class ConversationView(ReadableCanvas, can_focus=False):
 
     def feed(self, event: Event) -> None:
         """Show what an event of a run says."""
+        # There is an event, so its module is loaded; the first paint does without it.
+        from agent import events as told
+
         match event:
-            case TurnStart(turn=turn):
+            case told.TurnStart(turn=turn):
                 self.begin_turn(turn)
-            case TurnDelta(turn_id=turn_id, text=text):
+            case told.TurnDelta(turn_id=turn_id, text=text):
                 self.extend_turn(turn_id, text)
-            case TurnEnd(turn=ended):
+            case told.TurnEnd(turn=ended):
                 self.end_turn(ended)
-            case ToolProgress(call_id=call_id, text=text):
+            case told.ToolProgress(call_id=call_id, text=text):
                 self.show_progress(call_id, text)
-            case ToolEnd(call=call, output=output, is_error=is_error, details=details):
+            case told.ToolEnd(call=call, output=output, is_error=is_error, details=details):
                 index = self._calls.get(call.tool_use_id)
                 entry = self._entry(index)
                 if index is not None and isinstance(entry, ToolEntry):
                     entry.finish(output, is_error, details)
                     self._entry_changed(index)
-            case RetryWait(attempt=attempt, delay=delay, error=error):
+            case told.RetryWait(attempt=attempt, delay=delay, error=error):
                 self.add_notice(f"Trying again in {delay:.0f} s (attempt {attempt}): {error.message}")
-            case ModelNotice(message=message):
+            case told.ModelNotice(message=message):
                 self.add_notice(message)
-            case AgentEnd(outcome=outcome, error=failure):
+            case told.AgentEnd(outcome=outcome, error=failure):
                 self._end_streams()
                 if outcome == "failed":
                     self.add_notice(failure.message if failure is not None else "The run failed.", error=True)
