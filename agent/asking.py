@@ -33,7 +33,7 @@ class Asking:
         self._run = run
         self._config = run.config
         self._system_prompt = context.system_prompt
-        self._tools = context.tools
+        self._tools = list({tool.name: tool for tool in context.tools}.values())  # a name's last tool counts
         self._specs: list[ToolSpec] | None = None
         self._ids = {turn.tool_use_id for turn in self.turns if isinstance(turn, ToolCallTurn)}
         self._conversion: Conversion | None = None

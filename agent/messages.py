@@ -8,6 +8,7 @@ are unique, and the last word is the user's. The log is never touched; repair ha
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -36,6 +37,8 @@ _BAD_ID = re.compile(r"[^a-zA-Z0-9_-]")
 _UNSENDABLE = re.compile("[\0\ud800-\udfff]")
 _LONGEST_NAME = 128
 _DEEPEST = 200
+_references = getattr(sys, "getrefcount", lambda _value: 0)
+_OURS_ALONE = 2  # the attribute and the argument
 
 Message = dict[str, Any]
 
@@ -84,6 +87,8 @@ class Conversion:
         self._unanswered: dict[str, list[str]] = {}  # id in the conversation: wire ids, the latest first
         self._results: dict[str, Message] = {}  # by wire id
         self._said: list[Message] = []  # text blocks of the open user message
+        self._handed: list[Message] = []  # what `messages` returned last
+        self._handed_final = 0  # how many final messages begin it
         self._ids: dict[str, int] = {}  # every wire id, and the last number it was told apart by
 
     def extend(self, turns: Iterable[Turn]) -> None:
@@ -120,12 +125,29 @@ class Conversion:
         tail = self._open_end()
         if not self._final and (not tail or tail[0]["role"] == "assistant"):
             tail.insert(0, _user([_text(BEGIN if tail else GO_ON)]))
-        messages = self._final.copy()
+        messages = self._final_messages()
         for message in tail:
             _append(messages, message)
         if messages[-1]["role"] == "assistant":
             messages.append(_user([_text(GO_ON)]))
         return messages
+
+    def _final_messages(self) -> list[Message]:
+        """A list of the final messages that the caller may add to.
+
+        The list handed out last is taken up again when nobody kept it: a step then costs the same however
+        long the conversation is.
+        """
+        done = self._handed_final
+        if _references(self._handed) == _OURS_ALONE and (
+            done == 0 or self._handed[done - 1] is self._final[done - 1]
+        ):
+            del self._handed[done:]
+            self._handed.extend(self._final[done:])
+        else:
+            self._handed = self._final.copy()
+        self._handed_final = len(self._final)
+        return self._handed
 
     def _open_end(self) -> list[Message]:
         """The messages of the open answer and what follows it."""

@@ -19,7 +19,9 @@ from agent.turns import (
 from tests.messages_rules import violations
 
 text = st.one_of(
-    st.sampled_from(["", " ", "\n", "\0", "\0 ", "hi", "ends with space \n", "\ud800", "\ud83d", "\ude00", "é"]),
+    st.sampled_from(
+        ["", " ", "\n", "\0", "\0 ", "hi", "ends with space \n", "\ud800", "\ud83d", "\ude00", "é"]
+    ),
     st.text(st.characters(), max_size=8),
 )
 ids = st.sampled_from(["a", "b", "a_2", "", "ü!", "toolu_1", "a b", "a\ud800"])
@@ -72,3 +74,17 @@ def test_limited_history_begins_at_a_user_turn_or_is_whole(conversation: list[Tu
     if len(kept) < len(conversation):
         assert isinstance(kept[0], UserTurn)
         assert sum(isinstance(turn, UserTurn) for turn in kept) == count
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(turns, max_size=10), st.integers(0, 1))
+def test_a_request_that_was_kept_does_not_change(conversation: list[Turn], every: int) -> None:
+    growing = Conversion(model="m", endpoint="e")
+    kept = []
+    for count, turn in enumerate(conversation):
+        growing.add(turn)
+        messages = growing.messages()
+        if count % 2 == every:
+            kept.append((messages, repr(messages)))
+        del messages
+    assert all(repr(messages) == before for messages, before in kept)

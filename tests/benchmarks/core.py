@@ -129,6 +129,16 @@ async def steps(count: int, listeners: int) -> float:
     return time.process_time() - began
 
 
+async def steps_on_disk(count: int, folder: Path) -> float:
+    """Seconds for a run of `count` steps that is recorded, each step forced to the disk."""
+    agent = agent_for(Caller(count), 0)
+    session = Session.create(folder, "p")
+    agent.subscribe(session.record)
+    began = time.perf_counter()
+    await agent.prompt("go")
+    return time.perf_counter() - began
+
+
 async def abort_to_idle(where: str, rounds: int = 15) -> float:
     """Median seconds from `abort()` to idle."""
 
@@ -219,6 +229,8 @@ def main() -> None:
             f"abort to idle, {where:24} {asyncio.run(abort_to_idle(where)) * 1e3:8.1f} ms   (budget 100 ms)"
         )
     with tempfile.TemporaryDirectory() as folder:
+        cost = asyncio.run(steps_on_disk(300, Path(folder))) / 300
+        print(f"step with its log on disk  {cost * 1e3:8.4f} ms   (no budget: 9 appends and a sync)")
         short = opening(session_of(Path(folder), 100))
         long = opening(session_of(Path(folder), 10_000))
     print(
