@@ -159,6 +159,48 @@ def test_a_program_that_ends_in_the_middle_of_a_run_closes_it() -> None:
     assert [end.outcome for end in ends] == ["cancelled"]
 
 
+async def test_an_answer_cut_at_any_event_runs_nothing_and_loses_no_text() -> None:
+    whole = answer("Let me look", ToolUse("look"), "and then", ToolUse("look"), chunk=4)
+    for cut in range(len(whole)):
+        executed: list[str] = []
+
+        async def note(_given: NoInput, ctx: ToolContext, done: list[str] = executed) -> str:
+            done.append(ctx.call_id)
+            return "ok"
+
+        agent = Agent(model=ScriptedModel([whole[:cut]]), tools=[Tool("look", "d", "l", NoInput, note)])
+        agent.retry = RetryPolicy(retries=0)
+        end = await agent.prompt("hi")
+        arrived = "".join(
+            event.text for event in whole[:cut] if isinstance(event, BlockDelta) and event.block in (0, 2)
+        )
+        kept = "".join(turn.content for turn in end.turns if isinstance(turn, AssistantTextTurn))
+        assert (end.outcome, executed, kept) == ("failed", [], arrived)
+
+
+async def test_the_last_tool_of_a_name_counts() -> None:
+    async def other(_given: NoInput, _ctx: ToolContext) -> str:
+        return "the other"
+
+    model = ScriptedModel([answer(ToolUse("look")), answer("done")])
+    agent = Agent(model=model, tools=[LOOK, Tool("look", "d", "l", NoInput, other)])
+    await agent.prompt("hi")
+    assert [tool.name for tool in model.requests[0].tools] == ["look"]
+    assert agent.turns[2].output == "the other"  # type: ignore[union-attr]
+
+
+async def test_a_tool_may_be_a_plain_function() -> None:
+    def plain(_given: NoInput, _ctx: ToolContext) -> str:
+        return "plain"
+
+    agent = Agent(
+        model=ScriptedModel([answer(ToolUse("plain")), answer("done")]),
+        tools=[Tool("plain", "d", "l", NoInput, plain)],  # type: ignore[arg-type]
+    )
+    await agent.prompt("hi")
+    assert agent.turns[2].output == "plain"  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize(
     "where", ["connecting", "mid-stream", "stubborn stream", "tool", "stubborn tool", "retry"]
 )
