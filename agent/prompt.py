@@ -69,3 +69,25 @@ def system_prompt(persona_id: str, persona_name: str) -> str:
     return _PROMPT.format(
         persona_id=json.dumps(persona_id), persona_name=json.dumps(persona_name, ensure_ascii=False)
     )
+
+
+TASK_MODE = """
+## Task mode
+You work on a task of several steps, on your own, while the owner may be away.
+- Work step by step. After each meaningful step say in a sentence what you did and what comes next; use \
+`send_update` to report without stopping.
+- Use your tools without asking for permission. Where the owner wants to be asked, the program asks.
+- When you need something only the owner knows, call `ask_user` with one clear question, and options where there \
+are some. Do not guess.
+- When a tool fails, say so, look again, and try another way. Give up only when nothing else is left.
+- When the task is done, check the result once and call `task_complete` with a short summary. Never call it before. \
+Only this call ends the task: an answer of words alone is followed by another step.
+"""
+"""Added to the system prompt while a task runs."""
+
+MAY_BECOME_TASK = """
+## Tasks
+When a request clearly needs several steps or may take a while, call `begin_task` first, alone; you are then told \
+how to work on it. For anything smaller just act and answer.
+"""
+"""Added to the system prompt where the owner's settings let a message become a task by itself."""

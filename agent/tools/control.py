@@ -1,10 +1,19 @@
-"""The tools with which the agent steers how it is shown. Task control joins them with the tasks."""
+"""The tools with which the agent steers how it is shown and how its task goes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated
 
-from agent.tool import NoInput, Tool, ToolContext
+from pydantic import BaseModel, Field
+
+from agent.tool import NoInput, Tool, ToolContext, ToolOutput
+
+TASK_COMPLETE, ASK_USER, SEND_UPDATE, BEGIN_TASK = "task_complete", "ask_user", "send_update", "begin_task"
+CONTROL = frozenset({TASK_COMPLETE, ASK_USER, SEND_UPDATE, BEGIN_TASK})
+"""The tools that act on the task and never on the persona."""
+
+Ask = Callable[[str, Sequence[str], ToolContext], Awaitable[str]]
 
 
 def keep_visible_tool(on_keep: Callable[[], None]) -> Tool:
@@ -21,4 +30,81 @@ def keep_visible_tool(on_keep: Callable[[], None]) -> Tool:
         "Keep the output visible",
         NoInput,
         keep_output_visible,
+    )
+
+
+class SummaryInput(BaseModel, extra="forbid"):
+    summary: str = Field(description="What was accomplished, in one to three sentences.", min_length=1)
+
+
+class QuestionInput(BaseModel, extra="forbid"):
+    question: str = Field(description="One clear question.", min_length=1, max_length=4_000)
+    options: list[Annotated[str, Field(min_length=1, max_length=400)]] = Field(
+        default_factory=list,
+        description="Answers to choose from, where there are some; the owner may also answer freely.",
+        max_length=12,
+    )
+
+
+class UpdateInput(BaseModel, extra="forbid"):
+    text: str = Field(description="One or two sentences.", min_length=1)
+
+
+def task_tools(ask: Ask, on_update: Callable[[str], None]) -> tuple[Tool, ...]:
+    """Return the tools of a task: `task_complete`, `ask_user`, `send_update`.
+
+    Args:
+        ask: puts a question with its options to the owner and returns the answer, however long that takes.
+        on_update: called with each report on the way.
+    """
+
+    async def task_complete(_input: SummaryInput, _ctx: ToolContext) -> ToolOutput:
+        return ToolOutput(output="The task is complete.", terminate=True)
+
+    async def ask_user(wanted: QuestionInput, ctx: ToolContext) -> str:
+        return await ask(wanted.question, wanted.options, ctx)
+
+    async def send_update(wanted: UpdateInput, _ctx: ToolContext) -> str:
+        on_update(wanted.text)
+        return "The owner sees it. Go on."
+
+    return (
+        Tool(
+            TASK_COMPLETE,
+            "End the task. Call it only when everything that was asked is done and checked.",
+            "Complete the task",
+            SummaryInput,
+            task_complete,
+            control=True,
+        ),
+        Tool(
+            ASK_USER,
+            "Ask the owner a question and wait for the answer, which is the result of this call.",
+            "Ask a question",
+            QuestionInput,
+            ask_user,
+            control=True,
+        ),
+        Tool(
+            SEND_UPDATE,
+            "Report progress to the owner without stopping.",
+            "Report progress",
+            UpdateInput,
+            send_update,
+        ),
+    )
+
+
+def begin_task_tool(on_begin: Callable[[], str]) -> Tool:
+    """Return `begin_task`; `on_begin` makes the run a task and returns how to work on it."""
+
+    async def begin_task(_input: NoInput, _ctx: ToolContext) -> str:
+        return on_begin()
+
+    return Tool(
+        BEGIN_TASK,
+        "Turn this request into a task that goes on until you call task_complete.",
+        "Begin a task",
+        NoInput,
+        begin_task,
     )

@@ -1,0 +1,24 @@
+"""What the next undo would make of a persona's file, found without writing anything."""
+
+from __future__ import annotations
+
+from personas.errors import NothingToUndo
+from personas.persona_file import PersonaFile, readable
+from personas.store import Store, utc_now
+
+
+def preview_undo(store: Store, persona_id: str) -> tuple[str, str]:
+    """Return the file's text as it is and as `Store.undo` would leave it.
+
+    Raises:
+        NothingToUndo: no unit is left.
+        Conflict: what was written since is in the same place.
+        PersonaError: the persona is unknown, or the disk refuses.
+    """
+    file = PersonaFile(store.home, persona_id, utc_now)
+    before = file.read()
+    for unit in reversed(file.timeline(before).cursor.undo.values()):
+        after = file.without(unit, before, "undo")
+        if after != before:
+            return readable(before), readable(after)
+    raise NothingToUndo(f"There is nothing to undo in {persona_id}.")
