@@ -280,6 +280,35 @@ async def test_another_width_keeps_the_place_and_draws_only_what_is_seen() -> No
         assert drawn < 20
 
 
+async def test_another_height_moves_no_reader() -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 12)) as pilot:
+        view = app.view
+        view.load(run_of(50))
+        await pilot.pause()
+        view.page(-3)
+        await pilot.pause()
+        seen = rows(view)
+        await pilot.resize_terminal(60, 18)
+        await pilot.pause()
+        assert rows(view)[:12] == seen
+        assert not view.following
+
+
+async def test_what_is_opened_at_the_end_is_seen_from_its_beginning() -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 12)) as pilot:
+        view = app.view
+        call, result = edit_call()
+        view.load([*run_of(20), replace(call, input={"new": "line\n" * 40}), result])
+        await pilot.pause()
+        await pilot.click(ConversationView, offset=(3, 11))
+        await pilot.pause()
+        assert rows(view)[0].startswith(" ▾ edit_system_prompt")
+        assert rows(view)[2:5] == ["     line"] * 3
+        assert not view.following
+
+
 async def test_ten_thousand_turns_cost_what_is_seen() -> None:
     app = Stage()
     async with app.run_test(size=(80, 24)) as pilot:

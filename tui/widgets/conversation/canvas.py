@@ -161,18 +161,18 @@ class Canvas(ScrollView, can_focus=False):
         """Take the new width: what is on the screen is drawn for it, the rest when it is seen."""
         width = max(1, self.scrollable_content_region.width - GUTTER)
         layout = self.layout_model
-        if width == layout.width:
-            self._update_rows()
-            return
-        anchor = layout.place_at(self.scroll_offset.y)
-        layout.resize(width)
-        self._strips.clear()
-        self._drop_selection()
-        if anchor is not None and not self._following:
-            self._update_rows(layout.keep_place(anchor))
-        else:
-            self._update_rows()
-        self.refresh()
+        top = None if self._following else self.scroll_offset.y
+        if width != layout.width:
+            anchor = layout.place_at(self.scroll_offset.y)
+            layout.resize(width)
+            self._strips.clear()
+            self._drop_selection()
+            if top is not None and anchor is not None:
+                top = layout.keep_place(anchor)
+            self.refresh()
+        self._update_rows(top)
+        if self.scroll_offset.y >= self.max_scroll_y:
+            self._follow_changed(True)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """The view moved: draw what came on the screen."""
@@ -194,6 +194,8 @@ class Canvas(ScrollView, can_focus=False):
         self.layout_model.entries[index].changed()
         self.layout_model.update(index)
         if by_person:
+            # What a person opens is not pushed away by going on to the end.
+            self._following = False
             self._update_rows(self.scroll_offset.y)
             self._follow_changed(self.scroll_offset.y >= self.max_scroll_y)
             self.refresh()

@@ -41,7 +41,7 @@ class ReadableCanvas(Canvas, can_focus=False):
             self.start_reading()
         else:
             self._set_cursor(min(max(self._cursor + step, 0), len(entries) - 1))
-        self._show_cursor()
+        self._show_entry(self._cursor)
 
     def cursor_home(self) -> None:
         """Go to the first entry."""
@@ -56,6 +56,8 @@ class ReadableCanvas(Canvas, can_focus=False):
             return False
         self._drop_selection()
         self._entry_changed(index, by_person=True)
+        if entry.opened:
+            self._show_entry(index)
         return True
 
     def cursor_entry(self) -> Entry | None:
@@ -139,7 +141,7 @@ class ReadableCanvas(Canvas, can_focus=False):
         place = self.layout_model.place_at(row)
         if place is None:
             return
-        if event.chain == 2:
+        if event.chain > 1:
             self._select_entry(place.entry)
             return
         entry = self._entry(place.entry)
@@ -158,16 +160,16 @@ class ReadableCanvas(Canvas, can_focus=False):
             self._cursor = index
             self.refresh()
 
-    def _show_cursor(self) -> None:
-        """Bring the entry of the cursor into view: whole if it fits, else its beginning."""
-        if self._cursor is None:
+    def _show_entry(self, index: int | None) -> None:
+        """Bring an entry into view: whole if it fits, else its beginning."""
+        if index is None:
             return
         layout = self.layout_model
         rows = self._rows()
         for _ in range(3):
             # What is drawn on the way may be higher than was thought.
-            top = layout.top_of(self._cursor)
-            height = layout.entries[self._cursor].height(layout.width)
+            top = layout.top_of(index)
+            height = layout.entries[index].height(layout.width)
             current = self.scroll_offset.y
             if current <= top and top + height <= current + rows:
                 break

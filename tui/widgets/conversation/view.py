@@ -74,6 +74,7 @@ class ConversationView(ReadableCanvas, can_focus=False):
         self._streaming.clear()
         self._following, self._new_below = True, False
         self._cursor = None
+        self._needle = ""
         self._arrived = 0
         self._strips.clear()
         self._drop_selection()
@@ -233,7 +234,11 @@ class ConversationView(ReadableCanvas, can_focus=False):
     def _ask_frame(self) -> None:
         if self._frame_timer is None and self.is_attached:
             wait = self._last_frame + 1 / self.frames_per_second - time.monotonic()
-            self._frame_timer = self.set_timer(max(wait, 0.001), self.draw_frame)
+            self._frame_timer = self.set_timer(max(wait, 0.001), self._frame_due)
+
+    def _frame_due(self) -> None:
+        self._frame_timer = None
+        self.draw_frame()
 
     def _stop_frame(self) -> None:
         if self._frame_timer is not None:
