@@ -22,7 +22,7 @@ from agent.limits import RepeatWatch, reached
 from agent.messages import GO_ON, REFUSED
 from agent.models.base import ModelError, Usage
 from agent.repair import is_aside, missing_results
-from agent.run import Interrupts, Run, Sink
+from agent.run import Cut, Interrupts, Run, Sink
 from agent.turns import (
     AssistantTextTurn,
     NoticeTurn,
@@ -175,7 +175,11 @@ class _Loop:
             config.interrupts.detach(run)
         undelivered = [turn for turn in pending if isinstance(turn, UserTurn)]
         if ending.outcome != "completed":
-            undelivered.extend(config.take_undelivered())
+            try:
+                undelivered.extend(config.take_undelivered())
+            except Exception:
+                # a function of the application; the run still has to end for everyone
+                log.exception("what is still queued could not be taken back")
         end = AgentEnd(
             **run.stamp(),
             turns=tuple(run.added),
@@ -314,10 +318,16 @@ class _Loop:
             notice = NoticeTurn(content=reason, kind="limit")
         return _Ending(outcome, notice)
 
-    # What the loop keeps
+    # What the user said meanwhile
 
     async def _ask_for(self, poll: Poll | None) -> list[UserTurn]:
-        return [] if self._run.stopped is not None else await _poll(poll)
+        """What the user said meanwhile; nothing when the run is stopped before or while asking."""
+        if poll is None or self._run.stopped is not None:
+            return []
+        try:
+            return list(await self._run.call(poll, within=self._config.limits.hook_timeout))
+        except Cut:
+            return []
 
     async def _poll_steering(self) -> list[UserTurn]:
         """Steering during a batch; a poll that fails counts as nothing said, the next one will tell."""

@@ -34,7 +34,10 @@ class Cut(Exception):
 
 
 class Interrupts:
-    """How the outside reaches into a run: ends it, or one of its tools. Usable from the loop's thread."""
+    """How the outside reaches into the run that uses it: ends it, or one of its tools.
+
+    One run at a time may use it; it belongs to the thread of the event loop.
+    """
 
     def __init__(self) -> None:
         self.reason: str | None = None
@@ -69,9 +72,10 @@ class Interrupts:
             run.stop(self._outcome, self.reason, self._notice)
 
     def detach(self, run: Run) -> None:
-        """The run is over."""
+        """The run is over; the next one starts without its abort."""
         if self._run is run:
-            self._run = None
+            self._run = self.reason = self._notice = None
+            self._outcome = "cancelled"
 
 
 class Run:

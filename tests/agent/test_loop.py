@@ -132,6 +132,37 @@ async def test_cancelling_the_reader_leaves_nothing_behind() -> None:
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
+async def test_the_settings_of_an_aborted_loop_can_be_used_again() -> None:
+    config = LoopConfig(model=ScriptedModel([answer("Hel", Hang()), answer("fine")]))
+    async for event in agent_loop([UserTurn(content="hi")], AgentContext(), config):
+        if event.type == "turn_delta":
+            config.interrupts.abort("enough")
+    events = [event async for event in agent_loop([UserTurn(content="hi")], AgentContext(), config)]
+    assert tokens(events)[-1] == "agent_end:completed"
+
+
+async def test_abort_while_the_steering_function_hangs() -> None:
+    interrupts = Interrupts()
+
+    async def hangs() -> list[UserTurn]:
+        asyncio.get_running_loop().call_soon(interrupts.abort)
+        await asyncio.sleep(60)
+        return []
+
+    config = LoopConfig(model=ScriptedModel([answer("a")]), get_steering=hangs, interrupts=interrupts)
+    events = [event async for event in agent_loop([UserTurn(content="hi")], AgentContext(), config)]
+    assert " ".join(tokens(events)) == "agent_start step_start user step_end agent_end:cancelled"
+
+
+async def test_a_failing_take_back_still_ends_the_run(caplog: pytest.LogCaptureFixture) -> None:
+    def broken() -> list[UserTurn]:
+        raise RuntimeError("no queue")
+
+    config = LoopConfig(model=ScriptedModel([[failed("server")]]), take_undelivered=broken)
+    events = [event async for event in agent_loop([UserTurn(content="hi")], AgentContext(), config)]
+    assert tokens(events)[-1] == "agent_end:failed"
+
+
 async def test_interrupts_reach_into_a_loop() -> None:
     interrupts = Interrupts()
     model = ScriptedModel([answer("Hel", Hang())])
