@@ -41,7 +41,7 @@ _TALK = re.compile(
     r"^(?:to|as|into|either|maybe|perhaps|not)\b| (?:, )?(?:no|wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b"
 )
 _TAIL = re.compile(
-    r"(?: (?:instead|now|again|too|then|please|ok|,|from now on|from today on|henceforth|going forward|for now|for good"
+    r"(?: (?:-|instead|now|again|too|then|please|ok|,|from now on|from today on|henceforth|going forward|for now|for good"
     r"|as (?:its|the|a|his|her) (?:new )?name|for (?:the|this) (?:persona|bot)))+$"
 )
 _QUOTE_MARKS = frozenset('"“”„«»')

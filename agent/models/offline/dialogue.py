@@ -104,11 +104,14 @@ def next_step(messages: Sequence[Mapping[str, Any]], tools: Collection[str]) -> 
         return Answer("I have no message to answer.")
     pending: Ask | None = None
     first = max(0, len(history) - _REMEMBERED)
+    before: Intent | None = None
     for k in range(first, len(history) - 1):
-        step = _replay(history[k], pending, tools, history[:k])
+        understood = interpret(history[k].said, pending, before)
+        step = _replay(history[k], understood, tools, history[:k])
+        before = understood.intents[0] if len(understood.intents) == 1 and not understood.unclear else None
         asked = step.ask if isinstance(step, Answer) else None
         pending = asked if asked is not None and _said_it(step, history[k]) else None
-    return _replay(history[-1], pending, tools, history[:-1])
+    return _replay(history[-1], interpret(history[-1].said, pending, before), tools, history[:-1])
 
 
 def _said_it(step: Call | Answer, exchange: Exchange) -> bool:
@@ -117,9 +120,9 @@ def _said_it(step: Call | Answer, exchange: Exchange) -> bool:
 
 
 def _replay(
-    exchange: Exchange, pending: Ask | None, tools: Collection[str], before: Sequence[Exchange]
+    exchange: Exchange, understood: Understood, tools: Collection[str], earlier: Sequence[Exchange]
 ) -> Call | Answer:
-    plan = make_plan(interpret(exchange.said, pending), tools, [one.said for one in before])
+    plan = make_plan(understood, tools, [one.said for one in earlier])
     try:
         step = next(plan)
         for identity, name in exchange.calls:
@@ -140,12 +143,14 @@ _YES = "(?:yes|y|yep|yeah|yup|sure|ok|okay|right|correct|exactly|do it|do that|d
 _NO = "(?:no|nope|nah|none|neither|cancel|never mind|nevermind|forget it|forget about it|stop|nothing|don't|do not|not now|leave it|none of (?:them|those|these|the above)|neither of (?:them|those)|no thanks|no thank you|abort|wrong)"
 
 
-def interpret(message: str, pending: Ask | None) -> Understood:
-    """Return what a message asks for, given the question it may answer."""
+def interpret(message: str, pending: Ask | None, before: Intent | None = None) -> Understood:
+    """Return what a message asks for, given the question it may answer and the one change made before it."""
     if pending is not None and len(message) < 4000:
         chosen = _choice(phrase(message), pending)
         if chosen is not None:
             return Understood(chosen)
+    if isinstance(before, Rename) and (corrected := _corrected(phrase(message))):
+        return Understood((corrected,))
     if message.strip() == _GO_ON:
         return Understood((Talk("memory"),))
     understood = understand(message)
@@ -155,6 +160,19 @@ def interpret(message: str, pending: Ask | None) -> Understood:
     if filled is not None and not _talks(understood, pending):
         return Understood((filled,))
     return understood
+
+
+def _corrected(said: Phrase) -> Rename | None:
+    """Return the rename that "no, Luna" or "sorry, I meant Luna" makes of the one before it."""
+    match = fit(
+        "(?:(?:no|sorry|oops|actually|wait|not that|hm+|ah|oh)(?: [,.!-])* ?)*(?:no|sorry|oops|i meant|i mean|i wanted|make it|make that|rather)(?: [,:])* {x}",
+        said,
+    )
+    part = said.group(match, "x") if match else None
+    name = content.name_of(part, asked=True) if part is not None and len(part) <= 5 else None
+    if part is None or name is None or not (part.quoted or name[:1].isupper() or not name[:1].isascii()):
+        return None
+    return Rename(name)
 
 
 def _talks(understood: Understood, ask: Ask) -> bool:

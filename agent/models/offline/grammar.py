@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from agent.models.offline.intents import Ask, Hold, Intent, Talk
+from agent.models.offline.intents import (
+    Ask,
+    DeleteTests,
+    DeleteThing,
+    Hold,
+    Intent,
+    Option,
+    RemoveText,
+    Talk,
+    Undo,
+)
 from agent.models.offline.mood import EDITING, mood_of, unwrap, without_weak_tail
 from agent.models.offline.patterns import LONGEST, fit
 from agent.models.offline.rules import CHANGING, READING, VAGUE
@@ -28,13 +38,20 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
         told = apply(VAGUE, _for_the_persona(plain.phrase), False) if hold.mood == "negated" else None
         return told or (hold,)
     made = apply(CHANGING, _object_first(plain.phrase), plain.asked)
-    if made is None and shorter is not None:
-        made = apply(CHANGING, shorter, plain.asked)
+    if shorter is not None and (made is None or isinstance(made[0], DeleteThing | Ask)):
+        less = apply(CHANGING, shorter, plain.asked)
+        made = less if made is None or is_request(less) else made
+    if made and not plain.asked and sentence.shadow.endswith("?") and isinstance(made[0], _TAKING):
+        return (Ask("Is that a request?", (Option(f"Yes: {plain.phrase.raw().rstrip('? ')}", made, "yes"),)),)
     located = fit("(?:in|inside|within) <prompt> ,? ?{x}", plain.phrase) if made is None else None
     inside = plain.phrase.group(located, "x") if located else None
     if inside is not None:
         made = apply(CHANGING, inside, plain.asked)
     return made or apply(VAGUE, plain.phrase, plain.asked)
+
+
+_TAKING = (DeleteTests, DeleteThing, RemoveText, Undo)
+"""What is not done on a mere "delete the second test?"."""
 
 
 def _for_the_persona(phrase: Phrase) -> Phrase:

@@ -13,11 +13,12 @@ class Reference:
     Attributes:
         kind: `exact` an id or a whole content, `number` a 1-based place (negative: from the end),
             `id_or_number` a bare number that may also be an id, `topic` words about it,
+            `every` all that are about it,
             `all`, `both`, `pronoun` ("it", "that one": the only one there is).
         value: the id, number or topic as text; empty where it says nothing.
     """
 
-    kind: Literal["exact", "number", "id_or_number", "topic", "all", "both", "pronoun"]
+    kind: Literal["exact", "number", "id_or_number", "topic", "every", "all", "both", "pronoun"]
     value: str = ""
 
 

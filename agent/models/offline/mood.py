@@ -19,13 +19,13 @@ _FILLERS = (
     "|listen|look|good morning|good evening|good afternoon|instead(?! of)|again|once more|btw|by the way|i say|question|for this persona|for the persona|if possible"
     "|if you can|if you could|if you please|if you don't mind|if you would|when you can|when you get a chance|whenever you can|whenever you have time|when you have a moment|when you have time"
     "|if it's not too much trouble|if it is not too much trouble|if that's ok|if that's okay|as a first step|as a next step|could you|can you"
-    "|do me a favor and|do me a favour and|be a dear and|i think|i guess|i believe|i suppose|i'd say|on second thought|on second thoughts|never mind that"
+    "|do me a favor and|do me a favour and|be a dear and|i think|i guess|i believe|i suppose|i'd say|on second thought|on second thoughts|never mind that|i changed my mind|i've changed my mind|i have changed my mind"
 )
 _HELP = "(?: (?:please|kindly|maybe|perhaps|just|also|possibly|quickly|now|then|go ahead and|be so kind as to|be so kind and|help me to|help me|try to|and))*"
 _ASKED = re.compile(
     "(?:"
     "(?:can|could|would|will|may|might) (?:you|we|u|i (?:ask|bother|trouble|get) you to|i have you)"
-    "|(?:can|could)n't you|won't you|wouldn't you"
+    "|can't you|couldn't you|won't you|wouldn't you"
     "|(?:can|could|may|might) i (?:please )?(?=(?:see|view|read|have|get|look|take)\\b)"
     "|(?:i was|i am|i'm)? ?(?:wondering|hoping) (?:if|whether|that) (?:you|we) (?:could|can|might|would)"
     "|i wonder (?:if|whether) (?:you|we) (?:could|can|might|would)"
@@ -95,6 +95,8 @@ _NEGATED = re.compile(
     f"(?:ever |now |yet |just |actually |really )?(?:{_CHANGE_WORDS})\\b"
     "|(?:i'd|i would) (?:rather|prefer)(?: that)?(?: you| we)? (?:not|didn't|don't)"
     "|(?:please )?(?:stop|avoid|refrain from|hold off(?: on)?|wait with|quit) (?:[^ ]+ing)\\b"
+    "|(?:keep|leave) (?:all |just )*(?:the |my )?(?:others?|rest|other [^ ]+)(?: ones?)?"
+    "|instead of [^ ]+ing\\b|rather than [^ ]+ing\\b"
     "|nobody|no one|nothing (?:should|must|may)"
     "|(?:please )?(?:keep|leave) (?!(?:the|this|that|your)? ?(?:output|panel|window|answer|result|results|conversation|chat)).*(?:as (?:it is|is|they are|before)|the same|alone|unchanged|untouched|the way|intact|in place|where it is)"
     "|under no circumstances|in no case|by no means"
@@ -126,7 +128,7 @@ _REPORTED = re.compile(
     "(?:"
     "(?:i|you|we|he|she|they|someone|somebody|the agent|it|claude)(?: have|'ve| had| has| just| already| accidentally| once| recently)* "
     "(?:renamed|deleted|removed|added|changed|replaced|appended|inserted|erased|set|updated|edited|called|dropped|undid|cleared|created|made|wrote|overwrote|rewrote|put)\\b"
-    "(?! (?:a|the)? ?(?:mistake|error))"
+    "(?! (?:a|the)? ?(?:mistake|error)| my mind)"
     "|(?:yesterday|last week|earlier|previously|a while ago|last time)\\b"
     ")"
 )

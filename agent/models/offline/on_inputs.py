@@ -170,26 +170,14 @@ def delete_tests(intent: DeleteTests, draft: Draft) -> Prepared:
         return [Done("There are no test inputs to delete.")]
     places: list[int] = []
     for reference in intent.references:
-        if reference.kind == "all":
-            places.extend(range(len(draft.inputs)))
+        found = resolve(reference, draft.inputs)
+        if found and reference.kind in ("all", "both", "every"):
+            places.extend(found)
             continue
-        if reference.kind == "both" and len(draft.inputs) != 2:
-            return Ask(
-                f"There are {len(draft.inputs)} test inputs. Which ones do you mean?",
-                _options(range(len(draft.inputs)), draft, lambda one: DeleteTests((one,))),
-            )
-        found = resolve(reference, draft.inputs) if reference.kind == "both" else None
-        one = the_one(intent, reference, draft) if found is None else None
+        one = the_one(intent, reference, draft)
         if isinstance(one, Ask):
-            several = tuple(option.intents[0] for option in one.options)
-            merged = [ref for item in several if isinstance(item, DeleteTests) for ref in item.references]
-            return replace(
-                one,
-                several=bool(merged)
-                and len(resolve(reference, draft.inputs)) > 1
-                and reference.kind == "topic",
-            )
-        places.extend(found if found is not None else [one] if one is not None else [])
+            return replace(one, several=reference.kind == "topic" and len(found) > 1)
+        places.append(one)
     for reference in intent.keep:
         kept = the_one(intent, reference, draft)
         if isinstance(kept, Ask):

@@ -152,6 +152,8 @@ def make_plan(understood: Understood, tools: Collection[str], earlier: Sequence[
 
 def _carry_out(intents: tuple[Intent, ...], draft: Draft, done: list[str], earlier: Sequence[str]) -> Plan:
     work: list[Call | Done] = []
+    if len(intents) > 1:
+        intents = tuple(prepare.pinned(intent, draft) for intent in intents)
     for k, intent in enumerate(intents):
         if isinstance(intent, Talk):
             work.append(Done(speech.talked(intent, earlier)))

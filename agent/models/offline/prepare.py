@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agent.models.offline import on_inputs, on_prompt, prompt_text, speech
 from agent.models.offline.draft import Call, Done, Draft, Prepared
 from agent.models.offline.intents import (
@@ -30,6 +32,32 @@ from agent.models.offline.intents import (
 from agent.models.offline.reference import resolve
 
 _MOST_OPTIONS = 6
+
+
+def pinned(intent: Intent, draft: Draft) -> Intent:
+    """Return the intent with numbers replaced by what they number now, before the other steps change it."""
+    if isinstance(intent, DeleteTests):
+        references = tuple(_pinned_reference(one, draft) for one in intent.references)
+        return DeleteTests(references, tuple(_pinned_reference(one, draft) for one in intent.keep))
+    if isinstance(intent, ShowTest):
+        return ShowTest(tuple(_pinned_reference(one, draft) for one in intent.references))
+    if isinstance(intent, ChangeTest | ExtendTest | CopyTest):
+        return replace(intent, reference=_pinned_reference(intent.reference, draft))
+    if isinstance(intent, ReplaceText | RemoveText) and isinstance(intent.where, Reference):
+        return replace(intent, where=_pinned_reference(intent.where, draft))
+    if isinstance(intent, AddText | ReplaceText | RemoveText):
+        spot = intent.spot
+        if spot is not None and spot.kind in ("line", "sentence", "starting", "about", "line_about"):
+            spans = prompt_text.find(draft.prompt, spot)
+            text = draft.prompt[spans[0][0] : spans[0][1]] if len(spans) == 1 else ""
+            if text and draft.prompt.count(text) == 1:
+                return replace(intent, spot=Spot("text", text))
+    return intent
+
+
+def _pinned_reference(reference: Reference, draft: Draft) -> Reference:
+    places = resolve(reference, draft.inputs) if reference.kind in ("number", "id_or_number", "topic") else []
+    return Reference("exact", draft.inputs[places[0]].id) if len(places) == 1 else reference
 
 
 def prepare(intent: Intent, draft: Draft) -> Prepared:
@@ -61,11 +89,11 @@ def prepare(intent: Intent, draft: Draft) -> Prepared:
         return [Done(speech.block(draft.prompt[spans[0][0] : spans[0][1]]))]
     if isinstance(intent, SetPrompt):
         draft.prompt = intent.text
-        said = (
-            f"The system prompt is now:\n\n{speech.fenced(intent.text)}"
-            if intent.text.strip()
-            else "The system prompt is now empty."
-        )
+        said = f"The system prompt is replaced; it now has {on_prompt.count_lines(intent.text)}."
+        if not intent.text.strip():
+            said = "The system prompt is now empty."
+        elif len(intent.text) <= 600:
+            said = f"The system prompt is now:\n\n{speech.fenced(intent.text)}"
         return [Call("update_system_prompt", {"system_prompt": intent.text}, said)]
     if isinstance(intent, AddText):
         return on_prompt.add(intent, draft)

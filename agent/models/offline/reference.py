@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agent.models.offline.intents import Reference
 from agent.models.offline.patterns import fit
-from agent.models.offline.topics import best
+from agent.models.offline.topics import all_about, best
 from agent.models.offline.words import Phrase
 
 ORDINALS = {
@@ -147,6 +147,11 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
         part,
     ):
         return (Reference("all"),)
+    if match := fit(
+        "(?:all|every|each|any|all of)(?: the| my| our| of the)? (?:<tests>|<test>) (?:<about>) {x}", part
+    ):
+        about = _topic(_without_article(group(match, "x")))
+        return (Reference("every", about[0].value),) if about else None
     if match := fit(rf"<the>(?P<which>first|last) (?P<n>{NUMBER}) (?:<tests>|ones|entries)", part):
         count = number(match["n"]) or 0
         places = range(1, count + 1) if match["which"] == "first" else range(-count, 0)
@@ -261,6 +266,8 @@ def resolve(reference: Reference, inputs: Sequence[TestInput]) -> list[int]:
     For `all` and `both` several is the clear answer; the caller knows.
     """
     everything = list(range(len(inputs)))
+    if reference.kind == "every":
+        return all_about(reference.value, [f"{item.id} {item.content}" for item in inputs])
     kind, value = reference.kind, reference.value
     if kind == "all":
         return everything

@@ -32,7 +32,8 @@ from agent.models.offline.rules.inputs import ANOTHER, IT
 from agent.models.offline.steps import CONNECTORS, MOST_CUTS, SEQUENCE, Step, cut_sentences
 from agent.models.offline.words import Phrase, Token, phrase
 
-_ITEM = re.compile(r"^[ \t]*(?:\d{1,3}[.)]|[-*•])[ \t]+(?=\S)", re.MULTILINE)
+_ITEM = re.compile(r"^[ \t]*(?:\d{1,3}[.)]|[a-h]\)|[-*•])[ \t]+(?=\S)", re.MULTILINE)
+_INLINE_ITEM = re.compile(r"(?:^|(?<=\s))\(?([1-9a-h])[.)][ \t]+(?=\S)")
 _HEADER = frozenset(
     [
         "the",
@@ -209,6 +210,8 @@ def _list_items(message: str) -> list[str] | None:
     """Return the items of a list of steps, or None when the message is none (a list may be content)."""
     marks = list(_ITEM.finditer(message))[:50]
     if len(marks) < 2:
+        marks = _inline_marks(message)
+    if len(marks) < 2:
         return None
     header = message[: marks[0].start()].strip()
     if header:
@@ -222,6 +225,15 @@ def _list_items(message: str) -> list[str] | None:
         if header or all(is_request(parse(phrase(item))) for item in items if len(item) < 2000)
         else None
     )
+
+
+def _inline_marks(message: str) -> list[re.Match[str]]:
+    """Return the marks of a list on one line, "1) … 2) …": they must count from one."""
+    marks = list(_INLINE_ITEM.finditer(message[:2000]))[:20]
+    for first in ("1", "a"):
+        if [mark.group(1) for mark in marks] == [chr(ord(first) + k) for k in range(len(marks))]:
+            return marks
+    return []
 
 
 def _steps(whole: Phrase) -> list[Step]:

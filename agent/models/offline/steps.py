@@ -18,6 +18,7 @@ from agent.models.offline.intents import (
     DeleteTests,
     Hold,
     Intent,
+    RemoveText,
     ReplaceText,
     SetPrompt,
     Show,
@@ -225,7 +226,7 @@ def _cut_sentence(sentence: Phrase) -> list[Step]:
         return steps or [Step(sentence, whole)]
     made = whole if end == len(sentence) else parse(left)
     # "In the prompt, replace …" is one step although its right side would stand alone.
-    if made is None and is_request(whole):
+    if (made is None or isinstance(made[0], Hold)) and is_request(whole):
         return [Step(sentence, whole)]
     if made is None and _gives_reason(sentence, end, left):
         made = (Talk("comment"),)
@@ -264,7 +265,7 @@ def _stands_alone(piece: Phrase, made: tuple[Intent, ...] | None) -> bool:
 
 def _with_verb(first: tuple[Token, ...], piece: Phrase, left: Phrase) -> tuple[Intent, ...] | None:
     """Read `'c' with 'd'` as `replace 'c' with 'd'` when the verb was said before and both sides are whole."""
-    if not first or first[0].kind != "word" or len(piece) < 3 or not piece.quotes():
+    if not first or first[0].kind != "word" or len(piece) < 3:
         return None
     if piece.tokens[0].kind != "quote" and piece.tokens[0].norm not in (
         "the",
@@ -276,9 +277,12 @@ def _with_verb(first: tuple[Token, ...], piece: Phrase, left: Phrase) -> tuple[I
     ):
         return None
     made = parse(Phrase(piece.source, (*first, *piece.tokens)))
-    if is_request(made) and is_request(parse(left)):
-        return made
-    return None
+    before = parse(left)
+    if not made or not before or not is_request(made) or not is_request(before):
+        return None
+    # Without quotes only what is taken away may go on: "delete the first test and the last line".
+    taken = (DeleteTests, RemoveText)
+    return made if piece.quotes() or (isinstance(made[0], taken) and isinstance(before[0], taken)) else None
 
 
 def _cut_negation(sentence: Phrase, whole: tuple[Intent, ...]) -> list[Step]:
@@ -291,13 +295,18 @@ def _cut_negation(sentence: Phrase, whole: tuple[Intent, ...]) -> list[Step]:
         if token.norm not in ("but", ",", ";", "instead", "-", "and") or k + 1 >= len(sentence):
             continue
         piece = sentence.part(k + 1)
-        strong = token.norm in ("but", "instead", ";", "-") or piece.tokens[0].norm in (
-            "just",
-            "instead",
-            "only",
-            "rather",
-            "but",
-            *verbs - {"it", "the"},
+        strong = (
+            verbs >= {"instead", "of"}
+            or token.norm in ("but", "instead", ";", "-")
+            or piece.tokens[0].norm
+            in (
+                "just",
+                "instead",
+                "only",
+                "rather",
+                "but",
+                *verbs - {"it", "the"},
+            )
         )
         if strong and token.norm != "and":
             found = _cut_sentence(piece)

@@ -186,6 +186,12 @@ def score(topic: str, text: str) -> tuple[int, int]:
     return literal, related
 
 
+def all_about(topic: str, texts: list[str]) -> list[int]:
+    """Return the places of all texts that have every word of `topic`, or one related to it."""
+    count = len(set(words_of(topic)))
+    return [k for k, text in enumerate(texts) if count and sum(score(topic, text)) == count]
+
+
 def best(topic: str, texts: list[str]) -> list[int]:
     """Return the places of the texts that fit `topic` best: one when it is clear, several when not."""
     count = len(set(words_of(topic)))

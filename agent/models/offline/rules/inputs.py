@@ -128,6 +128,8 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
         )
     if re.match(r"(?:to|from|in|of|for|about|on|as)\b", part.shadow) and not re.search(r"[:,-] $", head):
         return None
+    if part.tokens[0].kind == "quote":
+        return None  # a quote and then more words: not clear what belongs to the text
     typed = said.text("x")
     marked = re.search(
         r"(?:[:,;=-]|saying|says|say|reads|asks|asking|reading|text|content|words|question) $", head
@@ -187,7 +189,9 @@ def _add_test_of(said: Said) -> Intent | None:
         part is None
         or part.quoted
         or len(part) > 3
-        or re.search(r"\b(?:to|the|in|of|from|as|first|last|tests?|inputs?|examples?|samples?)\b|[:,]", part.shadow)
+        or re.search(
+            r"\b(?:to|the|in|of|from|as|first|last|tests?|inputs?|examples?|samples?)\b|[:,]", part.shadow
+        )
     ):
         return None
     topic = content.topic_of(part)

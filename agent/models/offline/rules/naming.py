@@ -184,7 +184,6 @@ def _rename_bare(said: Said) -> Intent:
     "(?:give) <it> (?:a |another )?(?:new |better |different |nicer )?name",
     "(?:a )?(?:new|different|better|another) name",
     "(?:call|name) <it>(?: something)?(?: else| different| better)?",
-    "(?:<delete>|<show>) nothing",
     "(?:<change>) <name> (?:to|into) (?:something|anything) .+",
     "<it> (?:needs|could use|deserves) (?:a|another) (?:better |new |different |nicer )?name",
     "find <it> a (?:better |new )?name",

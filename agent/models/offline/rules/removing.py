@@ -8,7 +8,7 @@ from typing import Literal
 from agent.models.offline import content
 from agent.models.offline.intents import Ask, DeleteThing, Intent, RemoveText, Spot
 from agent.models.offline.patterns import fit
-from agent.models.offline.reference import ordinal
+from agent.models.offline.reference import NUMBER, number, ordinal
 from agent.models.offline.rules.rule import RuleSet, Said
 from agent.models.offline.words import Phrase
 
@@ -57,6 +57,11 @@ def _several_lines(part: Phrase) -> tuple[Intent, ...] | None:
     match = match or fit(
         r"(?P<x><the>[^ ]+(?: (?:,|and|, and) (?:the )?[^ ]+)+) (?P<u>lines?|sentences?|rules?)", part
     )
+    if counted := fit(rf"<the>(?P<w>first|last) (?P<n>{NUMBER}) (?P<u>lines|sentences|rules)", part):
+        count = number(counted["n"]) or 0
+        kind: Literal["line", "sentence"] = "sentence" if counted["u"] == "sentences" else "line"
+        span = range(count, 0, -1) if counted["w"] == "first" else range(-1, -count - 1, -1)
+        return tuple(RemoveText(Spot(kind, str(place)), "prompt") for place in span) if count <= 50 else None
     if match is None:
         return None
     words = [
@@ -82,8 +87,10 @@ def _remove_somewhere(said: Said) -> tuple[Intent, ...] | Intent | None:
     part = said.part("x")
     if part is None or len(part) > 14:
         return None
-    if part.quoted:
-        return DeleteThing(part.said(), True)
+    if part.quotes() and all(
+        token.kind == "quote" or token.norm in ("and", ",", "&") for token in part.tokens
+    ):
+        return tuple(DeleteThing(quote, True) for quote in part.quotes())
     if several := _several_lines(part):
         return several
     spot = content.spot_of(part)

@@ -59,6 +59,7 @@ _talk(
     "how does (?:this|it) work",
     "commands|options|menu|usage|manual",
     "<show> (?:the |your )?(?:commands|options|help|features|capabilities|abilities)",
+    "what can (?:you|i|we) do (?:with|about|to|for) {x}",
     "what are your (?:capabilities|abilities|features|commands|skills|limits|limitations)",
     "what are you (?:able to do|capable of|good at)",
     "i need help",
@@ -101,6 +102,12 @@ _talk(
     "not now|leave it|skip it|none of (?:them|these|those)|no thanks|no thank you|don't|do not|"
     "abort|no ,? (?:leave it|nothing|never mind|don't|cancel|stop|thanks))(?: (?:[,.!]|please|"
     "thanks|thank you|then))*",
+)
+_talk(TALK, "nothing", "(?:<delete>|<change>|<add>|do) nothing(?: (?:at all|please|for now|now|else))*")
+_talk(
+    TALK,
+    "comment",
+    "(?:ok|okay|alright|all right|fine|yes|yeah|yep|sure|right|got it|i see|understood|hm+|ah|oh|aha|so|and|well)",
 )
 _talk(
     TALK,
@@ -152,7 +159,6 @@ _talk(
     "redo",
     "redo(?: {x})?",
     "(?:undo|revert) (?:the|that|your|my) (?:undo|last undo)",
-    "(?:bring|put) (?:it|that|the change) back(?: again)?",
 )
 _talk(
     BEYOND,

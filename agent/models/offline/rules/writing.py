@@ -243,7 +243,7 @@ def _add_at_edge(said: Said) -> Intent | None:
     "(?P<v>append|tack on|attach) {x}",
     "(?P<v>append) (?:: )?{x}",
     "(?:make sure|ensure|see to it|check)(?: that)? <prompt> (?:also )?(?:says|mentions|contains|includes|has) {xq}",
-    "<prompt> (?:also )?(?:needs|needs to have|requires|could use) (?:<the>(?:new |extra )?(?:line|sentence|rule) (?:saying|that says|that reads|: )?)?{xq}",
+    "<prompt> (?:also )?(?:needs|needs to have|requires|could use) (?:<the>(?:new |extra )?(?:line|sentence|rule) (?:saying |that says |that reads |: )?)?{xq}",
     "(?:another |one more |a )?new (?:rule|line|sentence|instruction)(?: for <prompt>)? [:-] {x}",
     "(?:make|let|have) <prompt> (?:also )?(?:to )?(?:say|mention|include|contain) {x}",
     "{xq} (?:should|must|needs to|has to) (?:also )?(?:be (?:added|appended|in|included|part of|"
