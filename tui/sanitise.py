@@ -113,28 +113,28 @@ def _stand_in(match: re.Match[str]) -> str:
     return "\u2421" if code == 0x7F else "\ufffd"
 
 
-def one_line(text: str, limit: int) -> str:
-    """Return the start of `text` as one harmless line of at most `limit` cells, `…` at the end when cut."""
+def one_line(text: str, limit: int, *, sign: str = "…") -> str:
+    """Return the start of `text` as one harmless line of at most `limit` cells, `sign` at its end when cut."""
     # Enough of the text for `limit` visible cells unless nearly all of it is invisible; then less is shown.
     head = text[: limit * 8 + 256]
     line = " ".join(sanitise(head).split())
     cut = len(head) < len(text)
     if not cut and cell_len(line) <= limit:
         return line
-    return clip(line, limit, ellipsis_always=cut)
+    return clip(line, limit, sign=sign, always=cut)
 
 
-def clip(line: str, limit: int, *, ellipsis_always: bool = False) -> str:
-    """Return `line` (harmless, no newline) cut to `limit` cells; a cut, or `ellipsis_always`, ends it with `…`."""
+def clip(line: str, limit: int, *, sign: str = "…", always: bool = False) -> str:
+    """Return `line` (harmless, no newline) cut to `limit` cells; `sign` ends it when cut, or `always`."""
     if limit <= 0:
         return ""
-    if cell_len(line) <= limit and not ellipsis_always:
+    if cell_len(line) <= limit and not always:
         return line
     low, high = 0, min(len(line), limit * 8)
     while low < high:
         middle = (low + high + 1) // 2
-        if cell_len(line[:middle]) <= limit - 1:
+        if cell_len(line[:middle]) <= limit - len(sign):
             low = middle
         else:
             high = middle - 1
-    return line[:low].rstrip() + "…"
+    return (line[:low].rstrip() + sign)[:limit]

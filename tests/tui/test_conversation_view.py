@@ -461,6 +461,10 @@ async def test_ascii_signs_only_where_asked() -> None:
         app.view.load(
             [ThinkingTurn(content="x"), *edit_call(), AssistantTextTurn(content="- a\n\n> b\n\n---")]
         )
+        app.view.begin_turn(ThinkingTurn(content=""))
+        app.view.begin_turn(ToolCallTurn(tool_use_id="c2", tool_name="n" * 99, input={"x": "y" * 99}))
+        app.view.add_notice("notice")
+        app.view.add_notice("error", error=True)
         app.view.start_reading()
         await pilot.pause()
         assert "".join(rows(app.view)).isascii()

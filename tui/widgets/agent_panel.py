@@ -57,7 +57,7 @@ class AgentPanel(Vertical, can_focus=False):
         self.conversation = ConversationView(frames_per_second=frames_per_second, glyphs=glyphs)
 
     def compose(self) -> ComposeResult:
-        dismiss = "x" if self._glyphs.rule == "-" else "×"
+        dismiss = "x" if self._glyphs.bar == "|" else "×"
         with Horizontal(classes="panel--bar"):
             yield LiteralLabel("Agent", classes="panel--title")
             yield LiteralLabel("", classes="panel--mark")

@@ -105,7 +105,7 @@ class ChatBar(Vertical):
     """The bar at the bottom of the screen.
 
     Args:
-        glyph: the sign before the input.
+        ascii_only: use no sign outside ASCII.
     """
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -145,9 +145,9 @@ class ChatBar(Vertical):
 
         pages: int
 
-    def __init__(self, *, glyph: str = "›", **options: Any) -> None:
+    def __init__(self, *, ascii_only: bool = False, **options: Any) -> None:
         super().__init__(**options)
-        self._glyph = glyph
+        self._ascii_only = ascii_only
         self._mode: Mode = "idle"
         self._question = ""
         self._hint = HINT
@@ -155,7 +155,7 @@ class ChatBar(Vertical):
     def compose(self) -> ComposeResult:
         yield LiteralLabel("", classes="chat--trace")
         with Horizontal(classes="chat--row"):
-            yield LiteralLabel(f"{self._glyph} ", classes="chat--glyph")
+            yield LiteralLabel("> " if self._ascii_only else "› ", classes="chat--glyph")
             yield ChatInput(classes="chat--input", compact=True)
             yield LiteralButton("Send", focusable=False, classes="chat--act", compact=True)
             yield LiteralButton("Show output", focusable=False, classes="chat--show", compact=True)
@@ -289,7 +289,8 @@ class ChatBar(Vertical):
         act.set_class(self._mode == "running", "-stop")
         steer = "Add something while it works…"
         hint = {"idle": self._hint, "running": steer, "asking": self._question or "Your answer…"}[self._mode]
-        self.input.set_placeholder(hint)
+        own = self._mode != "asking" or not self._question
+        self.input.set_placeholder(hint.replace("…", "...") if own and self._ascii_only else hint)
 
     def _show_label(self, selector: str, text: str, limit: int) -> None:
         label = self.query_one(selector, LiteralLabel)

@@ -174,7 +174,7 @@ class ThinkingEntry(Entry):
     def _head(self, width: int) -> list[Line]:
         sign = self.glyphs.opened if self.opened else self.glyphs.closed
         ended = self._arrived is None
-        name = "thinking" if ended else "thinking…"
+        name = "thinking" if ended else f"thinking{self.glyphs.dots}"
         if ended and self._turn.interrupted:
             name = "thinking, interrupted"
         return one_line_of(width, f"{sign} {name}", DIM)
@@ -205,7 +205,7 @@ class NoticeEntry(Entry):
         return len(self._text), self._text.count("\n")
 
     def make_parts(self) -> list[Part]:
-        sign = self.glyphs.failed if self._error else "·" if self.glyphs.rule != "-" else "-"
+        sign = self.glyphs.failed if self._error else self.glyphs.point
         ink = ERROR if self._error else DIM
         return plain_parts(self.text(), ink, [(f"{sign} ", ink)], INDENT)
 

@@ -63,7 +63,20 @@ class Line:
 class Glyphs:
     """The few signs the conversation draws, in Unicode or in ASCII."""
 
-    __slots__ = ("bar", "bullet", "closed", "cross", "cursor", "down", "failed", "minus", "opened", "rule")
+    __slots__ = (
+        "bar",
+        "bullet",
+        "closed",
+        "cross",
+        "cursor",
+        "dots",
+        "down",
+        "failed",
+        "minus",
+        "opened",
+        "point",
+        "rule",
+    )
 
     def __init__(self, *, ascii_only: bool = False) -> None:
         self.closed, self.opened = (">", "v") if ascii_only else ("▸", "▾")
@@ -75,6 +88,8 @@ class Glyphs:
         self.cursor = ">" if ascii_only else "▌"
         self.down = "v" if ascii_only else "▼"
         self.minus = "-" if ascii_only else "−"
+        self.dots = "..." if ascii_only else "…"
+        self.point = "-" if ascii_only else "·"
 
 
 UNICODE = Glyphs()

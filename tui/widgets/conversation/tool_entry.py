@@ -81,20 +81,24 @@ class ToolEntry(Entry):
         glyphs = self.glyphs
         sign = glyphs.opened if self.opened else glyphs.closed
         failed = self.ended is not None and self.ended[1]
-        name = one_line(self.call.tool_name, 60) if self.call is not None else "result"
+        name = one_line(self.call.tool_name, 60, sign=glyphs.dots) if self.call is not None else "result"
         left: list[Run] = [(f"{sign} ", DIM), (name, TOOL | (ERROR if failed else 0))]
         right: list[Run] = []
         if self.ended is None:
-            note = one_line(self.progress, width) or one_line(essence(self.call), width)
-            right = [("  …", DIM)]
+            note = one_line(self.progress or essence(self.call), width, sign=glyphs.dots)
+            right = [(f"  {glyphs.dots}", DIM)]
         elif failed:
-            note = one_line(self.ended[0], width)
+            note = one_line(self.ended[0], width, sign=glyphs.dots)
             left.insert(1, (f"{glyphs.failed} ", ERROR))
         else:
-            note = one_line(essence(self.call), width)
+            note = one_line(essence(self.call), width, sign=glyphs.dots)
             right = _counts(self.ended[2], glyphs)
         room = width - run_cells(left) - run_cells(right) - 2
-        middle: list[Run] = [(f"  {clip(note, room)}", ERROR if failed else DIM)] if note and room > 3 else []
+        middle: list[Run] = (
+            [(f"  {clip(note, room, sign=glyphs.dots)}", ERROR if failed else DIM)]
+            if note and room > 3
+            else []
+        )
         return [Line([*left, *middle, *right])]
 
     def _body(self) -> list[Part]:
