@@ -54,6 +54,7 @@ class AgentPanel(Vertical, can_focus=False):
         self.share = share
         self._enlarged = False
         self._state = PanelState.HIDDEN
+        self.set_class(glyphs.bar == "|", "-ascii")
         self.conversation = ConversationView(frames_per_second=frames_per_second, glyphs=glyphs)
 
     def compose(self) -> ComposeResult:

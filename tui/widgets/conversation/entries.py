@@ -83,7 +83,7 @@ class AnswerEntry(Entry):
     def weight(self) -> tuple[int, int]:
         content = self._turn.content
         # A block of nothing but space has no line.
-        return len(content), content.count("\n") if content.strip() else -1
+        return len(content), -1 if not content or content.isspace() else content.count("\n")
 
     def make_parts(self) -> list[Part]:
         return [piece_part(piece, self.glyphs) for piece in split(self.text())] + self._mark()

@@ -30,6 +30,7 @@ class Entry:
         self._parts: list[Part] | None = None
         self._starts: list[int] = []
         self._starts_width = 0
+        self._weight: tuple[int, int] | None = None
 
     @property
     def is_measured(self) -> bool:
@@ -53,7 +54,9 @@ class Entry:
     def height(self, width: int) -> int:
         """Return its rows at `width`: a guess where nothing was drawn yet."""
         if self._parts is None:
-            characters, breaks = self.weight()
+            if self._weight is None:
+                self._weight = self.weight()
+            characters, breaks = self._weight
             return breaks + 1 + (characters // max(width, 1) if breaks >= 0 else 0)
         return self.starts(width)[-1]
 
