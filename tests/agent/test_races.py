@@ -1,0 +1,202 @@
+"""Moments at which two things happen at once: an abort, a slow listener, a late event, a progress report."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import AsyncIterator
+
+import pytest
+
+from agent.agent import Agent
+from agent.events import Event, ToolEnd, ToolProgress, TurnDelta
+from agent.models.base import BlockDelta, BlockEvent, BlockStart, Done, Request
+from agent.models.scripted import Hang, ScriptedModel, ToolUse, answer
+from agent.tool import NoInput, Tool, ToolContext
+from agent.turns import AssistantTextTurn
+from tests.agent.virtual_time import LoopClock, run_virtually
+
+
+class Defiant:
+    """Goes on streaming after its cancellation, at once or after a while."""
+
+    name, endpoint = "defiant", "embedded"
+
+    def __init__(self, waits: float) -> None:
+        self.waits = waits
+
+    async def stream(self, _request: Request) -> AsyncIterator[BlockEvent]:
+        yield BlockStart(0, "text")
+        yield BlockDelta(0, "in time")
+        try:
+            await asyncio.sleep(100)
+        except asyncio.CancelledError:
+            await asyncio.sleep(self.waits)
+        yield BlockDelta(0, " and late")
+        yield Done("end_turn")
+
+
+@pytest.mark.parametrize("waits", [0.0, 0.01, 5.0], ids=["at once", "within the grace period", "after it"])
+def test_what_a_stream_says_after_an_abort_is_dropped(waits: float) -> None:
+    async def main() -> tuple[list[Event], str, int]:
+        agent = Agent(model=Defiant(waits), clock=LoopClock())
+        seen: list[Event] = []
+        agent.subscribe(seen.append)
+        asyncio.get_running_loop().call_later(1, agent.abort)
+        end = await agent.prompt("hi")
+        count = len(seen)
+        await asyncio.sleep(20)
+        text = next(turn.content for turn in end.turns if isinstance(turn, AssistantTextTurn))
+        return seen, text, count
+
+    seen, text, count = run_virtually(main())
+    assert text == "in time"
+    assert len(seen) == count
+    assert [event.text for event in seen if isinstance(event, TurnDelta)] == ["in time"]
+
+
+def test_an_abort_never_cancels_a_listener_that_is_at_work() -> None:
+    finished: list[str] = []
+
+    async def main() -> str:
+        agent = Agent(model=ScriptedModel([answer("text", Hang())]), clock=LoopClock())
+
+        async def slow(event: Event) -> None:
+            await asyncio.sleep(1)
+            finished.append(event.type)
+
+        agent.subscribe(slow)
+        # agent_start, step_start, turn_start, turn_end, turn_start take a second each: at 5.5 a delta is told
+        asyncio.get_running_loop().call_later(5.5, agent.abort)
+        return (await agent.prompt("hi")).outcome
+
+    assert run_virtually(main()) == "cancelled"
+    assert finished[5] == "turn_delta"
+    assert finished[-1] == "agent_end"
+
+
+def test_progress_reported_while_a_listener_is_busy_is_told_before_the_tool_ends() -> None:
+    async def main() -> list[tuple[str, float]]:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+
+        async def work(_given: NoInput, ctx: ToolContext) -> str:
+            ctx.on_progress("one")
+            await asyncio.sleep(0.5)
+            ctx.on_progress("two")
+            await asyncio.sleep(10)
+            return "ok"
+
+        agent = Agent(
+            model=ScriptedModel([answer(ToolUse("work")), answer("done")]),
+            tools=[Tool("work", "d", "l", NoInput, work)],
+            clock=LoopClock(),
+        )
+        told: list[tuple[str, float]] = []
+
+        async def listen(event: Event) -> None:
+            if isinstance(event, ToolProgress):
+                told.append((event.text, round(loop.time() - began, 3)))
+                await asyncio.sleep(1)
+            elif isinstance(event, ToolEnd):
+                told.append(("end", round(loop.time() - began, 3)))
+
+        agent.subscribe(listen)
+        await agent.prompt("hi")
+        return told
+
+    assert run_virtually(main()) == [("one", 0.0), ("two", 1.0), ("end", 10.5)]
+
+
+def test_progress_after_the_end_of_a_call_is_not_told() -> None:
+    async def main() -> list[str]:
+        reports: list[ToolContext] = []
+
+        async def quick(_given: NoInput, ctx: ToolContext) -> str:
+            reports.append(ctx)
+            return "ok"
+
+        async def long(_given: NoInput, _ctx: ToolContext) -> str:
+            await asyncio.sleep(1)
+            reports[0].on_progress("late")
+            await asyncio.sleep(1)
+            return "ok"
+
+        agent = Agent(
+            model=ScriptedModel([answer(ToolUse("quick"), ToolUse("long")), answer("done")]),
+            tools=[Tool("quick", "d", "l", NoInput, quick), Tool("long", "d", "l", NoInput, long)],
+            clock=LoopClock(),
+        )
+        told: list[str] = []
+        agent.subscribe(lambda event: told.append(event.text) if isinstance(event, ToolProgress) else None)
+        await agent.prompt("hi")
+        return told
+
+    assert run_virtually(main()) == []
+
+
+def test_progress_reported_while_another_call_is_ended_is_told_at_once() -> None:
+    async def main() -> list[tuple[str, float]]:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+
+        async def quick(_given: NoInput, _ctx: ToolContext) -> str:
+            await asyncio.sleep(1)
+            return "ok"
+
+        async def long(_given: NoInput, ctx: ToolContext) -> str:
+            await asyncio.sleep(1.5)
+            ctx.on_progress("half")
+            await asyncio.sleep(10)
+            return "ok"
+
+        agent = Agent(
+            model=ScriptedModel([answer(ToolUse("quick"), ToolUse("long")), answer("done")]),
+            tools=[Tool("quick", "d", "l", NoInput, quick), Tool("long", "d", "l", NoInput, long)],
+            clock=LoopClock(),
+        )
+        told: list[tuple[str, float]] = []
+
+        async def listen(event: Event) -> None:
+            if isinstance(event, ToolProgress):
+                told.append((event.text, round(loop.time() - began, 3)))
+            elif isinstance(event, ToolEnd):
+                await asyncio.sleep(1)
+
+        agent.subscribe(listen)
+        await agent.prompt("hi")
+        return told
+
+    assert run_virtually(main()) == [("half", 2.0)]
+
+
+def test_calls_given_up_while_the_run_is_aborted_are_looked_after() -> None:
+    async def main() -> list[str]:
+        ended: list[str] = []
+
+        async def stubborn(_given: NoInput, _ctx: ToolContext) -> str:
+            for _ in range(5):
+                try:
+                    await asyncio.sleep(1)
+                except asyncio.CancelledError:
+                    continue
+            ended.append("stubborn")
+            raise RuntimeError("nobody hears this")
+
+        agent = Agent(
+            model=ScriptedModel([answer(ToolUse("stubborn"), ToolUse("stubborn"))]),
+            tools=[Tool("stubborn", "d", "l", NoInput, stubborn)],
+            clock=LoopClock(),
+        )
+        loop = asyncio.get_running_loop()
+        loop.call_later(0.5, agent.cancel_tool, "call_1")
+        loop.call_later(0.5, agent.cancel_tool, "call_2")
+        agent.subscribe(lambda event: agent.abort() if isinstance(event, ToolEnd) else None)
+        complaints: list[str] = []
+        loop.set_exception_handler(lambda _loop, context: complaints.append(str(context)))
+        end = await agent.prompt("hi")
+        await asyncio.sleep(10)
+        gc.collect()
+        return [end.outcome, *ended, *complaints]
+
+    assert run_virtually(main()) == ["cancelled", "stubborn", "stubborn"]
