@@ -38,7 +38,7 @@ _CLAUSE = re.compile(
 _JOINS = re.compile(r" (?:and|to|with|then|as) ")
 # "Sunny, no wait, Storm", "either Sunny or Storm", "Storm, both at once": not one name but talk about names.
 _TALK = re.compile(
-    r"^(?:to|as|into|either|maybe|perhaps|not)\b| (?:, )?(?:no|wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b"
+    r"^(?:to|as|into|either|maybe|perhaps|not|changed|updated|renamed|2|two|too)\b | (?:, )?(?:no|wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b"
 )
 _TAIL = re.compile(
     r"(?: (?:-|instead|now|again|too|then|please|ok|,|from now on|from today on|henceforth|going forward|for now|for good"
@@ -246,8 +246,9 @@ def text_of(part: Phrase | None, typed: str = "") -> str | None:
         return "\n".join(quotes)
     if quotes and len(part) <= 2:
         return quotes[0]
-    if part.tokens[0].kind == "quote":
-        return None  # a quote and then more words: not clear what belongs to the text
+    loose = sum(token.kind == "mark" and token.norm in "'\"“”„«»" for token in part.tokens)
+    if part.tokens[0].kind == "quote" or loose > 1:
+        return None  # a quote and then more words, or one that does not end: what belongs to the text?
     if part.shadow in ("it", "this", "that", "something", "them", "these", "this text", "the following"):
         return None
     return typed or part.raw()

@@ -38,7 +38,7 @@ _ASKED = re.compile(
 _GERUND = re.compile(f"(?:(?:would|do) you mind|would you (?:please )?consider|mind){_HELP} (?=[^ ]+ing\\b)")
 _WISH = re.compile(
     "(?:"
-    "(?:i would|i'd|we would|we'd|i) (?:really |very much |also )?(?:like|love|prefer|appreciate it if|appreciate|be happy|be glad|be grateful|want)"
+    "(?:i would|i'd|we would|we'd|i) (?:really |very much |also )?(?:like|love|prefer|appreciate it if|appreciate|be (?:very |so |really |most )*(?:happy|glad|grateful|thankful|obliged|pleased)|want)"
     "(?: it)?(?: if| when| for)?(?: you| us)?(?: could| would| can)?(?: to)?(?= (?:see|know|have you|change|rename|call|delete|remove|add|append|set|update|replace|insert|put|include|create|show|list|view|get rid|drop|undo|make)\\b)"
     "|(?:i|we) (?:really |also |just )?(?:want|need|would like|wish|want-to|would love)(?: you)? to"
     "|(?:i|we) want-to|i'm going to need you to|i (?:need|want|would like|'d like) you to|i(?:'d| would) like to|i'd love to|i'd love you to|i'd like you to|i'd love for you to|i'd appreciate it if you could|i would appreciate it if you could|i would appreciate it if you"
@@ -62,13 +62,13 @@ EDITING = (
 """Verbs of editing: a negated sentence with another verb is one for the persona ("don't be rude")."""
 _STEP_WORD = re.compile(rf"(?:first|second|third) (?:, ?|(?=(?:please|{_VERBS})\b))")
 _TAIL_WORDS = (
-    "please|thanks|thank you|thank you very much|thanks a lot|thanks a bunch|many thanks|thanks in advance|thank you in advance|thank you so much|thanks so much|cheers|ta"
+    "please|thanks|thank you|thank you very much|thanks a lot|thanks a bunch|many thanks|thanks in advance|many thanks in advance|thank you in advance|thank you so much|thanks so much|cheers|ta"
     "|for me|for us|would you|will you|could you|can you|won't you|if you can|if you could|if you please|if you don't mind|if you would|if possible|if that's ok"
     "|if that's okay|if that's alright|when you can|when you get a chance|when you have a moment|when you have time|whenever you can|asap|right away|real quick|okay|ok|alright|mate"
     "|if it's not too much trouble|if it is not too much trouble|and thanks|and thank you|that's all|that is all|that's it|that would be great|that would be all|that'd be great|much appreciated|appreciate it"
 )
 _TAIL = re.compile(
-    f"(?:^| )(?:(?:[,;!?…(-]|and) )*(?:{_TAIL_WORDS}|[:;] -? ?[)(])(?: [.!?,…)]| : \\)| : -?\\))*$"
+    f"(?:^| )(?:(?:[,;…(-]|and) )*(?:{_TAIL_WORDS}|[:;] -? ?[)(])(?: [.!?,…)]| : \\)| : -?\\))*$"
 )
 _WEAK_TAIL = re.compile(
     "(?: [,.])*(?: (?:now|right now|too|as well|also|instead|then|again|once more|first|immediately|quickly|today|completely|entirely|altogether|real quick|from now on|already"

@@ -37,7 +37,7 @@ _GROUPS = {
     "|let me see|let me have|look at|open|fetch|bring up|pull up|dump|have a look at|take a look at|check)",
     "say": "(?:saying|that says|that say|that reads|that asks|which says|which asks|asking|reading|with the text|with the content|with text|with content"
     "|with the words|with the question|with|called|that goes|like)",
-    "to": "(?:to be|to say|to read|to ask|to|into|as|with|by|so it says|so that it says|so it reads|such that it says|- >|= >|→)",
+    "to": "(?:as follows|to be|to say|to read|to ask|to|into|as|with|by|so it says|so that it says|so it reads|such that it says|- >|= >|→)",
     "line": "(?:line|sentence|rule|bullet|bullet point|paragraph|part|bit|phrase|instruction|statement|text|section|passage|words|wording|word|mention)",
     "about": "(?:about|on|regarding|concerning|mentioning|that mentions|which mentions|that talks about|which talks about|that is about|that's about"
     "|that says something about|containing|that contains|involving|dealing with|related to|relating to|that deals with|asking about|that asks about|which asks about"

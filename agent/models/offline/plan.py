@@ -161,7 +161,7 @@ def _carry_out(intents: tuple[Intent, ...], draft: Draft, done: list[str], earli
             work.append(
                 Done(
                     speech.held(intent)
-                    if len(intents) == 1
+                    if all(isinstance(one, Hold) for one in intents)
                     else "I left the other thing you mentioned as it is."
                 )
             )

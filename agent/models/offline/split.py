@@ -36,6 +36,18 @@ _ITEM = re.compile(r"^[ \t]*(?:\d{1,3}[.)]|[a-h]\)|[-*•])[ \t]+(?=\S)", re.MUL
 _INLINE_ITEM = re.compile(r"(?:^|(?<=\s))\(?([1-9a-h])[.)][ \t]+(?=\S)")
 _HEADER = frozenset(
     [
+        "quick",
+        "one",
+        "hey",
+        "ok",
+        "next",
+        "another",
+        "also",
+        "note",
+        "favour",
+        "favor",
+        "then",
+        "now",
         "the",
         "these",
         "following",
@@ -290,8 +302,19 @@ def _collapse(whole: Phrase, at: int) -> Phrase | None:
     if raw.lstrip(" \t\r").startswith("\n"):
         block = raw.lstrip(" \t\r")[1:].rstrip()
         block = block.lstrip("\n")
+    block = _without_thanks(block)
     token = Token("content", rest[0].start, whole.tokens[-1].end, "C", block)
     return Phrase(whole.source, (*whole.tokens[: at + 1], token))
+
+
+def _without_thanks(block: str) -> str:
+    """Drop a last paragraph that is nothing but thanks."""
+    text, gap, last = block.rpartition("\n\n")
+    if not gap or len(last) > 80:
+        return block
+    made = parse(phrase(last))
+    thanks = bool(made) and all(isinstance(i, Talk) and i.subject == "thanks" for i in made or ())
+    return text.rstrip() if thanks else block
 
 
 def _cut_content(step: Step) -> list[Step]:

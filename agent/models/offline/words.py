@@ -83,7 +83,7 @@ def _quote_pairs(text: str) -> list[tuple[int, int, int, int]]:
         char = text[at]
         before = text[at - 1] if at else " "
         after = text[at + 1] if at + 1 < len(text) else " "
-        if char in _SINGLE and _is_wordlike(before) and _is_wordlike(after):
+        if char in _SINGLE and (_is_wordlike(before) or before == "}") and _is_wordlike(after):
             continue  # an apostrophe
         opens = char in _CLOSERS and not after.isspace() and not _is_wordlike(before)
         closes = char in _ALL_CLOSERS and (not before.isspace() or not opens)
@@ -217,7 +217,7 @@ _SPELLINGS = {
     "abotu": "about", "abuot": "about", "wiht": "with", "wtih": "with", "fro": "from", "form": "form",
     "lsat": "last", "frist": "first", "secnod": "second", "secon": "second", "sceond": "second",
     "thrid": "third", "nmae": "name", "naem": "name", "nam": "name", "lien": "line", "shwo": "show",
-    "hsow": "show", "lsit": "list", "ot": "to", "coudl": "could", "woudl": "would", "cuold": "could",
+    "hsow": "show", "lsit": "list", "lst": "list", "undoo": "undo", "wth": "with", "chnge": "change", "ot": "to", "coudl": "could", "woudl": "would", "cuold": "could",
     "testinput": "test-input", "testinputs": "test-inputs", "systemprompt": "system-prompt",
     "pormpt": "prompt", "teh-": "the", "wich": "which", "befor": "before", "afetr": "after",
     "aftr": "after", "inital": "initial", "begining": "beginning", "beggining": "beginning",
@@ -231,7 +231,7 @@ _VOCABULARY = (
 )  # fmt: skip
 # Real words that lie within reach of the vocabulary and mean something else.
 _KNOWN = frozenset(
-    ["renamed", "renames", "renaming", "deleted", "deletes", "deleting", "removed", "removes", "removing", "replaced", "replaces", "replacing", "changed", "changes", "changing", "appended", "appends", "appending", "prepended", "inserted", "inserts", "inserting", "created", "creates", "creating", "creator", "creature", "updated", "updates", "updating", "displayed", "displays", "erased", "erases", "phrase", "crease", "grease", "systems", "prompts", "prompted", "prompter", "romp", "output", "outputs", "imports", "import", "impute", "personas", "personal", "person", "personae", "instruction", "instructed", "sentences", "sentenced", "bout", "abort", "above", "abode", "shout", "alter", "altar", "aster", "later", "afters", "befall", "chance", "charge", "charges", "charged", "range", "orange", "strange", "create", "crate", "creates", "great", "greater", "delight", "please", "pleased", "pleases", "pleaser", "pleas", "released", "relate", "rebate", "relay", "report", "deport", "titled", "titles", "little", "tittle", "calls", "caller", "call", "calls", "cabled", "second", "seconds", "reckon", "third", "thirds", "bird", "tests", "test", "texts", "text", "tasks", "rests", "vests", "bests", "nests", "insect", "invert", "insects", "inputting", "assert", "everyone", "everywhere", "thank", "tanks", "thanked", "thinks", "reply", "replay", "recall", "reveal", "remote", "remorse", "remover", "remodel", "renew", "reason", "renamed", "reframe", "refrain", "remain", "remained", "render", "ramp", "prompt", "promptly", "premise", "promise", "people", "pertain", "pirate", "private", "update", "upgrade", "depend", "append", "open", "spend", "preen", "prevent", "present", "pretend", "prefer", "prefers", "system's", "stem", "storm"]
+    ["tile", "tiles", "plea", "abut", "abit", "inset", "inapt", "sent", "renamed", "renames", "renaming", "deleted", "deletes", "deleting", "removed", "removes", "removing", "replaced", "replaces", "replacing", "changed", "changes", "changing", "appended", "appends", "appending", "prepended", "inserted", "inserts", "inserting", "created", "creates", "creating", "creator", "creature", "updated", "updates", "updating", "displayed", "displays", "erased", "erases", "phrase", "crease", "grease", "systems", "prompts", "prompted", "prompter", "romp", "output", "outputs", "imports", "import", "impute", "personas", "personal", "person", "personae", "instruction", "instructed", "sentences", "sentenced", "bout", "abort", "above", "abode", "shout", "alter", "altar", "aster", "later", "afters", "befall", "chance", "charge", "charges", "charged", "range", "orange", "strange", "create", "crate", "creates", "great", "greater", "delight", "please", "pleased", "pleases", "pleaser", "pleas", "released", "relate", "rebate", "relay", "report", "deport", "titled", "titles", "little", "tittle", "calls", "caller", "call", "calls", "cabled", "second", "seconds", "reckon", "third", "thirds", "bird", "tests", "test", "texts", "text", "tasks", "rests", "vests", "bests", "nests", "insect", "invert", "insects", "inputting", "assert", "everyone", "everywhere", "thank", "tanks", "thanked", "thinks", "reply", "replay", "recall", "reveal", "remote", "remorse", "remover", "remodel", "renew", "reason", "renamed", "reframe", "refrain", "remain", "remained", "render", "ramp", "prompt", "promptly", "premise", "promise", "people", "pertain", "pirate", "private", "update", "upgrade", "depend", "append", "open", "spend", "preen", "prevent", "present", "pretend", "prefer", "prefers", "system's", "stem", "storm"]
 )  # fmt: skip
 
 
@@ -243,13 +243,14 @@ def spell(word: str) -> str:
     folded = word.casefold().replace("’", "'")
     if folded in _SPELLINGS:
         return _SPELLINGS[folded]
-    if len(folded) < 5 or not folded.isascii() or not folded.isalpha() or folded in _KNOWN:
+    if len(folded) < 4 or not folded.isascii() or not folded.isalpha() or folded in _KNOWN:
         return folded
     if folded in _VOCABULARY:
         return folded
     reach = 1 if len(folded) < 7 else 2
     for known in _VOCABULARY:
-        if known[0] == folded[0] and abs(len(known) - len(folded)) <= 1 and len(known) >= 5:
+        close = len(known) - len(folded) == 1 if len(folded) == 4 else abs(len(known) - len(folded)) <= 1
+        if known[0] == folded[0] and close and len(known) >= 5:
             limit = 1 if len(known) < 7 else reach
             if near(folded, known, limit):
                 return known

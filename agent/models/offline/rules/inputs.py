@@ -24,6 +24,7 @@ from agent.models.offline.patterns import fit
 from agent.models.offline.reference import parse
 from agent.models.offline.rules.rule import RuleSet, Said
 from agent.models.offline.topics import sample_about
+from agent.models.offline.words import Phrase
 
 RULES = RuleSet()
 IT = Reference("pronoun", "it")
@@ -50,36 +51,46 @@ _LISTS = "(?:<the>(?:<tests>|list of <tests>|test list|set of <tests>|collection
 )
 def _add_test_about(said: Said) -> tuple[Intent, ...] | Intent | None:
     part = said.part("x")
-    if part is None or (
-        part.tokens[0].kind == "quote" and "about" not in said.match.string[: said.match.start("x")]
-    ):
+    head = said.match.string[: said.match.start("x")]
+    if part is None or (part.tokens[0].kind == "quote" and "about" not in head):
         return None
-    if re.search(r"<?(?:with|for|of) $", said.match.string[: said.match.start("x")]):
+    if re.search(r"(?:with|for|of) $", head):
         return None
-    pieces = re.split(
-        r" (?:, )?and (?:another |one |another one |a |one more )*(?:new )?(?:one |<test> )?(?:about|on|for) ".replace(
-            "<test>", "test input"
-        ),
-        part.shadow,
-    )
-    topics: list[str] = []
-    if len(pieces) > 1:
-        for piece in pieces:
-            start = part.shadow.find(piece)
-            match = re.compile(r"(?P<p>" + re.escape(piece) + ")").search(part.shadow, start)
-            found = content.topic_of(part.group(match, "p")) if match else None
-            if found is None:
-                return None
-            topics.append(found)
-    elif saying := fit("{x} (?:: |saying |that says |, for example )+{tq}", part):
+    if saying := fit("{x} (?:: |saying |that says |, for example )+{tq}", part):
         inner = part.group(saying, "t")
         return AddTest(inner.said()) if inner else None
-    else:
-        found = content.topic_of(part)
-        if found is None:
-            return None
-        topics.append(found)
-    return tuple(AddTest(sample_about(topic), topic) for topic in topics)
+    plural = bool(re.search(r"(?:tests|inputs|cases|prompts|questions|messages|examples) [^ ]+ $", head))
+    topics = [content.topic_of(piece) for piece in _subjects(part, plural)]
+    if not topics or not all(topics):
+        return None
+    added = tuple(AddTest(sample_about(topic), topic) for topic in topics if topic)
+    if plural and len(added) == 1:
+        label = f"Add one test input about {topics[0]}"
+        return Ask(
+            "I can write only one plain test input about a subject.", (Option(label, added, "one yes"),)
+        )
+    return added
+
+
+def _subjects(part: Phrase, plural: bool) -> list[Phrase]:
+    """Return the subjects in `cats and one about dogs`, or in `cats, dogs and birds` after a plural."""
+    pieces: list[Phrase] = []
+    start = at = 0
+    while at < len(part):
+        if at > start and part.tokens[at].norm in ("and", ",", "&"):
+            rest = part.part(at)
+            again = _ONE_MORE.match(rest.shadow)
+            if again or plural:
+                pieces.append(part.part(start, at))
+                start = at = at + len(again.group().split() if again else (1,))
+                continue
+        at += 1
+    return [piece for piece in [*pieces, part.part(start)] if piece.tokens]
+
+
+_ONE_MORE = re.compile(
+    r"(?:, )?(?:(?:and|&) )?(?:(?:also|another|one|a|more|new|test|input) )+(?:about|on|for|regarding) "
+)
 
 
 @RULES.on(
@@ -113,7 +124,8 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
         and all(t.kind in ("quote", "newline") or t.norm in _BETWEEN for t in part.tokens)
     ):
         return tuple(AddTest(quote) for quote in quotes)
-    if quotes and not part.quoted and len(part) <= 3 and len(quotes) == 1:
+    others = [token for token in part.tokens if token.kind not in ("quote", "mark")]
+    if len(quotes) == 1 and not part.quoted and all(token.norm in _INTRODUCING for token in others):
         return AddTest(quotes[0])
     if part.quoted:
         text = content.clean_block(part.said())
@@ -145,6 +157,24 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
     )
 
 
+_INTRODUCING = frozenset(
+    [
+        "that",
+        "which",
+        "says",
+        "saying",
+        "with",
+        "the",
+        "text",
+        "content",
+        "words",
+        "question",
+        "as",
+        "just",
+        "simply",
+        "this",
+    ]
+)
 _BETWEEN = frozenset({"and", ",", "&", ";", "then", "-", "*", "•", "/", "|", "as", "well"})
 """What may stand between several quoted texts."""
 

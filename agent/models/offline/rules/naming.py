@@ -94,7 +94,7 @@ def _renamed(said: Said, group: str = "x") -> Intent:
     "(?:i'd prefer|i would prefer|i'd like|i'd love)(?: it)? if <it> (?:was|were|is|would be|could be|were to be) (?:called|named) {x}",
     "let <it> be (?:called|named) {x}",
     "let <name> be {x}",
-    "(?:i want|i'd like|i would like|i'd prefer|i prefer|i need|make) <name> (?:to be |to read |to say )?{x}",
+    "(?:i want|i'd like|i would like|i'd prefer|i prefer|i need|make) <name> (?:to be |to read |to say |changed to |set to |updated to )?{x}",
     "(?:use|take|pick|choose|go with|have|set|put|give it|give <it>) {x} (?:as|for) <name>",
     "(?:use|take|go with|i prefer|i'd prefer|i would prefer|i want|i'd like) <name> {xq}",
     "give <it> <name>(?: :| of)? {x}",

@@ -114,4 +114,6 @@ def _remove_somewhere(said: Said) -> tuple[Intent, ...] | Intent | None:
         part.shadow,
     ):
         return None
-    return DeleteThing(part.said(), False) if len(part) <= 6 else None
+    return (
+        DeleteThing(part.said(), False) if len(part) <= 6 and not re.search(r"[.!?:;]", part.shadow) else None
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.models.offline import content
-from agent.models.offline.intents import Ask, Intent, ReplaceText, Talk
+from agent.models.offline.intents import Ask, Intent, RemoveText, ReplaceText, Talk
 from agent.models.offline.patterns import fit
 from agent.models.offline.reference import parse
 from agent.models.offline.rules.rule import RuleSet, Said
@@ -80,6 +80,8 @@ def _replace(said: Said) -> Intent | None:
     ) or bool(re.match(rf"(?:in|inside|within) {_PROMPT_WORDS}", said.match.string))
     if spot.kind in ("line", "sentence", "about", "line_about", "starting"):
         explicit = True
+    if new_part.shadow in ("nothing", "an empty string", "an empty text", "the empty string"):
+        return RemoveText(spot, "prompt" if explicit else None, bool(said.match["every"]))
     new = content.text_of(new_part, said.text("n") if not swapped else new_part.raw())
     if new is None:
         return None

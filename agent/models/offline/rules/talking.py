@@ -103,6 +103,14 @@ _talk(
     "abort|no ,? (?:leave it|nothing|never mind|don't|cancel|stop|thanks))(?: (?:[,.!]|please|"
     "thanks|thank you|then))*",
 )
+_talk(
+    TALK,
+    "thanks",
+    "(?:many |a thousand |so many )?thanks(?: (?:a lot|a million|in advance|so much|again|very much|for your help|for everything))*",
+    "(?:(?:kind|best|warm) )?regards(?:(?: ,)? [^ ]+)?",
+    "(?:best|cheers|sincerely|yours|love)(?: ,)? [^ ]+",
+)
+_talk(TALK, "comment", "i hope {x}", "hope {x}", "(?:that's|that is) all(?: for now| for today)?")
 _talk(TALK, "nothing", "(?:<delete>|<change>|<add>|do) nothing(?: (?:at all|please|for now|now|else))*")
 _talk(
     TALK,
