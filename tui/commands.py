@@ -92,12 +92,12 @@ COMMANDS: tuple[Command, ...] = (
 
 # Keys the chat bar and the editors handle themselves; listed here so that the help has them.
 TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
-    ("chat", "enter", "Send; while the agent works: steer it; when it asks: reply"),
-    ("chat", "ctrl+j", "New line (also shift+enter and alt+enter where the terminal sends them)"),
+    ("chat", "enter", "Send; steer while it works; reply"),
+    ("chat", "ctrl+j", "New line (Shift+Enter, Alt+Enter)"),
     ("chat", "up, down", "Messages you sent before"),
     ("chat", "pageup, pagedown", "Scroll the agent's output"),
     ("chat", "/", "Commands, with Tab to complete"),
-    ("prompt", "ctrl+z, ctrl+y", "Undo and redo, the agent's runs among your own edits"),
+    ("prompt", "ctrl+z, ctrl+y", "Undo, redo; the agent's runs among them"),
     ("personas", "j, k, enter", "Down, up, open"),
     ("tests", "j, k", "Down, up"),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from personas.errors import Conflict, NothingToUndo, PersonaError, UnknownPersona
+from personas.errors import Conflict, InvalidValue, NothingToUndo, PersonaError, UnknownPersona
 from tui.draft import Clash, meet
 from tui.widgets.text_editor import Step, TextEditor
 from tui.workspace import Look, Workspace
@@ -177,7 +177,7 @@ class Editing:
             return
         if self.persona is not None and now.id == self.persona.id and now.revision != self.persona.revision:
             self.take(now)
-            if now.error is None and not quiet:
+            if now.error is None and not quiet and self._desk.prompt.clash is None:
                 self._desk.tell(f"{now.name} was changed outside; what is new is shown.")
             if self._desk.prompt.clash is not None:
                 self._desk.start(self.choose())
@@ -236,6 +236,9 @@ class Editing:
                 chosen = await self._desk.choose(stored, "Yours", "On disk")
                 text = stored.theirs if chosen is None else chosen
                 stored = await self.workspace.save_test_input(persona.id, input_id, stored.theirs, text)
+        except InvalidValue as error:
+            await self._keep_as_new(persona.id, text, error)
+            return
         except PersonaError as error:
             self._desk.tell(f"Not saved: {error}", error=True)
             return
@@ -245,6 +248,18 @@ class Editing:
         if tests.shown == input_id and tests.editor.raw == text:
             tests.editor.mark_saved(text)
         self.take(stored.persona)
+
+    async def _keep_as_new(self, persona_id: str, text: str, reason: PersonaError) -> None:
+        """What was typed has lost its test input: it becomes one of its own."""
+        from personas.changes import AddTestInput
+
+        try:
+            persona = await self.workspace.change(persona_id, AddTestInput(text))
+        except PersonaError:
+            self._desk.tell(f"Not saved: {reason}", error=True)
+            return
+        self._desk.tell(f"{reason} What you typed is kept as a new one.")
+        self.take(persona)
 
     async def choose(self) -> None:
         """Show both texts where they touch, and store what the person chooses."""
@@ -328,7 +343,7 @@ class Editing:
         except PersonaError as error:
             return str(error), ""
         who = {"user": "you", "external": "outside"}.get(log[0].by.kind, log[0].by.kind)
-        return f"{log[0].reason} · {who}", diff.diff
+        return f"Last change: {log[0].reason} · by {who}", diff.diff
 
     async def _choose_undo(self, persona_id: str, conflict: Conflict) -> None:
         """What was written since touches what is to be undone: show both, and write what is chosen."""

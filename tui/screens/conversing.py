@@ -308,7 +308,16 @@ class Conversing:
         self._bar.set_mode("running" if self.running else "idle")
         self._bar.set_trace(self._trace.text(time.monotonic()) if state is PanelState.HIDDEN else "")
         self._arm()
+        self._screen.call_after_refresh(self._cover)
         self._screen.show_marks()
+
+    def _cover(self) -> None:
+        """Tell the prompt how many of its rows lie under the panel."""
+        prompt = self._screen.prompt
+        covered = 0
+        if self._widget is not None and self._panel.shown:
+            covered = prompt.region.bottom - max(prompt.region.y, self._widget.region.y)
+        prompt.cover(max(0, min(covered, prompt.region.height - 1)))
 
     def tick(self) -> None:
         """A second went by: ages and durations."""
@@ -333,6 +342,7 @@ class Conversing:
     def grown(self, characters: int) -> None:
         """New content was drawn."""
         self._panel.stream_active(characters)
+        self._screen.call_after_refresh(self._cover)
         if not self._panel.in_flight:
             self._arm()
 

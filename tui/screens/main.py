@@ -279,7 +279,9 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         self.personas.mark(current, marked)
         count = str(len(self.tests.rows.rows) or "")
         self.query_one(PaneTabs).show(
-            self.pane, {"tests": count, "personas": "●" if marked - {current} else ""}
+            self.pane,
+            {"tests": count, "personas": "●" if marked - {current} else ""},
+            self.editing.persona.name if self.editing and self.editing.persona else "",
         )
         self.show_keys()
 

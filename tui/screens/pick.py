@@ -30,7 +30,7 @@ class Pick(Dialog[str]):
         self._question, self._rows, self._filter = question, rows, filter
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog") as box:
+        with Vertical(classes="dialog switcher") as box:
             box.border_title = label(self._question, 70)
             if self._filter:
                 yield Field(hint="filter", id="query")

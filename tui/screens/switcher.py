@@ -60,10 +60,10 @@ class Switcher(Dialog[Picked]):
         self._inputs, self._query = inputs, query
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog") as box:
+        with Vertical(classes="dialog switcher") as box:
             box.border_title = "Switch persona"
             yield Field(self._query, hint="a name · > commands · # test inputs", id="query")
-            yield RowList(empty="Nothing matches.", id="matches")
+            yield RowList(empty="Nothing matches.", id="matches", lit=True)
             yield LiteralStatic("Enter opens · ↑ ↓ choose · Esc closes", classes="dialog-hint")
 
     def on_mount(self) -> None:
@@ -91,7 +91,7 @@ class Switcher(Dialog[Picked]):
             ]
         elif kind == "#":
             found = [
-                Row(f"test {key}", f"{key}  {content}")
+                Row(f"test {key}", content, head=key)
                 for key, content in self._inputs
                 if all(word in f"{key} {content}".casefold() for word in words)
             ]

@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tui.sanitise import one_line
 from tui.widgets.inks import ink
 
 
@@ -29,11 +30,12 @@ class PaneTabs(Widget, can_focus=False):
         self._panes = list(panes)
         self._active = panes[0][0]
         self._marks: dict[str, str] = {}
+        self._note = ""
 
-    def show(self, active: str, marks: dict[str, str]) -> None:
-        """Put a pane's name in front; `marks` are short signs after the names."""
-        if (active, marks) != (self._active, self._marks):
-            self._active, self._marks = active, marks
+    def show(self, active: str, marks: dict[str, str], note: str = "") -> None:
+        """Put a pane's name in front; `marks` are short signs after the names, `note` is any text at the end."""
+        if (active, marks, note) != (self._active, self._marks, self._note):
+            self._active, self._marks, self._note = active, marks, note
             self.refresh()
 
     def _labels(self) -> list[tuple[str, str]]:
@@ -49,7 +51,13 @@ class PaneTabs(Widget, can_focus=False):
         segments = [Segment(" ", base)]
         for pane, text in self._labels():
             segments += [Segment(text, active if pane == self._active else base), Segment(" ", base)]
-        return Strip(segments).adjust_cell_length(self.size.width, base)
+        tabs = Strip(segments)
+        room = self.size.width - tabs.cell_length - 1
+        note = one_line(self._note, room) if room > 3 else ""
+        gap = Segment(" " * max(0, room - cell_len(note)), base)
+        return Strip.join([tabs, Strip([gap, Segment(f"{note} ", base)])]).adjust_cell_length(
+            self.size.width, base
+        )
 
     def on_click(self, event: events.Click) -> None:
         x = 1

@@ -10,6 +10,9 @@ from textual.containers import Vertical
 from tui.widgets.literal import LiteralStatic, label
 from tui.widgets.text_editor import TextEditor
 
+HINT = "No system prompt yet. Write one here, or ask the agent for it."
+NONE_OPEN = "No persona is open. /new makes one."
+
 STATES = {
     "saved": "saved",
     "unsaved": "unsaved …",
@@ -30,9 +33,7 @@ class PromptPane(Vertical):
 
     def compose(self) -> ComposeResult:
         yield LiteralStatic("", id="prompt-banner")
-        yield TextEditor(
-            id="prompt", placeholder="No system prompt yet. Write one here, or ask the agent for it."
-        )
+        yield TextEditor(id="prompt")
 
     @property
     def editor(self) -> TextEditor:
@@ -60,6 +61,7 @@ class PromptPane(Vertical):
         self.border_subtitle = label(" · ".join(parts))
         self.set_class(state in ("conflict", "failed", "broken"), "-trouble")
         self.set_class(state == "unsaved", "-unsaved")
+        editor.set_placeholder({"": NONE_OPEN, "broken": ""}.get(state, HINT))
         strip = self.query_one("#prompt-banner", LiteralStatic)
         strip.display = bool(banner)
         if banner:

@@ -28,6 +28,7 @@ class Row:
 
     Attributes:
         key: what identifies it.
+        head: a short name before the text, any text.
         text: any text; shown as one harmless line.
         tail: what stands at the right end, any text.
         tone: how it is drawn.
@@ -36,6 +37,7 @@ class Row:
 
     key: str
     text: str
+    head: str = ""
     tail: str = ""
     tone: Literal["", "error", "dim", "fresh"] = ""
     current: bool = False
@@ -83,11 +85,14 @@ class RowList(ScrollView, can_focus=True):
         def control(self) -> RowList:
             return self.rows
 
-    def __init__(self, *, empty: str = "", id: str | None = None, choose_on_click: bool = True) -> None:
+    def __init__(
+        self, *, empty: str = "", id: str | None = None, choose_on_click: bool = True, lit: bool = False
+    ) -> None:
         super().__init__(id=id)
         self._rows: Sequence[Row] = ()
         self.empty = empty
         self._choose_on_click = choose_on_click
+        self._lit = lit
 
     @property
     def rows(self) -> Sequence[Row]:
@@ -169,7 +174,9 @@ class RowList(ScrollView, can_focus=True):
         if index >= len(self._rows):
             if not self._rows and y == 0 and self.empty:
                 dim = self.rich_style + ink(self, "foreground-muted")
-                return Strip([Segment(set_cell_size(one_line(self.empty, width), width), dim)], width)
+                return Strip(
+                    [Segment(set_cell_size(" " + one_line(self.empty, width - 1), width), dim)], width
+                )
             return Strip.blank(width, base)
         return self._draw(self._rows[index], index == self.cursor, width, base)
 
@@ -181,14 +188,19 @@ class RowList(ScrollView, can_focus=True):
             style += ink(self, "text-accent", bold=True)
         if under_cursor:
             above = (
-                ink(self, "background", "accent", bold=True) if self.has_focus else ink(self, back="panel")
+                ink(self, "background", "accent", bold=True)
+                if self.has_focus or self._lit
+                else ink(self, back="panel")
             )
             style, tail_style = style + above, tail_style + above
         lead = "▎" if row.current else " "
         tail = one_line(row.tail, max(0, width // 2))
         tail = f" {tail} " if tail else " "
         room = max(0, width - cell_len(lead) - cell_len(tail))
-        text = set_cell_size(one_line(row.text, room), room)
+        head = one_line(row.head, room // 2)
+        head = f"{head}  " if head else ""
+        text = set_cell_size(one_line(row.text, room - cell_len(head)), room - cell_len(head))
+        head_style = style if under_cursor or row.tone else style + ink(self, "text-secondary")
         return Strip(
-            [Segment(lead, style), Segment(text, style), Segment(tail, tail_style)]
+            [Segment(lead, style), Segment(head, head_style), Segment(text, style), Segment(tail, tail_style)]
         ).adjust_cell_length(width, style)

@@ -100,7 +100,7 @@ class TestInputs(Vertical):
 
     def _set_rows(self, news: Collection[str] = (), select: str | None = None) -> None:
         rows = [
-            Row(key, f"{key}  {value.content}", tone="fresh" if key in news else "")
+            Row(key, value.content, head=key, tone="fresh" if key in news else "")
             for key, value in self._inputs.items()
         ]
         self.rows.set_rows(rows, key=select)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rich.style import Style
 from rich.text import Text
 from textual import events
+from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
@@ -105,7 +106,8 @@ class TextEditor(GuardedTextArea):
             return self.editor
 
     def __init__(self, *, id: str | None = None, placeholder: str = "", prose: bool = True) -> None:
-        super().__init__(id=id, compact=True, max_checkpoints=500, placeholder=placeholder)
+        self.covered = 0
+        super().__init__(id=id, max_checkpoints=500, placeholder=placeholder)
         self.base = ""
         self.clash: Clash | None = None
         self.takings = 0
@@ -219,13 +221,25 @@ class TextEditor(GuardedTextArea):
             self._line_cache.clear()
             self.refresh()
 
+    def cover(self, rows: int) -> None:
+        """Something lies over the last `rows` rows: one can scroll so much further, and changes show above it."""
+        if rows != self.covered:
+            self.covered = rows
+            self._refresh_size()
+            if self._fresh and not self.has_focus:
+                self.call_after_refresh(self._reveal, min(self._fresh))
+
+    def _refresh_size(self) -> None:
+        self.virtual_size = Size(0, self.wrapped_document.height + self.covered)
+        self._refresh_scrollbars()
+
     def _reveal(self, line: int) -> None:
         if line >= self.document.line_count:
             return
         y = self.wrapped_document.location_to_offset((line, 0)).y
-        top, height = self.scroll_offset.y, self.size.height
+        top, height = self.scroll_offset.y, max(1, self.size.height - self.covered)
         if not top <= y < top + height:
-            self.scroll_to(y=max(0, y - 1), animate=False)
+            self.scroll_to(y=max(0, y - height // 2), animate=False, force=True)
 
     # -- drawing ------------------------------------------------------------------------------------------
 
