@@ -33,25 +33,42 @@ _ABBREVIATIONS = frozenset(
     ]
 )
 _CLAUSE = re.compile(
-    r"\b(?:because|if|unless|since|so that|when|which|please|but|instead of|rather than|although|whenever|though)\b"
+    r"\b(?:because|if|unless|since|so that|when|which|please|but|instead of|rather than|although|"
+    r"whenever|though)\b"
 )
 _JOINS = re.compile(r" (?:and|to|with|then|as) ")
 # "Sunny, no wait, Storm", "either Sunny or Storm", "Storm, both at once": not one name but talk about names.
 _TALK = re.compile(
-    r"^(?:to|as|into|either|maybe|perhaps|not|changed|updated|renamed|2|two|too)\b | (?:, )?(?:no|wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b"
+    r"^(?:to|as|into|either|maybe|perhaps|not|changed|updated|renamed|2|two|too)\b | (?:, )?(?:no|"
+    r"wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b"
 )
 _TAIL = re.compile(
-    r"(?: (?:-|instead|now|again|too|then|please|ok|,|from now on|from today on|henceforth|going forward|for now|for good"
+    r"(?: (?:-|instead|now|again|too|then|please|ok|,|from now on|from today on|henceforth|going "
+    r"forward|for now|for good"
     r"|as (?:its|the|a|his|her) (?:new )?name|for (?:the|this) (?:persona|bot)))+$"
 )
 _QUOTE_MARKS = frozenset('"“”„«»')
 _VAGUE = re.compile(
-    r"(?:something|anything|whatever|somewhat|some|a bit|a little|a lot|a few|more|less|another|better|a better|a different|a new|a more|an|a nicer|"
-    r"the|a|my|our|its|his|her|this|that|these|those|a funnier|one|one of|the opposite|your|what|whatever you|be|sound|feel|have|being|make|like|it|this|that|them|him|her|nothing|none|how)\b"
+    r"(?:something|anything|whatever|somewhat|some|a bit|a little|a lot|a few|more|less|another|"
+    r"better|a better|a different|a new|a more|an|a nicer|"
+    r"the|a|my|our|its|his|her|this|that|these|those|a funnier|one|one of|the opposite|your|what|"
+    r"whatever you|be|sound|feel|have|being|make|like|it|this|that|them|him|her|nothing|none|how)\b"
 )
-_NOUN = r"(?:line|lines|sentence|sentences|rule|rules|text|words|word|phrase|instruction|instructions|bullet|bullet point|point|paragraph|following|statement|note|part|bit|clause|remark|guideline|requirement)"
-_INTRO = rf"(?:(?:the|a|an|this|these|another|one|two|three|following|new|final|extra|additional|more|last|first|closing|opening|short|exact|single) )*(?:{_NOUN} )+(?:(?:saying|that says|that say|that reads|which says|reading|with the text|with|stating|that states|telling it|like|as follows|below) )?(?:[:,;-] )*{{x}}"
-_OUTRO = rf"(?:(?:the|a|an|this|another|one|new|single) )?{{xq}}(?: (?:{_NOUN}|as a {_NOUN}|as a new {_NOUN}|as the {_NOUN}|as an {_NOUN}|on its own line|on a new line|as its own line))+"
+_NOUN = (
+    r"(?:line|lines|sentence|sentences|rule|rules|text|words|word|phrase|instruction|instructions|"
+    r"bullet|bullet point|point|paragraph|following|statement|note|part|bit|clause|remark|"
+    r"guideline|requirement)"
+)
+_INTRO = (
+    rf"(?:(?:the|a|an|this|these|another|one|two|three|following|new|final|extra|additional|more|"
+    rf"last|first|closing|opening|short|exact|single) )*(?:{_NOUN} )+(?:(?:saying|that says|that "
+    rf"say|that reads|which says|reading|with the text|with|stating|that states|telling it|like|as "
+    rf"follows|below) )?(?:[:,;-] )*{{x}}"
+)
+_OUTRO = (
+    rf"(?:(?:the|a|an|this|another|one|new|single) )?{{xq}}(?: (?:{_NOUN}|as a {_NOUN}|as a new "
+    rf"{_NOUN}|as the {_NOUN}|as an {_NOUN}|on its own line|on a new line|as its own line))+"
+)
 _STARTERS = frozenset(
     [
         "be",
@@ -293,7 +310,8 @@ def is_sentence(part: Phrase | None) -> bool:
 def as_instruction(text: str) -> str:
     """Return a described behaviour as a sentence for a prompt: "it never lies" is "Never lies."."""
     text = re.sub(
-        r"^(?:that |to |it should |it must |it |you should |he should |she should |should |the persona should )+",
+        r"^(?:that |to |it should |it must |it |you should |he should |she should |should |the persona "
+        r"should )+",
         "",
         text.strip(),
         flags=re.IGNORECASE,
@@ -326,13 +344,16 @@ def spot_of(part: Phrase | None) -> Spot | None:
     if match := fit(rf"<the>{unit} (?:number |no |# )?(?P<n>{numbers})(?: (?:of|in|from) <prompt>)?", part):
         return Spot("sentence" if match["u"].startswith("sentence") else "line", str(number(match["n"])))
     if match := fit(
-        r"<the>(?:whole |entire |full )*<line>s? (?:that |which )?(?:starts?|starting|begins?|beginning) (?:with|in) {x}",
+        r"<the>(?:whole |entire |full )*<line>s? (?:that |which )?(?:starts?|starting|begins?|"
+        r"beginning) (?:with|in) {x}",
         part,
     ):
         inner = part.group(match, "x")
         return Spot("starting", inner.said()) if inner else None
     if match := fit(
-        r"(?:all |any |every |each )*<the>(?:whole |entire |full |exact )*(?:<line>s? )(?:of <prompt> )?(?:: )?(?:that (?:says|reads|goes) |which (?:says|reads) |saying |reading )?{xq}(?: <line>)?",
+        r"(?:all |any |every |each )*<the>(?:whole |entire |full |exact )*(?:<line>s? )(?:of <prompt> "
+        r")?(?:: )?(?:that (?:says|reads|goes) |which (?:says|reads) |saying |reading )?{xq}(?: "
+        r"<line>)?",
         part,
     ):
         inner = part.group(match, "x")
@@ -341,13 +362,17 @@ def spot_of(part: Phrase | None) -> Spot | None:
         inner = part.group(match, "x")
         return Spot("text", inner.said()) if inner else None
     if match := fit(
-        r"(?:all |any |every |each )*<the>(?:whole |entire |full )*(?:<line>s?|everything|anything|thing|stuff|mentions?|reference|references|remark|one) (?:in <prompt> )?(?:(?:that|which) (?:is|are) )?(?:<about>|to|that (?:says|forbids|tells|asks|bans|prohibits|requires)(?: (?:it|you|them|him|her|the persona))?(?: (?:to|about|not to|never to))?|where it says|saying) {x}",
+        r"(?:all |any |every |each )*<the>(?:whole |entire |full )*(?:<line>s?|everything|anything|"
+        r"thing|stuff|mentions?|reference|references|remark|one) (?:in <prompt> )?(?:(?:that|which) "
+        r"(?:is|are) )?(?:<about>|to|that (?:says|forbids|tells|asks|bans|prohibits|requires)(?: (?:it|"
+        r"you|them|him|her|the persona))?(?: (?:to|about|not to|never to))?|where it says|saying) {x}",
         part,
     ):
         inner = part.group(match, "x")
         return Spot(_about(part), inner.said()) if inner and len(inner) <= 10 else None
     if match := fit(
-        r"(?:the |that |its )(?P<x>.+?) (?:line|sentence|rule|part|bit|instruction|bullet|clause|paragraph|thing)",
+        r"(?:the |that |its )(?P<x>.+?) (?:line|sentence|rule|part|bit|instruction|bullet|clause|"
+        r"paragraph|thing)",
         part,
     ):
         inner = part.group(match, "x")

@@ -128,7 +128,8 @@ def _replay(
         for identity, name in exchange.calls:
             if step.name != name or identity not in exchange.results:
                 return Answer(
-                    "This request was begun in a way I cannot continue. Please say again what to do; I look at the persona first."
+                    "This request was begun in a way I cannot continue. Please say again what to do; I look at the "
+                    "persona first."
                 )
             step = plan.send(exchange.results[identity])
     except StopIteration as stop:
@@ -139,8 +140,17 @@ def _replay(
 
 # --- short answers ------------------------------------------------------------------------------------------
 
-_YES = "(?:yes|y|yep|yeah|yup|sure|ok|okay|right|correct|exactly|do it|do that|do so|go ahead|go for it|please do|yes please|of course|certainly|absolutely|definitely|that one|that's it|that's the one|that's right|that is right|fine|sounds good|please|agreed|indeed|confirmed|confirm|affirmative|i do|i did|make it so)"
-_NO = "(?:no|nope|nah|none|neither|cancel|never mind|nevermind|forget it|forget about it|stop|nothing|don't|do not|not now|leave it|none of (?:them|those|these|the above)|neither of (?:them|those)|no thanks|no thank you|abort|wrong)"
+_YES = (
+    "(?:yes|y|yep|yeah|yup|sure|ok|okay|right|correct|exactly|do it|do that|do so|go ahead|go for "
+    "it|please do|yes please|of course|certainly|absolutely|definitely|that one|that's it|that's "
+    "the one|that's right|that is right|fine|sounds good|please|agreed|indeed|confirmed|confirm|"
+    "affirmative|i do|i did|make it so)"
+)
+_NO = (
+    "(?:no|nope|nah|none|neither|cancel|never mind|nevermind|forget it|forget about it|stop|"
+    "nothing|don't|do not|not now|leave it|none of (?:them|those|these|the above)|neither of "
+    "(?:them|those)|no thanks|no thank you|abort|wrong)"
+)
 
 
 def interpret(message: str, pending: Ask | None, before: Intent | None = None) -> Understood:
@@ -165,7 +175,8 @@ def interpret(message: str, pending: Ask | None, before: Intent | None = None) -
 def _corrected(said: Phrase) -> Rename | None:
     """Return the rename that "no, Luna" or "sorry, I meant Luna" makes of the one before it."""
     match = fit(
-        "(?:(?:no|sorry|oops|actually|wait|not that|hm+|ah|oh)(?: [,.!-])* ?)*(?:no|sorry|oops|i meant|i mean|i wanted|make it|make that|rather)(?: [,:])* {x}",
+        "(?:(?:no|sorry|oops|actually|wait|not that|hm+|ah|oh)(?: [,.!-])* ?)*(?:no|sorry|oops|i meant|"
+        "i mean|i wanted|make it|make that|rather)(?: [,:])* {x}",
         said,
     )
     part = said.group(match, "x") if match else None
@@ -207,9 +218,14 @@ def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
     bare = unwrap(said).phrase
     if match := fit("(?:no|not that)(?: ,)? {x}", bare):
         bare = bare.group(match, "x") or bare
-    lead = r"(?:(?:i mean|i meant|take|choose|pick|use|option|number|no|do|go with|the|delete|remove|change|show|edit|replace|i want|it's|it is|as an|as a|as|to|into|in|#|answer|yes|,|please|drop|let's go with|let's take)(?: [.,])? )*"
+    lead = (
+        r"(?:(?:i mean|i meant|take|choose|pick|use|option|number|no|do|go with|the|delete|remove|"
+        r"change|show|edit|replace|i want|it's|it is|as an|as a|as|to|into|in|#|answer|yes|,|please|"
+        r"drop|let's go with|let's take)(?: [.,])? )*"
+    )
     if match := fit(
-        rf"{lead}(?P<n>{ORDINAL})(?: (?:one|option|choice|suggestion|of them|line|test|test input|place|version|please))*",
+        rf"{lead}(?P<n>{ORDINAL})(?: (?:one|option|choice|suggestion|of them|line|test|test input|"
+        rf"place|version|please))*",
         bare,
     ):
         return _nth(options, ordinal(match["n"]))
@@ -219,11 +235,12 @@ def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
     if chosen is not None:
         return chosen
     if fit(
-        "(?:both|all|all of them|both of them|all of those|everything|every one|the lot|all three|each)(?: please)?",
+        "(?:both|all|all of them|both of them|all of those|everything|every one|the lot|all three|"
+        "each)(?: please)?",
         bare,
     ):
         if ask.several:
-            return tuple(intent for option in options for intent in option.intents)
+            return tuple(dict.fromkeys(intent for option in options for intent in option.intents))
         keyed = [option for option in options if "all every" in option.keys]
         return keyed[0].intents if len(keyed) == 1 else (ask,)
     if match := fit(rf"{lead}{{x}}(?: (?:one|option|line|test|input|test input|please))*", bare):

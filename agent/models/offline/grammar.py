@@ -69,7 +69,8 @@ def _object_first(phrase: Phrase) -> Phrase:
     if len(phrase) < 4 or phrase.tokens[-1].kind not in ("quote", "content") or len(phrase) > LONGEST:
         return phrase
     match = fit(
-        rf"(?P<v>[^ ]+(?: [^ ]+){{0,3}}?) {_STAND_IN} (?P<rest>(?:to|into|in|at|as|on|onto|before|after|above|below|for) .+?) [:,-] (?P<c>[QC])",
+        rf"(?P<v>[^ ]+(?: [^ ]+){{0,3}}?) {_STAND_IN} (?P<rest>(?:to|into|in|at|as|on|onto|before|"
+        rf"after|above|below|for) .+?) [:,-] (?P<c>[QC])",
         phrase,
     )
     if match is None:
@@ -86,7 +87,8 @@ def _object_first(phrase: Phrase) -> Phrase:
 
 _STAND_IN = (
     r"(?:this|these|that|the following|the text below|what follows)"
-    r"(?: (?:new|extra|more))?(?: (?:text|line|lines|sentence|sentences|rule|rules|words|instruction|instructions|paragraph|one))?"
+    r"(?: (?:new|extra|more))?(?: (?:text|line|lines|sentence|sentences|rule|rules|words|"
+    r"instruction|instructions|paragraph|one))?"
 )
 
 

@@ -73,7 +73,10 @@ def the_one(intent: Any, reference: Reference, draft: Draft) -> int | Ask:
     elif reference.kind in ("topic", "exact"):
         question = f"I find no test input for {speech.quote(reference.value, 100)}. Which one do you mean?"
     else:
-        question = f"There is no such test input; there {'is 1' if len(draft.inputs) == 1 else f'are {len(draft.inputs)}'}. Which one do you mean?"
+        question = (
+            f"There is no such test input; there "
+            f"{'is 1' if len(draft.inputs) == 1 else f'are {len(draft.inputs)}'}. Which one do you mean?"
+        )
     return Ask(question, _options(places or list(range(len(draft.inputs))), draft, make))
 
 
@@ -118,7 +121,8 @@ def replace_in_test(intent: ReplaceText, draft: Draft) -> Prepared:
     spans = prompt_text.find(content, intent.spot)
     if not spans:
         return Ask(
-            f"I find no {speech.quote(intent.spot.value)} in the test input `{draft.inputs[found].id}`: {speech.quote(content)}."
+            f"I find no {speech.quote(intent.spot.value)} in the test input `{draft.inputs[found].id}`: "
+            f"{speech.quote(content)}."
         )
     if len(spans) > 1 and not intent.every:
         every = Option(f"All {len(spans)} of them", (replace(intent, every=True),), "all every both")
@@ -137,7 +141,8 @@ def remove_in_test(intent: RemoveText, draft: Draft) -> Prepared:
     spans = prompt_text.find(content, intent.spot)
     if len(spans) != 1:
         return Ask(
-            f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the test input {speech.quote(content)}."
+            f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the test input "
+            f"{speech.quote(content)}."
         )
     (start, end), left = prompt_text.removal(content, spans[0])
     new = content[:start] + left + content[end:]

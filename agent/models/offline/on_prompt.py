@@ -36,7 +36,8 @@ def search(intent: SearchPrompt, draft: Draft) -> Prepared:
     if not spans:
         return [
             Done(
-                f"No, I find nothing about {speech.quote(intent.topic)} in the system prompt of {speech.quote(draft.name)}."
+                f"No, I find nothing about {speech.quote(intent.topic)} in the system prompt of "
+                f"{speech.quote(draft.name)}."
             )
         ]
     lines = "\n".join(speech.block(draft.prompt[start:end]) for start, end in spans[:20])
@@ -71,7 +72,9 @@ def _which_spot(
     if not spans:
         what = "such a line" if spot.kind in ("line", "sentence") else speech.quote(spot.value, 120)
         return Ask(
-            f"I find {'no' if what == 'such a line' else 'nothing like'} {what.removeprefix('such a ') if what == 'such a line' else what} in the system prompt, which reads:\n\n{speech.fenced(prompt)}\n\n"
+            f"I find {'no' if what == 'such a line' else 'nothing like'} "
+            f"{what.removeprefix('such a ') if what == 'such a line' else what} in the system prompt, "
+            f"which reads:\n\n{speech.fenced(prompt)}\n\n"
             if prompt.strip()
             else "The system prompt is empty."
         )
@@ -120,7 +123,10 @@ def replace_text(intent: ReplaceText, draft: Draft) -> Prepared:
     for first, last in spans:
         pieces.extend((prompt[at:first], intent.new))
         at = last
-    said = f"In the system prompt, {speech.quote(intent.spot.value)} is now {speech.quote(intent.new)} in all {len(spans)} places."
+    said = (
+        f"In the system prompt, {speech.quote(intent.spot.value)} is now {speech.quote(intent.new)} in "
+        f"all {len(spans)} places."
+    )
     return [_edit(draft, (start, end), "".join(pieces), said)]
 
 

@@ -18,29 +18,46 @@ _TESTING = "(?:test|testing|sample|example)"
 _GROUPS = {
     "the": "(?:(?:the|a|an|its|his|her|their|this|that|these|those|my|your|our) )?",
     "persona": "(?:persona|bot|character|ai|chatbot|personality|persona's)",
-    "it": "(?:(?:(?:the|this|my|our) )?(?:current )?(?:persona|bot|character|ai|chatbot)|(?:the|this|my|our) (?:assistant|guy|fellow|companion)|this one|it|him|her|them|this)",
-    "name": "(?:(?:(?:the|its|his|her|their|this|my|our) )?(?:(?:persona|bot|character)(?:'s| ' s)? |persona's |bot's |character's )?"
-    "(?:display |current |new )?(?:name|title)(?: (?:of|for) (?:(?:the|this|my) )?(?:persona|bot|character|it))?)",
-    "prompt": "(?:(?:(?:the|its|his|her|their|this|my|our|your|a|current|new|existing|full|whole|entire|complete|present) )*"
+    "it": "(?:(?:(?:the|this|my|our) )?(?:current )?(?:persona|bot|character|ai|chatbot)|(?:the|this|my|"
+    "our) (?:assistant|guy|fellow|companion)|this one|it|him|her|them|this)",
+    "name": "(?:(?:(?:the|its|his|her|their|this|my|our) )?(?:(?:persona|bot|character)(?:'s| ' s)? |"
+    "persona's |bot's |character's )?"
+    "(?:display |current |new )?(?:name|title)(?: (?:of|for) (?:(?:the|this|my) )?(?:persona|bot|"
+    "character|it))?)",
+    "prompt": "(?:(?:(?:the|its|his|her|their|this|my|our|your|a|current|new|existing|full|whole|entire|"
+    "complete|present) )*"
     "(?:persona's |bot's |persona ' s |character's )?(?:system |system - )?"
-    "(?:prompt|system-prompt|system message|system text|instructions|instruction text|system instruction|prompt text)"
+    "(?:prompt|system-prompt|system message|system text|instructions|instruction text|system "
+    "instruction|prompt text)"
     "(?: text)?(?: (?:of|for) (?:(?:the|this|my) )?(?:persona|bot|character|it))?)",
-    "test": f"(?:{_TESTING} (?:- )?(?:input|prompt|case|message|question|entry|item|query|text)|test-input|test-case|test-prompt"
-    "|test-message|test-question|(?:test|example|sample)(?! (?:inputs?|cases?|prompts?|messages?|questions?|items?)\\b)|input|scenario)",
-    "tests": f"(?:{_TESTING} (?:- )?(?:inputs|prompts|cases|messages|questions|entries|items|queries|texts|input)|test-inputs|test-cases"
+    "test": f"(?:{_TESTING} (?:- )?(?:input|prompt|case|message|question|entry|item|query|text)|test-input|"
+    f"test-case|test-prompt"
+    "|test-message|test-question|(?:test|example|sample)(?! (?:inputs?|cases?|prompts?|messages?|"
+    "questions?|items?)\\b)|input|scenario)",
+    "tests": f"(?:{_TESTING} (?:- )?(?:inputs|prompts|cases|messages|questions|entries|items|queries|texts|"
+    f"input)|test-inputs|test-cases"
     "|test-prompts|test-messages|test-questions|tests|examples|samples|inputs|scenarios)",
-    "add": "(?:add|append|create|insert|put|include|make|write|attach|introduce|set up|tack on|stick|throw in|save|store)",
+    "add": "(?:add|append|create|insert|put|include|make|write|attach|introduce|set up|tack on|stick|"
+    "throw in|save|store)",
     "delete": "(?:delete|remove|drop|erase|discard|kill|cut|scrap|trash|eliminate|strip|omit|ditch|clear|toss"
-    "|strike out|strike|cross out|chop|axe|nix|bin|kick out|chuck out|chuck|expunge|get rid of|take out|take away|throw away|throw out|cut out|clear out|wipe|wipe out|lose|purge|destroy)",
-    "change": "(?:change|update|edit|modify|alter|rewrite|reword|rephrase|set|make|turn|switch|revise|correct|fix|adjust|replace|swap)",
-    "show": "(?:show me|show|display|list out|list|print out|print|view|see|read me|read out|read|tell me|give me|get me|get|output"
+    "|strike out|strike|cross out|chop|axe|nix|bin|kick out|chuck out|chuck|expunge|get rid of|"
+    "take out|take away|throw away|throw out|cut out|clear out|wipe|wipe out|lose|purge|destroy)",
+    "change": "(?:change|update|edit|modify|alter|rewrite|reword|rephrase|set|make|turn|switch|revise|"
+    "correct|fix|adjust|replace|swap)",
+    "show": "(?:show me|show|display|list out|list|print out|print|view|see|read me|read out|read|tell me|"
+    "give me|get me|get|output"
     "|let me see|let me have|look at|open|fetch|bring up|pull up|dump|have a look at|take a look at|check)",
-    "say": "(?:saying|that says|that say|that reads|that asks|which says|which asks|asking|reading|with the text|with the content|with text|with content"
+    "say": "(?:saying|that says|that say|that reads|that asks|which says|which asks|asking|reading|with "
+    "the text|with the content|with text|with content"
     "|with the words|with the question|with|called|that goes|like)",
-    "to": "(?:as follows|to be|to say|to read|to ask|to|into|as|with|by|so it says|so that it says|so it reads|such that it says|- >|= >|→)",
-    "line": "(?:line|sentence|rule|bullet|bullet point|paragraph|part|bit|phrase|instruction|statement|text|section|passage|words|wording|word|mention)",
-    "about": "(?:about|on|regarding|concerning|mentioning|that mentions|which mentions|that talks about|which talks about|that is about|that's about"
-    "|that says something about|containing|that contains|involving|dealing with|related to|relating to|that deals with|asking about|that asks about|which asks about"
+    "to": "(?:as follows|to be|to say|to read|to ask|to|into|as|with|by|so it says|so that it says|so it "
+    "reads|such that it says|- >|= >|→)",
+    "line": "(?:line|sentence|rule|bullet|bullet point|paragraph|part|bit|phrase|instruction|statement|"
+    "text|section|passage|words|wording|word|mention)",
+    "about": "(?:about|on|regarding|concerning|mentioning|that mentions|which mentions|that talks about|"
+    "which talks about|that is about|that's about"
+    "|that says something about|containing|that contains|involving|dealing with|related to|"
+    "relating to|that deals with|asking about|that asks about|which asks about"
     "|talking about|that refers to|referring to|with|for|of)",
 }
 # fmt: on

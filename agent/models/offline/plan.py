@@ -8,14 +8,13 @@ that a request is done as a whole or not begun.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Generator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.models.offline import prepare, speech
 from agent.models.offline.draft import Call, Done, Draft
 from agent.models.offline.intents import (
-    AddTest,
     AddText,
     Ask,
     ChangeTest,
@@ -25,7 +24,6 @@ from agent.models.offline.intents import (
     ExtendTest,
     Hold,
     Intent,
-    KeepVisible,
     Option,
     Reference,
     RemoveText,
@@ -68,14 +66,6 @@ class _ReadFailed(Exception):
     def __init__(self, tool: str, output: str) -> None:
         super().__init__(tool)
         self.tool, self.output = tool, output
-
-
-_WRITES: dict[type, str] = {
-    Rename: "update_persona_name", AddText: "update_system_prompt", SetPrompt: "update_system_prompt",
-    ReplaceText: "edit_system_prompt", RemoveText: "edit_system_prompt", AddTest: "create_test_input",
-    ChangeTest: "update_test_input", ExtendTest: "update_test_input", CopyTest: "create_test_input",
-    DeleteTests: "delete_test_input", Undo: "undo", KeepVisible: "keep_output_visible",
-}  # fmt: skip
 
 
 def _reads(intent: Intent) -> tuple[str, ...]:
@@ -123,11 +113,10 @@ def make_plan(understood: Understood, tools: Collection[str], earlier: Sequence[
         return Answer(
             "I have not begun, because one part of your request is beyond me. " + speech.talked(blocking[0])
         )
-    missing = _missing_tools(intents, tools)
-    if missing:
-        return Answer(
-            f"I would need the tool `{missing[0]}` for that, and it is not offered here. Nothing was changed."
-        )
+    reads = [tool for intent in intents for tool in _reads(intent)]
+    undoes = ["undo"] if any(isinstance(intent, Undo) for intent in intents) else []
+    if answer := _not_offered([*undoes, *reads], tools):
+        return answer
     done: list[str] = []
     try:
         if isinstance(intents[0], Undo):
@@ -145,12 +134,19 @@ def make_plan(understood: Understood, tools: Collection[str], earlier: Sequence[
     except _ReadFailed as failed:
         lead = "\n\n".join([*done, ""]) if done else ""
         return Answer(
-            f"{lead}I could not read the persona: `{failed.tool}` reported: {speech.quote(failed.output, 400)}. {'Nothing else' if done else 'Nothing'} was changed."
+            f"{lead}I could not read the persona: `{failed.tool}` reported: "
+            f"{speech.quote(failed.output, 400)}. {'Nothing else' if done else 'Nothing'} was changed."
         )
-    return (yield from _carry_out(intents, draft, done, earlier))
+    return (yield from _carry_out(intents, draft, tools, done, earlier))
 
 
-def _carry_out(intents: tuple[Intent, ...], draft: Draft, done: list[str], earlier: Sequence[str]) -> Plan:
+def _carry_out(
+    intents: tuple[Intent, ...],
+    draft: Draft,
+    tools: Collection[str],
+    done: list[str],
+    earlier: Sequence[str],
+) -> Plan:
     work: list[Call | Done] = []
     if len(intents) > 1:
         intents = tuple(prepare.pinned(intent, draft) for intent in intents)
@@ -170,6 +166,8 @@ def _carry_out(intents: tuple[Intent, ...], draft: Draft, done: list[str], earli
             if isinstance(prepared, Ask):
                 return _question(prepared, intents, k, done)
             work.extend(prepared)
+    if answer := _not_offered([step.name for step in work if isinstance(step, Call)], tools, done):
+        return answer
     for k, step in enumerate(work):
         if isinstance(step, Done):
             done.append(step.text)
@@ -197,7 +195,10 @@ def _question(ask: Ask, intents: tuple[Intent, ...], at: int, done: Sequence[str
 
 
 def _failed(call: Call, result: Result, done: Sequence[str], more: bool) -> str:
-    told = f"`{call.name}` did not work: {speech.quote(result.output, 600)}. That change was not made as far as I can tell."
+    told = (
+        f"`{call.name}` did not work: {speech.quote(result.output, 600)}. That change was not made as "
+        f"far as I can tell."
+    )
     rest = " I have not gone on with the rest." if more else ""
     again = " Ask me again and I will read the persona anew." if "changed since" in result.output else ""
     return "\n\n".join([*done, told + rest + again])
@@ -211,7 +212,8 @@ def _contradiction(intents: tuple[Intent, ...]) -> Ask | None:
             rest = tuple(intent for intent in intents if not isinstance(intent, kind))
             options = tuple(
                 Option(
-                    f"{'Rename it to' if isinstance(one, Rename) else 'Set the system prompt to'} {speech.quote(one.name if isinstance(one, Rename) else one.text, 80)}",
+                    f"{'Rename it to' if isinstance(one, Rename) else 'Set the system prompt to'} "
+                    f"{speech.quote(one.name if isinstance(one, Rename) else one.text, 80)}",
                     (one, *rest),
                 )
                 for one in found
@@ -221,15 +223,13 @@ def _contradiction(intents: tuple[Intent, ...]) -> Ask | None:
     return None
 
 
-def _missing_tools(intents: Sequence[Intent], tools: Collection[str]) -> list[str]:
-    needed: list[str] = []
-    for intent in intents:
-        needed.extend(_reads(intent))
-        for kind, tool in _WRITES.items():
-            if isinstance(intent, kind):
-                on_test = isinstance(intent, ReplaceText | RemoveText) and isinstance(intent.where, Reference)
-                needed.append("update_test_input" if on_test else tool)
-    return [tool for tool in needed if tool not in tools]
+def _not_offered(names: Iterable[str], tools: Collection[str], done: Sequence[str] = ()) -> Answer | None:
+    """Return the answer when a tool that is needed is not there; nothing has been begun then."""
+    missing = next((name for name in names if name not in tools), None)
+    if missing is None:
+        return None
+    told = f"I would need the tool `{missing}` for that, and it is not offered here. Nothing was changed."
+    return Answer("\n\n".join([*done, told]))
 
 
 def _undo(intent: Undo, done: list[str]) -> Generator[Call, Result, Answer | None]:
@@ -283,6 +283,3 @@ def _json_object(result: Result) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-__all__ = ["Answer", "Option", "Plan", "Result", "field", "make_plan"]

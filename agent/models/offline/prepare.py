@@ -151,7 +151,8 @@ def _shown(intent: Show, draft: Draft) -> list[str]:
         elif part == "size":
             words = len(draft.prompt.split())
             texts.append(
-                f"The system prompt has {on_prompt.count_lines(draft.prompt)}, {words} words and {len(draft.prompt)} characters."
+                f"The system prompt has {on_prompt.count_lines(draft.prompt)}, {words} words and "
+                f"{len(draft.prompt)} characters."
             )
         elif part in ("tests", "count"):
             texts.append(speech.listed(draft.inputs))

@@ -124,7 +124,8 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
         return part.group(match, name)
 
     if match := fit(
-        rf"<the>(?P<n>{ORDINAL}) (?:<tests>|<test>|one|entry|item|of them)(?: (?:of|in|from|on|among) (?:the |my |all |our |these |those )*(?:<tests>|list|them))?",
+        rf"<the>(?P<n>{ORDINAL}) (?:<tests>|<test>|one|entry|item|of them)(?: (?:of|in|from|on|among) "
+        rf"(?:the |my |all |our |these |those )*(?:<tests>|list|them))?",
         part,
     ):
         return _at(ordinal(match["n"]))
@@ -142,8 +143,10 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
     if fit("(?:both|both of|both of the|both the|both of them|both of my|both my)(?: <tests>)?", part):
         return (Reference("both"),)
     if fit(
-        "(?:all|all of|every|each|every single|each and every|the entire|the whole|all my|all our|all the|all of the|all of my"
-        "|all of our|all these|all those|all existing|all of its|all its)(?: one of)?(?: the| my)?(?: (?:list|set) of)?(?: existing| current)? (?:<tests>|<test>)",
+        "(?:all|all of|every|each|every single|each and every|the entire|the whole|all my|all our|all "
+        "the|all of the|all of my"
+        "|all of our|all these|all those|all existing|all of its|all its)(?: one of)?(?: the| my)?(?: "
+        "(?:list|set) of)?(?: existing| current)? (?:<tests>|<test>)",
         part,
     ):
         return (Reference("all"),)
@@ -165,17 +168,21 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
     if listed:
         return listed
     if match := fit(
-        "<the>(?:<test>|one) (?:with (?:the )?id |with (?:the )?identifier |with (?:the )?(?:text |content )|called |named |id |labelled |that says |saying |which says |that reads |that asks |: )?{xq}",
+        "<the>(?:<test>|one) (?:with (?:the )?id |with (?:the )?identifier |with (?:the )?(?:text |"
+        "content )|called |named |id |labelled |that says |saying |which says |that reads |that asks |"
+        ": )?{xq}",
         part,
     ):
         return _exact(group(match, "x"))
     if match := fit(
-        "<the>(?:<test>|one) (?:with (?:the )?id |with (?:the )?identifier |called |named |id |labelled )(?P<x>[^ ]+(?: [-_] ?[^ ]+)*)",
+        "<the>(?:<test>|one) (?:with (?:the )?id |with (?:the )?identifier |called |named |id |"
+        "labelled )(?P<x>[^ ]+(?: [-_] ?[^ ]+)*)",
         part,
     ):
         return _exact(group(match, "x"))
     if match := fit(
-        "<the>(?:<tests>|<test>|ones?|entry|thing|item) (?:(?:that|which) (?:is|are|was|were) |that's )?(?:all )?(?:<about>|where|that (?:says|asks|has|uses)|which (?:says|asks|has|uses)) {x}",
+        "<the>(?:<tests>|<test>|ones?|entry|thing|item) (?:(?:that|which) (?:is|are|was|were) |that's "
+        ")?(?:all )?(?:<about>|where|that (?:says|asks|has|uses)|which (?:says|asks|has|uses)) {x}",
         part,
     ):
         return _topic(_without_article(group(match, "x")))
@@ -218,7 +225,8 @@ def _named(part: Phrase | None) -> tuple[Reference, ...] | None:
     if part.quoted:
         return _exact(part)
     if re.search(
-        r"\b(?:a|an|new|another|more|some|few|any|no|following|this|that|these|other|same|wrong|old|extra|additional|whole|entire|current|original)\b|[:?!,;.]",
+        r"\b(?:a|an|new|another|more|some|few|any|no|following|this|that|these|other|same|wrong|old|"
+        r"extra|additional|whole|entire|current|original)\b|[:?!,;.]",
         part.shadow,
     ):
         return None

@@ -10,10 +10,12 @@ from agent.models.offline.reference import TestInput
 
 CONNECT = (
     "To connect a real model, set `ANTHROPIC_API_KEY` in the environment; or give a server that speaks the "
-    "Messages API as `base_url` in `config.toml` or as `ANTHROPIC_BASE_URL`; and choose a model with `--model NAME`."
+    "Messages API as `base_url` in `config.toml` or as `ANTHROPIC_BASE_URL`; and choose a model "
+    "with `--model NAME`."
 )
 WHAT_I_AM = (
-    "I am the offline assistant of persona-editor: a set of fixed rules embedded in the program, without a neural "
+    "I am the offline assistant of persona-editor: a set of fixed rules embedded in the program, "
+    "without a neural "
     "model. I am not the persona and cannot speak as it; I change its file when you ask in plain words."
 )
 SKILLS = """I understand requests such as:
@@ -157,14 +159,17 @@ def talked(talk: Talk, earlier: Sequence[str] = ()) -> str:
         return "I cannot redo from here: use `persona redo` on the command line, or Ctrl+Y in the program. Nothing was changed."
     if subject == "elsewhere":
         return (
-            "That is not among the things I can do in this conversation: I change the name, the system prompt and the test inputs "
-            "of this persona. See `persona --help` for the other commands (`new`, `rm`, `clear`, `log`, `restore`). Nothing was changed."
+            "That is not among the things I can do in this conversation: I change the name, the system "
+            "prompt and the test inputs "
+            "of this persona. See `persona --help` for the other commands (`new`, `rm`, `clear`, `log`, "
+            "`restore`). Nothing was changed."
         )
     if subject == "persona-voice":
         return f"I cannot answer as the persona. {WHAT_I_AM} Nothing was changed.\n\n{CONNECT}"
     if subject == "creative":
         return (
-            "That takes judgement about language, and I am rule-based, without a neural model: I put exact words in place and "
+            "That takes judgement about language, and I am rule-based, without a neural model: I put exact "
+            "words in place and "
             f"invent none. Nothing was changed.\n\n{SKILLS}\n\n{CONNECT}"
         )
     return "All right."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from agent.models.offline.grammar import is_request, parse
 from agent.models.offline.intents import (
@@ -116,6 +117,7 @@ class Understood:
     unclear: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=16)
 def understand(message: str) -> Understood:
     """Return the steps of a message, in order."""
     listed = _list_items(message)
@@ -180,7 +182,8 @@ def _spelled_out(said: Phrase, before: Intent) -> Intent | None:
     if not isinstance(before, Ask) or before.options or not before.blank:
         return None
     match = fit(
-        "(?:it|this|that|the text|the content|the words) (?:should|must|is to|will|shall) (?:say|read|be|ask|be called)(?: :)? {xq}",
+        "(?:it|this|that|the text|the content|the words) (?:should|must|is to|will|shall) (?:say|read|"
+        "be|ask|be called)(?: :)? {xq}",
         said,
     )
     part = said.group(match, "x") if match else None
@@ -366,7 +369,8 @@ def _doubt(step: Step) -> Ask:
         if step.intents
     )
     return Ask(
-        "I cannot tell where the text after the colon ends and the next request begins. Put the text in quotes, or:",
+        "I cannot tell where the text after the colon ends and the next request begins. Put the text "
+        "in quotes, or:",
         options,
     )
 

@@ -59,13 +59,16 @@ _ABBREVIATIONS = frozenset(
     ["dr", "mr", "mrs", "ms", "st", "prof", "jr", "sr", "no", "vs", "etc", "e.g", "i.e", "eg", "ie", "inc"]
 )
 _REASON = re.compile(
-    r"(?:because|since|as|it's|it is|that's|that is|i (?:like|love|hate|think|don't like|prefer)|it (?:sounds|fits|suits|feels|looks)|they|there)\b"
+    r"(?:because|since|as|it's|it is|that's|that is|i (?:like|love|hate|think|don't like|prefer)|"
+    r"it (?:sounds|fits|suits|feels|looks)|they|there)\b"
 )
 _SECOND_THOUGHT = re.compile(
-    r"\b(?:no|not|wait|keep|don't|never|actually|unless|if|but|except|hold on|instead|stop|undo|cancel|sorry)\b"
+    r"\b(?:no|not|wait|keep|don't|never|actually|unless|if|but|except|hold on|instead|stop|undo|"
+    r"cancel|sorry)\b"
 )
 SEQUENCE = re.compile(
-    r"(?:and |& )?(?:then|also|after that|afterwards|next|finally|and|plus|additionally|in addition|lastly|besides)\b"
+    r"(?:and |& )?(?:then|also|after that|afterwards|next|finally|and|plus|additionally|in "
+    r"addition|lastly|besides)\b"
 )
 
 
@@ -256,7 +259,8 @@ def _stands_alone(piece: Phrase, made: tuple[Intent, ...] | None) -> bool:
         and intent.subject in ("creative", "elsewhere", "memory", "help")
         and bool(
             re.match(
-                r"(?:make|translate|improve|rewrite|shorten|give it|run|create a (?:new )?persona|delete|clear|tell|export|what|which)\b",
+                r"(?:make|translate|improve|rewrite|shorten|give it|run|create a (?:new )?persona|delete|clear|"
+                r"tell|export|what|which)\b",
                 strip_fillers(piece).shadow,
             )
         )

@@ -60,12 +60,16 @@ def _shown(part: Phrase) -> tuple[str, ...] | None:
         ):
             kinds.append("prompt")
         elif fit(
-            "(?:only |just |me )?(?:all |all of |all the |all of the |all my |all of my |every |each |a list of |the list of |list of |the |my |our |its )*(?:different |existing |current |available )?(?:<tests>|test input|test)(?: (?:i have|we have|there are|you have|it has|so far|in a list|as a list))*",
+            "(?:only |just |me )?(?:all |all of |all the |all of the |all my |all of my |every |each |a "
+            "list of |the list of |list of |the |my |our |its )*(?:different |existing |current |available "
+            ")?(?:<tests>|test input|test)(?: (?:i have|we have|there are|you have|it has|so far|in a list|"
+            "as a list))*",
             piece,
         ):
             kinds.append("tests")
         elif fit(
-            "(?:<it>|everything|all|all of it|it all|the whole (?:persona|thing)|all details|the details|details|<it> (?:in full|as a whole)|your persona|the whole page)",
+            "(?:<it>|everything|all|all of it|it all|the whole (?:persona|thing)|all details|the details|"
+            "details|<it> (?:in full|as a whole)|your persona|the whole page)",
             piece,
         ):
             kinds.extend(("name", "prompt", "tests"))

@@ -13,7 +13,11 @@ RULES = RuleSet()
 
 # --- descriptions of a change -----------------------------------------------------------------------------
 
-_BEHAVE = "(?:always|never|answer|speak|talk|respond|reply|write|use|avoid|be|stay|sound|act|only|not|keep|end|start|finish|begin|mention|ask|give|explain|make|say|refuse|address|call|include|sign|greet|tell|stop|rhyme|quote|think|help|don't|do)"
+_BEHAVE = (
+    "(?:always|never|answer|speak|talk|respond|reply|write|use|avoid|be|stay|sound|act|only|not|"
+    "keep|end|start|finish|begin|mention|ask|give|explain|make|say|refuse|address|call|include|"
+    "sign|greet|tell|stop|rhyme|quote|think|help|don't|do)"
+)
 
 
 @RULES.on(

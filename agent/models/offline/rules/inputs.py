@@ -34,8 +34,17 @@ ANOTHER = "a new one"
 
 # --- test inputs: adding ----------------------------------------------------------------------------------
 
-_NEW = "(?:(?:me|us|a|an|another|one more|one|new|the|this|following|these|some|extra|additional|further|more|single|single new|fresh|second|third|also|two|three|2|3|few|my|next|in|up|different|other|simple|quick|good) )*"
-_SAYS = "(?:(?:saying|that says|that say|that reads|that asks|which says|which asks|which reads|asking|reading|with the text|with the content|with content|with text|with the words|with the question|with the prompt|with the message|containing|that goes|as follows|like this|with|called|content) )?(?:(?:this|following|these|the following) )?(?:[:,;=-] )*"
+_NEW = (
+    "(?:(?:me|us|a|an|another|one more|one|new|the|this|following|these|some|extra|additional|"
+    "further|more|single|single new|fresh|second|third|also|two|three|2|3|few|my|next|in|up|"
+    "different|other|simple|quick|good) )*"
+)
+_SAYS = (
+    "(?:(?:saying|that says|that say|that reads|that asks|which says|which asks|which reads|asking|"
+    "reading|with the text|with the content|with content|with text|with the words|with the "
+    "question|with the prompt|with the message|containing|that goes|as follows|like this|with|"
+    "called|content) )?(?:(?:this|following|these|the following) )?(?:[:,;=-] )*"
+)
 _LISTS = "(?:<the>(?:<tests>|list of <tests>|test list|set of <tests>|collection of <tests>|list))"
 
 
@@ -252,7 +261,8 @@ def _copy(said: Said) -> Intent | None:
 @RULES.on(
     "(?:<delete>) (?P<k>.+?) (?:except|except for|but|apart from|other than|save|besides|but not|"
     "but keep|and keep only|but leave) {x}",
-    "(?:(?:only|just) keep|keep only|(?:keep|leave) (?:only|just|nothing but)) {x}(?P<k>)(?: (?:and|,) (?:<delete>) (?:the rest|all "
+    "(?:(?:only|just) keep|keep only|(?:keep|leave) (?:only|just|nothing but)) {x}(?P<k>)(?: "
+    "(?:and|,) (?:<delete>) (?:the rest|all "
     "(?:the )?others|the others|everything else))?",
     "(?:keep|leave) {x}(?P<k>) (?:and|,|but) (?:<delete>) (?:the rest|all (?:the )?others|the "
     "others|everything else|all other <tests>|the other <tests>|all the other <tests>)",
@@ -393,7 +403,8 @@ def _change_test(said: Said) -> Intent | None:
     if not part.quotes():
         if (
             re.match(
-                r"(?:be|something|anything|about|a|an|one|another|more|less|the|sound|ask|use|it|say|german|french|spanish|english|be about|question)\b",
+                r"(?:be|something|anything|about|a|an|one|another|more|less|the|sound|ask|use|it|say|german|"
+                r"french|spanish|english|be about|question)\b",
                 part.shadow,
             )
             and text[:1].islower()

@@ -14,7 +14,11 @@ RULES = RuleSet()
 
 # --- undo -----------------------------------------------------------------------------------------------
 
-_LAST = "(?:(?:the|my|your|that|this|our) )?(?:very )?(?:(?:last|latest|previous|recent|most recent) )?(?:change|edit|action|step|one|thing|modification|update|changes|edits|run|operation|move|request|command)(?: (?:you|we|i) (?:just )?(?:made|did|have made|have done))?"
+_LAST = (
+    "(?:(?:the|my|your|that|this|our) )?(?:very )?(?:(?:last|latest|previous|recent|most recent) "
+    ")?(?:change|edit|action|step|one|thing|modification|update|changes|edits|run|operation|move|"
+    "request|command)(?: (?:you|we|i) (?:just )?(?:made|did|have made|have done))?"
+)
 
 
 @RULES.on(
@@ -91,10 +95,12 @@ def _renamed(said: Said, group: str = "x") -> Intent:
     "(?:<name>|(?:the )?new name) (?::|=|- >|→) {x}",
     "(?:the |its |my |our )?new name (?:is|should be|will be|shall be)(?: :)? {x}",
     "(?:<change>) <name> (?:field |over )+(?:to |:|= )+{x}",
-    "(?:i'd prefer|i would prefer|i'd like|i'd love)(?: it)? if <it> (?:was|were|is|would be|could be|were to be) (?:called|named) {x}",
+    "(?:i'd prefer|i would prefer|i'd like|i'd love)(?: it)? if <it> (?:was|were|is|would be|could "
+    "be|were to be) (?:called|named) {x}",
     "let <it> be (?:called|named) {x}",
     "let <name> be {x}",
-    "(?:i want|i'd like|i would like|i'd prefer|i prefer|i need|make) <name> (?:to be |to read |to say |changed to |set to |updated to )?{x}",
+    "(?:i want|i'd like|i would like|i'd prefer|i prefer|i need|make) <name> (?:to be |to read |to "
+    "say |changed to |set to |updated to )?{x}",
     "(?:use|take|pick|choose|go with|have|set|put|give it|give <it>) {x} (?:as|for) <name>",
     "(?:use|take|go with|i prefer|i'd prefer|i would prefer|i want|i'd like) <name> {xq}",
     "give <it> <name>(?: :| of)? {x}",

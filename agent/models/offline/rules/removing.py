@@ -110,7 +110,8 @@ def _remove_somewhere(said: Said) -> tuple[Intent, ...] | Intent | None:
             return DeleteThing(spot.value, False)
         return RemoveText(spot, "prompt")
     if re.match(
-        r"(?:a|an|some|any|something|anything|it|them|this|that|everything|all|more|the (?:last|first)? ?(?:one|thing|part)|every|half|your|nothing|me|you)\b",
+        r"(?:a|an|some|any|something|anything|it|them|this|that|everything|all|more|the (?:last|"
+        r"first)? ?(?:one|thing|part)|every|half|your|nothing|me|you)\b",
         part.shadow,
     ):
         return None

@@ -14,8 +14,14 @@ RULES = RuleSet()
 
 # --- replacing --------------------------------------------------------------------------------------------
 
-_WORDS = "(?:(?:the |every |each |all |all the |any )*(?:words?|phrase|text|sentence|expression|string|occurrences? of|instances? of|mentions? of|occurrence of) (?:of |: )?)?"
-_INSIDE = "(?: (?:in|inside|within|of|from|throughout) <prompt>)?(?P<all>(?: (?:everywhere|throughout|all over|each time|every time|wherever it (?:appears|occurs|stands)))*)"
+_WORDS = (
+    "(?:(?:the |every |each |all |all the |any )*(?:words?|phrase|text|sentence|expression|string|"
+    "occurrences? of|instances? of|mentions? of|occurrence of) (?:of |: )?)?"
+)
+_INSIDE = (
+    "(?: (?:in|inside|within|of|from|throughout) <prompt>)?(?P<all>(?: (?:everywhere|throughout|"
+    "all over|each time|every time|wherever it (?:appears|occurs|stands)))*)"
+)
 
 
 @RULES.on(
@@ -90,7 +96,8 @@ def _replace(said: Said) -> Intent | None:
         new_part.shadow,
     )
     if vague or fit(
-        "<the>(?:tone|style|voice|mood|language|personality|character|attitude|wording|it|them|everything|format|length|temperature)(?: {y})?",
+        "<the>(?:tone|style|voice|mood|language|personality|character|attitude|wording|it|them|"
+        "everything|format|length|temperature)(?: {y})?",
         old_part,
     ):
         return Talk("creative", said.phrase.raw()[:200])
@@ -111,7 +118,10 @@ def _replace(said: Said) -> Intent | None:
     return ReplaceText(spot, new, "prompt" if explicit else None, every)
 
 
-_PROMPT_WORDS = r"(?:(?:the|its|his|her|this|my|whole|entire|current|persona's) )*(?:system )?(?:prompt|instructions|system-prompt|system message)"
+_PROMPT_WORDS = (
+    r"(?:(?:the|its|his|her|this|my|whole|entire|current|persona's) )*(?:system )?(?:prompt|"
+    r"instructions|system-prompt|system message)"
+)
 
 
 @RULES.on(

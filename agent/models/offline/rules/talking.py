@@ -17,7 +17,10 @@ def _talk(rules: RuleSet, subject: Subject, *patterns: str) -> None:
         return Talk(subject, said.phrase.raw()[:200])
 
 
-_HELLO = "(?:hi|hello|hey|howdy|greetings|yo|hiya|good (?:morning|evening|afternoon|day)|hello there|hi there|hey there)"
+_HELLO = (
+    "(?:hi|hello|hey|howdy|greetings|yo|hiya|good (?:morning|evening|afternoon|day)|hello there|hi "
+    "there|hey there)"
+)
 _talk(
     TALK,
     "hello",
@@ -106,7 +109,8 @@ _talk(
 _talk(
     TALK,
     "thanks",
-    "(?:many |a thousand |so many )?thanks(?: (?:a lot|a million|in advance|so much|again|very much|for your help|for everything))*",
+    "(?:many |a thousand |so many )?thanks(?: (?:a lot|a million|in advance|so much|again|very "
+    "much|for your help|for everything))*",
     "(?:(?:kind|best|warm) )?regards(?:(?: ,)? [^ ]+)?",
     "(?:best|cheers|sincerely|yours|love)(?: ,)? [^ ]+",
 )
@@ -115,7 +119,8 @@ _talk(TALK, "nothing", "(?:<delete>|<change>|<add>|do) nothing(?: (?:at all|plea
 _talk(
     TALK,
     "comment",
-    "(?:ok|okay|alright|all right|fine|yes|yeah|yep|sure|right|got it|i see|understood|hm+|ah|oh|aha|so|and|well)",
+    "(?:ok|okay|alright|all right|fine|yes|yeah|yep|sure|right|got it|i see|understood|hm+|ah|oh|"
+    "aha|so|and|well)",
 )
 _talk(
     TALK,

@@ -14,7 +14,10 @@ RULES = RuleSet()
 
 _START = "(?:start|beginning|top|front|head|very start|very beginning|very top)"
 _END = "(?:end|bottom|very end|very bottom|close|tail|foot)"
-_OWN_LINE = "(?:(?:as|on|in) (?:a |its |an |the )?(?:new |own |separate |extra |single |additional )*(?:line|sentence|rule|paragraph)(?: of its own)? )?"
+_OWN_LINE = (
+    "(?:(?:as|on|in) (?:a |its |an |the )?(?:new |own |separate |extra |single |additional "
+    ")*(?:line|sentence|rule|paragraph)(?: of its own)? )?"
+)
 _EDGE = f"{_OWN_LINE}(?:(?:at|to|in|on|onto|as) )?(?:the )?(?P<p>{_START}|{_END})(?: of (?:it|<prompt>))?"
 _SAYING = (
     "(?:(?:saying|that says|which says|that reads|reading|stating|that states|like|as follows) )?(?:[:,-] )*"
@@ -146,8 +149,10 @@ def _empty(said: Said) -> Intent:
 
 
 @RULES.on(
-    rf"(?:<add>) {{x}} (?:as|at|on|in|into) (?:the )?(?:new )?line (?:number )?(?P<n>{NUMBER})(?: (?:of|in) <prompt>)?",
-    rf"(?:<add>) (?:as|at|on) (?:the )?(?:new )?line (?:number )?(?P<n>{NUMBER})(?: (?:of|in) <prompt>)? (?:[:,-] )?{{xq}}",
+    rf"(?:<add>) {{x}} (?:as|at|on|in|into) (?:the )?(?:new )?line (?:number )?(?P<n>{NUMBER})(?: "
+    rf"(?:of|in) <prompt>)?",
+    rf"(?:<add>) (?:as|at|on) (?:the )?(?:new )?line (?:number )?(?P<n>{NUMBER})(?: (?:of|in) "
+    rf"<prompt>)? (?:[:,-] )?{{xq}}",
 )
 def _insert_as_line(said: Said) -> Intent | None:
     place = number(said.match["n"])
@@ -156,7 +161,8 @@ def _insert_as_line(said: Said) -> Intent | None:
 
 @RULES.on(
     rf"(?:<add>) {{x}} between (?:the )?(?:lines? |sentences? )?(?P<a>{NUMBER}|{ORDINAL})(?: line| sentence)?"
-    rf" and (?:the )?(?:line |sentence )?(?P<b>{NUMBER}|{ORDINAL})(?: lines?| sentences?)?(?: (?:of|in) <prompt>)?"
+    rf" and (?:the )?(?:line |sentence )?(?P<b>{NUMBER}|{ORDINAL})(?: lines?| sentences?)?(?: "
+    rf"(?:of|in) <prompt>)?"
 )
 def _insert_between(said: Said) -> Intent | None:
     first, second = (number(said.match[n]) or ordinal(said.match[n]) or 0 for n in ("a", "b"))
@@ -242,8 +248,10 @@ def _add_at_edge(said: Said) -> Intent | None:
     f"(?:to|in|into) <prompt>)?",
     "(?P<v>append|tack on|attach) {x}",
     "(?P<v>append) (?:: )?{x}",
-    "(?:make sure|ensure|see to it|check)(?: that)? <prompt> (?:also )?(?:says|mentions|contains|includes|has) {xq}",
-    "<prompt> (?:also )?(?:needs|needs to have|requires|could use) (?:<the>(?:new |extra )?(?:line|sentence|rule) (?:saying |that says |that reads |: )?)?{xq}",
+    "(?:make sure|ensure|see to it|check)(?: that)? <prompt> (?:also )?(?:says|mentions|contains|"
+    "includes|has) {xq}",
+    "<prompt> (?:also )?(?:needs|needs to have|requires|could use) (?:<the>(?:new |extra )?(?:line|"
+    "sentence|rule) (?:saying |that says |that reads |: )?)?{xq}",
     "(?:another |one more |a )?new (?:rule|line|sentence|instruction)(?: for <prompt>)? [:-] {x}",
     "(?:make|let|have) <prompt> (?:also )?(?:to )?(?:say|mention|include|contain) {x}",
     "{xq} (?:should|must|needs to|has to) (?:also )?(?:be (?:added|appended|in|included|part of|"
