@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
@@ -39,10 +39,8 @@ class _Call:
     started_at: float = 0.0
     task: asyncio.Task[ToolOutput] | None = None
     cut: str | None = None
-    overdue: bool = False
     ended: bool = False
     executed: bool = False
-    progress: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -175,7 +173,12 @@ class _Runner:
             hook = self._run.config.before_tool_call
             if hook is None:
                 return None
-            answer = await self._ask_hook(hook, entry, None)
+            answer = await self._run.call(
+                hook,
+                self._hook_context(entry, None),
+                within=self._run.config.limits.hook_timeout,
+                given_up=lambda: entry.cut,
+            )
             if isinstance(answer, Block):
                 return _error(f"Not run: {answer.reason}")
             if isinstance(answer, ChangeInput):
@@ -271,8 +274,9 @@ class _Runner:
                 await run.wait()
             await self._send_progress()
             for entry in self._take_done():
-                running.remove(entry)
-                await self._settle(entry)
+                if not entry.ended:  # given up before, and then it ended by itself
+                    running.remove(entry)
+                    await self._settle(entry)
 
     def _launch(self, entry: _Call) -> None:
         assert entry.tool is not None, "only known tools run"
@@ -378,14 +382,6 @@ class _Runner:
             input=entry.input.model_copy(deep=True),
             session_id=self._run.config.session_id,
             output=output,
-        )
-
-    async def _ask_hook(self, hook: Callable[..., Any], entry: _Call, output: ToolOutput | None) -> Any:
-        return await self._run.call(
-            hook,
-            self._hook_context(entry, output),
-            within=self._run.config.limits.hook_timeout,
-            given_up=lambda: entry.cut,
         )
 
 

@@ -200,3 +200,43 @@ def test_calls_given_up_while_the_run_is_aborted_are_looked_after() -> None:
         return [end.outcome, *ended, *complaints]
 
     assert run_virtually(main()) == ["cancelled", "stubborn", "stubborn"]
+
+
+def test_a_call_that_ends_by_itself_just_after_it_was_given_up_is_ended_once() -> None:
+    async def main() -> tuple[str, list[bool]]:
+        async def stubborn(_given: NoInput, _ctx: ToolContext) -> str:
+            for _ in range(2):
+                try:
+                    await asyncio.sleep(0.4)
+                except asyncio.CancelledError:
+                    continue
+            return "late"
+
+        async def long(_given: NoInput, _ctx: ToolContext) -> str:
+            await asyncio.sleep(20)
+            return "ok"
+
+        agent = Agent(
+            model=ScriptedModel(
+                [answer(ToolUse("stubborn"), ToolUse("stubborn"), ToolUse("long")), answer("done")]
+            ),
+            tools=[
+                Tool("stubborn", "d", "l", NoInput, stubborn),
+                Tool("long", "d", "l", NoInput, long),
+            ],
+            clock=LoopClock(),
+        )
+        loop = asyncio.get_running_loop()
+        loop.call_later(0.1, agent.cancel_tool, "call_1")
+        loop.call_later(0.1, agent.cancel_tool, "call_2")
+        ends: list[bool] = []
+
+        async def slow(event: Event) -> None:
+            if isinstance(event, ToolEnd):
+                ends.append(event.is_error)
+                await asyncio.sleep(2)
+
+        agent.subscribe(slow)
+        return (await agent.prompt("hi")).outcome, ends
+
+    assert run_virtually(main()) == ("completed", [True, True, False])
