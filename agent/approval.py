@@ -7,10 +7,11 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from agent.task import Approval
+from agent.task import Approval, Question
 from agent.tool import Tool
 from agent.tools.preview import HARMLESS, preview
 from agent.turns import thaw
@@ -27,6 +28,7 @@ Answer = Literal["once", "task", "always", "no"]
 OPTIONS = ("once", "task", "always", "no")
 """What an approval can be answered with; `no` may be followed by a reason."""
 LONGEST_INPUT = 4_000
+CHANGED = "The file changed since you were asked; this is what the call would do now."
 
 _WORDS: dict[str, Answer] = {
     **dict.fromkeys(("once", "yes", "y", "1", "ok", "allow", "approve"), "once"),
@@ -118,6 +120,37 @@ def is_same(one: Approval, other: Approval) -> bool:
         other.note,
         _POSITION.sub("@@", other.diff),
     )
+
+
+def approval_question(approval: Approval, tool_use_id: str, *, changed: bool = False) -> Question:
+    """Return the question that asks for the person's word on a call."""
+    text = f"Allow {approval.tool} ({approval.label})?" if approval.label else f"Allow {approval.tool}?"
+    return Question(
+        # The same request has the same id, also when another program asks it anew.
+        id=f"approval_{sha256(f'{tool_use_id} {approval.model_dump_json()}'.encode()).hexdigest()[:24]}",
+        text=f"{CHANGED} {text}" if changed else text,
+        options=OPTIONS,
+        tool_use_id=tool_use_id,
+        approval=approval,
+    )
+
+
+def refusal(decision: Decision) -> str:
+    """Return what the model is told after a no."""
+    why = f": {decision.reason}" if decision.reason else "."
+    return f"the owner said no{why}"
+
+
+def check_answer(question: Question, text: str) -> None:
+    """Refuse an answer that cannot be one.
+
+    Raises:
+        InvalidValue: it is empty, or says neither yes nor no to an approval.
+    """
+    if not text.strip():
+        raise InvalidValue("The answer is empty.")
+    if question.approval is not None:
+        read_decision(text)
 
 
 class Grants:

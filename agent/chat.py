@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from agent.agent import Agent
 from agent.assignment import NUDGE, PLAIN, Assignment
@@ -171,7 +172,7 @@ class Chat:
         if session_id is None:
             return
         try:
-            self._adopt(_open(self._store, self.persona_id, session_id, self._on_failure))
+            self._adopt(open_session(self._store, self.persona_id, session_id, self._on_failure))
         except (BrokenFile, InvalidValue, OutsideHome) as error:
             self.problems = [f"The last conversation cannot be opened: {error} A new one begins."]
 
@@ -183,7 +184,7 @@ class Chat:
         """Begin a new session, link it and return its id; the old one stays on disk. Idle only."""
         session_id = start_session(self._store, self.persona_id)
         self._forget()
-        self._adopt(_open(self._store, self.persona_id, session_id, self._on_failure))
+        self._adopt(open_session(self._store, self.persona_id, session_id, self._on_failure))
         return session_id
 
     def _forget(self) -> None:
@@ -302,12 +303,7 @@ class Chat:
             self.clear()
         session = self._session
         assert session is not None
-        held.enter_context(
-            hold(
-                self._store.home.locks / f"session-{session.id}.lock",
-                what="The conversation about this persona",
-            )
-        )
+        held.enter_context(session_lock(self._store, session.id))
         if _size_of(session) != self._size:
             self.load()
         if not self._seen.name:
@@ -403,18 +399,37 @@ def read_history(store: Store, persona_id: str) -> tuple[str | None, list[Turn],
     session_id = store.session_of(persona_id)
     if session_id is None:
         return None, [], []
-    session = _open(store, persona_id, session_id)
+    session = open_session(store, persona_id, session_id)
     return session_id, session.turns, session.problems
 
 
-def _open(
+def open_session(
     store: Store,
     persona_id: str,
     session_id: str,
     on_failure: Callable[[PersonaError], None] = lambda _error: None,
 ) -> Session:
+    """Open a stored conversation of a persona.
+
+    Raises:
+        BrokenFile, InvalidValue, PersonaError: see `Session.open`.
+    """
     path = store.home.inside(store.home.sessions) / f"{session_id}.jsonl"
     return Session.open(path, tail=RECENT_TURNS, persona_id=persona_id, on_failure=on_failure)
+
+
+def session_lock(store: Store, session_id: str) -> AbstractContextManager[None]:
+    """Return the lock of whoever writes to a conversation, to be held in a `with` block.
+
+    Raises:
+        Busy: (on entering) another run writes to it.
+    """
+    return hold(lock_path(store, session_id), what="The conversation about this persona")
+
+
+def lock_path(store: Store, session_id: str) -> Path:
+    """Return where the lock of a conversation lies."""
+    return store.home.locks / f"session-{session_id}.lock"
 
 
 def _size_of(session: Session) -> int:
