@@ -337,12 +337,10 @@ def spot_of(part: Phrase | None) -> Spot | None:
     unit = r"(?P<u>line|lines|sentence|sentences|rule|bullet|bullet point|instruction|paragraph|statement)"
     if match := fit(rf"<the>(?P<o>{ORDINAL}) {unit}(?: (?:of|in|from) <prompt>)?", part):
         place = ordinal(match["o"])
-        return (
-            Spot("sentence" if match["u"].startswith("sentence") else "line", str(place)) if place else None
-        )
+        return Spot(_unit(match["u"]), str(place)) if place else None
     numbers = r"(?:\d{1,4}|" + "|".join(NUMBERS) + ")"
     if match := fit(rf"<the>{unit} (?:number |no |# )?(?P<n>{numbers})(?: (?:of|in|from) <prompt>)?", part):
-        return Spot("sentence" if match["u"].startswith("sentence") else "line", str(number(match["n"])))
+        return Spot(_unit(match["u"]), str(number(match["n"])))
     if match := fit(
         r"<the>(?:whole |entire |full )*<line>s? (?:that |which )?(?:starts?|starting|begins?|"
         r"beginning) (?:with|in) {x}",
@@ -381,6 +379,17 @@ def spot_of(part: Phrase | None) -> Spot | None:
         inner = part.group(match, "x")
         return Spot("text" if inner and inner.quoted else "words", inner.said()) if inner else None
     return Spot("words", part.said())
+
+
+def _unit(word: str) -> Literal["line", "sentence", "bullet", "rule", "paragraph"]:
+    """Return what is counted when a person says "the second bullet"."""
+    if word.startswith("sentence"):
+        return "sentence"
+    if word.startswith("bullet"):
+        return "bullet"
+    if word == "paragraph":
+        return "paragraph"
+    return "rule" if word in ("rule", "instruction", "statement") else "line"
 
 
 def _about(part: Phrase) -> Literal["about", "line_about"]:

@@ -27,14 +27,20 @@ class Spot:
     """Which stretch of a text is meant, before the text was read.
 
     Attributes:
-        kind: `text` exactly this, `words` this text without regard to case, `line` or `sentence` by
+        kind: `text` exactly this, `words` this text without regard to case, `line`, `sentence`, `bullet`, `rule` or `paragraph` by
             number, `about` the sentence on a
             topic, `line_about` the line on it, `starting` the line that starts so.
         value: the text, the number (negative: from the end) or the topic.
     """
 
-    kind: Literal["text", "words", "line", "sentence", "about", "line_about", "starting"]
+    kind: Literal[
+        "text", "words", "line", "sentence", "bullet", "rule", "paragraph", "about", "line_about", "starting"
+    ]
     value: str
+
+
+NUMBERED = ("line", "sentence", "bullet", "rule", "paragraph")
+"""Kinds of `Spot` whose value is a place."""
 
 
 @dataclass(frozen=True, slots=True)

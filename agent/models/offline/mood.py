@@ -48,7 +48,7 @@ _ASKED = re.compile(
     "|is it possible for you to"
     "|would it be (?:possible|ok|okay|fine|alright|all right|too much|too much trouble|too much to "
     "ask|a problem|a lot to ask)(?: for you)? (?:to|if you could|if you)"
-    ")" + _HELP
+    ")\\b" + _HELP
 )
 _GERUND = re.compile(f"(?:(?:would|do) you mind|would you (?:please )?consider|mind){_HELP} (?=[^ ]+ing\\b)")
 _WISH = re.compile(

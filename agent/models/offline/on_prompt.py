@@ -8,6 +8,7 @@ from dataclasses import replace
 from agent.models.offline import prompt_text, speech
 from agent.models.offline.draft import Call, Done, Draft, Prepared
 from agent.models.offline.intents import (
+    NUMBERED,
     AddText,
     Ask,
     Intent,
@@ -70,7 +71,7 @@ def _which_spot(
     spans: Sequence[prompt_text.Span], prompt: str, spot: Spot, again: Callable[[Spot], Intent]
 ) -> Ask:
     if not spans:
-        what = "such a line" if spot.kind in ("line", "sentence") else speech.quote(spot.value, 120)
+        what = "such a line" if spot.kind in NUMBERED else speech.quote(spot.value, 120)
         return Ask(
             f"I find {'no' if what == 'such a line' else 'nothing like'} "
             f"{what.removeprefix('such a ') if what == 'such a line' else what} in the system prompt, "

@@ -47,7 +47,7 @@ def pinned(intent: Intent, draft: Draft) -> Intent:
         return replace(intent, where=_pinned_reference(intent.where, draft))
     if isinstance(intent, AddText | ReplaceText | RemoveText):
         spot = intent.spot
-        if spot is not None and spot.kind in ("line", "sentence", "starting", "about", "line_about"):
+        if spot is not None and spot.kind not in ("text", "words"):
             spans = prompt_text.find(draft.prompt, spot)
             text = draft.prompt[spans[0][0] : spans[0][1]] if len(spans) == 1 else ""
             if text and draft.prompt.count(text) == 1:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agent.models.offline.intents import Spot
+from agent.models.offline.intents import NUMBERED, Spot
 from agent.models.offline.topics import best
 
 Span = tuple[int, int]
+
+_BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]")
+_PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 
 _SENTENCE = re.compile(r"[^\s.!?…][^.!?…\n]*(?:[.!?…]+[\"'”’)]*|(?=\n)|$)")
 
@@ -62,6 +65,22 @@ def whole_words(text: str, spans: list[Span]) -> list[Span]:
     return kept or spans
 
 
+def _counted(text: str, kind: str) -> list[Span]:
+    """Return the spans a place counts among: lines, sentences, bullets, paragraphs.
+
+    "The second rule" counts bullets where there are any, else lines.
+    """
+    if kind == "sentence":
+        return sentence_spans(text)
+    if kind == "paragraph":
+        return [match.span() for match in _PARAGRAPH.finditer(text)]
+    lines = line_spans(text)
+    bullets = [span for span in lines if _BULLET.match(text, *span)]
+    if kind == "bullet":
+        return bullets
+    return bullets if kind == "rule" and bullets else lines
+
+
 def find(text: str, spot: Spot) -> list[Span]:
     """Return the spans a spot may mean: none, the one, or several where it is unclear."""
     if spot.kind in ("text", "words"):
@@ -70,8 +89,8 @@ def find(text: str, spot: Spot) -> list[Span]:
             return spans
         bare = spot.value.strip()
         return whole_words(text, occurrences(text, bare, fold=True))
-    if spot.kind in ("line", "sentence"):
-        spans = line_spans(text) if spot.kind == "line" else sentence_spans(text)
+    if spot.kind in NUMBERED:
+        spans = _counted(text, spot.kind)
         place = int(spot.value)
         at = place - 1 if place > 0 else len(spans) + place
         return [spans[at]] if 0 <= at < len(spans) else []
@@ -86,19 +105,25 @@ def find(text: str, spot: Spot) -> list[Span]:
 
 
 def unique(text: str, span: Span, new: str) -> Edit:
-    """Return the edit that puts `new` at `span`, with as much around it as makes `old` occur once."""
+    """Return the edit that puts `new` at `span`, with as many lines around it as make `old` occur once.
+
+    The lines taken in double with each try, so that a text of equal lines costs no more than its length
+    times a few.
+    """
     start, end = span
+    lines = 1
+    while not _occurs_once(text, start, end) and (start, end) != (0, len(text)):
+        for _ in range(lines):
+            start = text.rfind("\n", 0, max(0, start - 1)) + 1 if start else 0
+            after = text.find("\n", end)
+            end = len(text) if after < 0 else after + 1
+        lines *= 2
+    return Edit(text[start:end], text[start : span[0]] + new + text[span[1] : end])
+
+
+def _occurs_once(text: str, start: int, end: int) -> bool:
     old = text[start:end]
-    while not old or text.find(old) != start or text.find(old, start + 1) >= 0:
-        before = text.rfind("\n", 0, start - 1) + 1 if start else 0
-        after = text.find("\n", end)
-        after = len(text) if after < 0 else after + 1
-        if (before, after) == (start, end):
-            break
-        new = text[before:start] + new + text[end:after]
-        start, end = before, after
-        old = text[start:end]
-    return Edit(old, new)
+    return bool(old) and text.find(old) == start and text.find(old, start + 1) < 0
 
 
 def removal(text: str, span: Span) -> tuple[Span, str]:
@@ -127,12 +152,16 @@ def removal(text: str, span: Span) -> tuple[Span, str]:
 
 def is_whole(text: str, span: Span) -> bool:
     """Whether a span is one or more whole sentences or lines, but for marks around it."""
-    starts = {start for start, _ in [*sentence_spans(text), *line_spans(text)]}
-    ends = {end for _, end in [*sentence_spans(text), *line_spans(text)]}
+    line_start = text.rfind("\n", 0, span[0]) + 1
+    line_end = text.find("\n", span[1])
+    around = text[line_start : span[0]] + text[span[1] : line_end if line_end >= 0 else len(text)]
+    if not any(char.isalnum() for char in around):
+        return True
     end = span[1]
     while end < len(text) and text[end] in ".!?":
         end += 1
-    return span[0] in starts and (span[1] in ends or end in ends)
+    sentences = sentence_spans(text)
+    return any(start == span[0] for start, _ in sentences) and any(last == end for _, last in sentences)
 
 
 def _has_macro(text: str) -> bool:

@@ -159,9 +159,12 @@ def words_of(text: str) -> list[str]:
     return [word for word in _WORD.findall(text.casefold()) if word not in _EMPTY]
 
 
+_FAMILY_OF = {word: family for family in _FAMILIES for word in family}
+
+
 def family_of(word: str) -> frozenset[str]:
     """Return the family of related words `word` belongs to, or an empty set."""
-    return next((family for family in _FAMILIES if word in family), frozenset())
+    return _FAMILY_OF.get(word, frozenset())
 
 
 def score(topic: str, text: str) -> tuple[int, int]:

@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from agent.models.offline import content
-from agent.models.offline.intents import Ask, DeleteThing, Intent, RemoveText, Spot
+from agent.models.offline.intents import NUMBERED, Ask, DeleteThing, Intent, RemoveText, Spot
 from agent.models.offline.patterns import fit
 from agent.models.offline.reference import NUMBER, number, ordinal
 from agent.models.offline.rules.rule import RuleSet, Said
@@ -96,9 +96,7 @@ def _remove_somewhere(said: Said) -> tuple[Intent, ...] | Intent | None:
     spot = content.spot_of(part)
     if spot is None or re.search(r" (?:and|then|or) ", part.shadow):
         return None
-    if spot.kind in ("line", "sentence", "starting", "text") or fit(
-        "(?:the )?(?:word|words|phrase) {x}", part
-    ):
+    if spot.kind in (*NUMBERED, "starting", "text") or fit("(?:the )?(?:word|words|phrase) {x}", part):
         return RemoveText(spot, "prompt")
     if spot.kind in ("about", "line_about"):
         if fit(

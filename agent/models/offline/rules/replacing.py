@@ -84,7 +84,7 @@ def _replace(said: Said) -> Intent | None:
             said.match.string[said.match.end("n") :],
         )
     ) or bool(re.match(rf"(?:in|inside|within) {_PROMPT_WORDS}", said.match.string))
-    if spot.kind in ("line", "sentence", "about", "line_about", "starting"):
+    if spot.kind not in ("text", "words"):
         explicit = True
     if new_part.shadow in ("nothing", "an empty string", "an empty text", "the empty string"):
         return RemoveText(spot, "prompt" if explicit else None, bool(said.match["every"]))

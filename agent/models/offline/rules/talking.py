@@ -161,7 +161,7 @@ _talk(
     "(?:<it>|the|a|an|another|my|as|to|from|{x})",
     "(?:<change>|<add>|<delete>) (?:the |its |a |an |some |new |persona's |this )*(?:description|"
     "tags?|summary|model|temperature|effort|max tokens|id|file name|filename|traits?|skills?|"
-    "guardrails?|avatar|icon|settings?|parts?)(?: {x})?",
+    "guardrails?|avatar|icon|settings?)(?: {x})?",
     "(?:what|which) (?:is |are |'s )?(?:the |its )?(?:description|tags|summary|settings|file name|"
     "filename|id)",
     "<show> (?:the |its |me )*(?:description|tags|summary|settings|log|versions|diff|history|file)(?: {x})?",
