@@ -87,6 +87,7 @@ async def _fuzz(rng: random.Random, path: Path, loop: VirtualLoop) -> str:
     runs: list[list[tuple[Event, str]]] = []
     queued: list[str] = []
     chance = rng.choice([0.0, 0.02, 0.1, 0.5])
+    slowness = rng.choice([0.0, 0.1, 0.5])
 
     async def listen(event: Event) -> None:
         if event.seq == 0:
@@ -95,8 +96,8 @@ async def _fuzz(rng: random.Random, path: Path, loop: VirtualLoop) -> str:
         sync = session.record(event)
         if sync is not None:
             sync.close()  # type: ignore[attr-defined]
-        if rng.random() < 0.1:
-            await asyncio.sleep(rng.choice([0, 0, 0.1]))
+        if rng.random() < slowness:
+            await asyncio.sleep(rng.choice([0, 0, 0.1, 1.5]))
         if rng.random() < chance:
             _interrupt(rng, agent, event, queued)
         if rng.random() < 0.01:
