@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -214,6 +216,16 @@ class Canvas(ScrollView, can_focus=False):
         if self.scroll_offset.y == before:
             first = max(0, first_row - before)
             self.refresh(Region(0, first, self.size.width, max(0, self.size.height - first)))
+
+    @contextmanager
+    def _holding_place(self) -> Iterator[None]:
+        """Whatever is drawn meanwhile, the first line that is seen stays the first."""
+        layout = self.layout_model
+        anchor = layout.place_at(self.scroll_offset.y)
+        height = layout.height
+        yield
+        if anchor is not None and layout.height != height:
+            self._update_rows(layout.row_of(anchor))
 
     def _follow_changed(self, following: bool) -> None:
         new_below = self._new_below and not following

@@ -151,13 +151,15 @@ class Layout:
         return self._sums.find(row)
 
     def place_at(self, row: int) -> Place | None:
-        """Return the line at `row`, None below the last or where nothing is drawn yet."""
+        """Return the place at `row`, a guess in an entry that was never seen; None below the last."""
         index = self.entry_at(row)
         if index is None:
             return None
         entry = self.entries[index]
-        starts = entry.starts(self.width)
         offset = row - self.top_of(index)
+        if not entry.is_measured:
+            return Place(index, 0, offset)
+        starts = entry.starts(self.width)
         part = bisect_right(starts, offset) - 1
         return Place(index, part, offset - starts[part])
 
@@ -165,7 +167,10 @@ class Layout:
         """Return the row of a line; a place that is no more gives the nearest row."""
         if place.entry >= len(self.entries):
             return max(0, self.height - 1)
-        starts = self.entries[place.entry].starts(self.width)
+        entry = self.entries[place.entry]
+        if not entry.is_measured:
+            return self.top_of(place.entry) + max(0, min(place.line, self._heights[place.entry] - 1))
+        starts = entry.starts(self.width)
         part = min(place.part, len(starts) - 2)
         inside = min(starts[part] + place.line, max(starts[part], starts[part + 1] - 1)) if part >= 0 else 0
         return self.top_of(place.entry) + inside
@@ -179,17 +184,31 @@ class Layout:
         """Return the line at a place, drawn if need be; None where there is none."""
         if place.entry >= len(self.entries):
             return None
-        parts = self.entries[place.entry].parts()
+        entry = self.entries[place.entry]
+        parts = entry.parts()
         if place.part >= len(parts):
+            self.update(place.entry)
             return None
         part = parts[place.part]
         if not part.is_drawn(self.width):
             part.draw(self.width)
             self.keep(part)
-            self.entries[place.entry].changed()
+            entry.changed()
             self.update(place.entry)
         lines = part.draw(self.width)
         return lines[place.line] if place.line < len(lines) else None
+
+    def draw_entry(self, index: int) -> list[Part]:
+        """Return the parts of an entry, all of them drawn. Rows below it may be others afterwards."""
+        entry = self.entries[index]
+        parts = entry.parts()
+        for part in parts:
+            if not part.is_drawn(self.width):
+                part.draw(self.width)
+            self.keep(part)
+        entry.changed()
+        self.update(index)
+        return parts
 
     def settle(self, top: int, rows: int) -> int:
         """Draw what lies in the `rows` rows from `top` on; return where `top` is now.

@@ -120,18 +120,15 @@ class ReadableCanvas(Canvas, can_focus=False):
         )
         texts: list[str] = []
         for index in range(first.entry, min(last.entry, len(layout.entries) - 1) + 1):
-            for number, part in enumerate(layout.entries[index].parts()):
+            with self._holding_place():
+                parts = layout.draw_entry(index)
+            for number, part in enumerate(parts):
                 for row, line in enumerate(part.draw(layout.width)):
-                    place = (index, number, row)
-                    if place < (first.entry, first.part, first.line):
-                        continue
-                    if place > (last.entry, last.part, last.line):
-                        return "".join(texts).rstrip("\n"), "\n"
-                    span = selection.get_span(Place(index, number, row).encode()) or (0, -1)
-                    text = line.text
-                    end = len(text) if span[1] < 0 else span[1]
-                    texts.append(text[max(span[0], line.lead) : end])
-                    texts.append(line.join)
+                    span = selection.get_span(Place(index, number, row).encode())
+                    if span is not None:
+                        text = line.text
+                        end = len(text) if span[1] < 0 else span[1]
+                        texts += (text[max(span[0], line.lead) : end], line.join)
         return "".join(texts).rstrip("\n"), "\n"
 
     def on_click(self, event: events.Click) -> None:
@@ -199,16 +196,12 @@ class ReadableCanvas(Canvas, can_focus=False):
 
     def _find_line(self, index: int) -> Place | None:
         layout = self.layout_model
-        entry = layout.entries[index]
-        for number, part in enumerate(entry.parts()):
+        with self._holding_place():
+            parts = layout.draw_entry(index)
+        for number, part in enumerate(parts):
             for row, line in enumerate(part.draw(layout.width)):
                 if self._needle in line.text.casefold():
-                    layout.keep(part)
-                    entry.changed()
-                    layout.update(index)
                     return Place(index, number, row)
-        entry.changed()
-        layout.update(index)
         return None
 
     def _select_entry(self, index: int) -> None:
