@@ -40,7 +40,7 @@ _JOINS = re.compile(r" (?:and|to|with|then|as) ")
 # "Sunny, no wait, Storm", "either Sunny or Storm", "Storm, both at once": not one name but talk about names.
 _TALK = re.compile(
     r"^(?:to|as|into|either|maybe|perhaps|not|changed|updated|renamed|2|two|too)\b | (?:, )?(?:no|"
-    r"wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b"
+    r"wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b| in (?:english|german|french|spanish|italian|latin|japanese|chinese|russian|dutch|portuguese|capitals|uppercase|lowercase|caps)$"
 )
 _TAIL = re.compile(
     r"(?: (?:-|instead|now|again|too|then|please|ok|,|from now on|from today on|henceforth|going "
@@ -377,7 +377,7 @@ def spot_of(part: Phrase | None) -> Spot | None:
         return Spot(_about(part), inner.said()) if inner and len(inner) <= 4 else None
     if match := fit(r"(?:the |every |all )*(?:words?|phrase|text|expression|string|name)s? {x}", part):
         inner = part.group(match, "x")
-        return Spot("text" if inner and inner.quoted else "words", inner.said()) if inner else None
+        return Spot("text", inner.said()) if inner else None
     return Spot("words", part.said())
 
 

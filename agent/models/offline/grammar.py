@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from agent.models.offline.content import spot_of
 from agent.models.offline.intents import (
     Ask,
     DeleteTests,
@@ -10,6 +13,7 @@ from agent.models.offline.intents import (
     Intent,
     Option,
     RemoveText,
+    ReplaceText,
     Talk,
     Undo,
 )
@@ -47,7 +51,7 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
     inside = plain.phrase.group(located, "x") if located else None
     if inside is not None:
         made = apply(CHANGING, inside, plain.asked)
-    return made or apply(VAGUE, plain.phrase, plain.asked)
+    return made or _within_a_line(plain.phrase) or apply(VAGUE, plain.phrase, plain.asked)
 
 
 _TAKING = (DeleteTests, DeleteThing, RemoveText, Undo)
@@ -90,6 +94,26 @@ _STAND_IN = (
     r"(?: (?:new|extra|more))?(?: (?:text|line|lines|sentence|sentences|rule|rules|words|"
     r"instruction|instructions|paragraph|one))?"
 )
+
+
+def _within_a_line(phrase: Phrase) -> tuple[Intent, ...] | None:
+    """Read "in the third line, change short to long"."""
+    match = fit(
+        "(?:in|inside|within|on) {s} ,? ?(?P<x>(?:replace|change|swap|substitute|turn|use) .+?)", phrase
+    )
+    place, rest = (phrase.group(match, "s"), phrase.group(match, "x")) if match else (None, None)
+    spot = spot_of(place)
+    if rest is None or spot is None or spot.kind in ("text", "words"):
+        return None
+    made = apply(CHANGING, rest, False)
+    if (
+        not made
+        or not isinstance(made[0], ReplaceText)
+        or made[0].within
+        or made[0].spot.kind not in ("text", "words")
+    ):
+        return None
+    return (replace(made[0], within=spot, where="prompt"),)
 
 
 def is_request(intents: tuple[Intent, ...] | None) -> bool:

@@ -88,12 +88,14 @@ class ReplaceText:
     """Replace a stretch of the system prompt, or of a test input.
 
     `where`: None when the person did not say; it is then looked for in the system prompt.
+    `within`: the line or sentence of the prompt it is looked for in.
     """
 
     spot: Spot
     new: str
     where: Literal["prompt"] | Reference | None = None
     every: bool = False
+    within: Spot | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,16 @@ def _edit(draft: Draft, span: prompt_text.Span, new: str, said: str) -> Call:
 def replace_text(intent: ReplaceText, draft: Draft) -> Prepared:
     prompt = draft.prompt
     spans = prompt_text.find(prompt, intent.spot)
+    if intent.within is not None:
+        places = prompt_text.find(prompt, intent.within)
+        if len(places) != 1:
+            return _which_spot(
+                places, prompt, intent.within, lambda spot: replace(intent, within=spot, where="prompt")
+            )
+        spans = [span for span in spans if places[0][0] <= span[0] and span[1] <= places[0][1]]
+        if not spans:
+            line = prompt[places[0][0] : places[0][1]]
+            return Ask(f"I find no {speech.quote(intent.spot.value)} in {speech.quote(line)}.")
     unplaced = intent.where is None and intent.spot.kind in ("text", "words")
     if unplaced and (clash := _elsewhere(intent, draft, bool(spans))):
         return clash
@@ -195,6 +205,27 @@ def _elsewhere(intent: ReplaceText, draft: Draft, in_prompt: bool) -> Prepared |
     return Ask(f"{speech.quote(old)} stands in more than one place.", tuple(options[:_MOST_OPTIONS]))
 
 
+def _word_or_sentence(intent: RemoveText, span: prompt_text.Span, prompt: str) -> Ask:
+    """Ask whether "remove weather from the prompt" means the word or what is said about it."""
+    word = prompt[span[0] : span[1]]
+    sentence = next(
+        (prompt[start:end] for start, end in prompt_text.sentence_spans(prompt) if start <= span[0] < end), ""
+    )
+    options = [
+        Option(
+            f"Remove {speech.quote(word)} and leave the rest",
+            (replace(intent, spot=Spot("text", word)),),
+            f"word {word}",
+        )
+    ]
+    if prompt.count(sentence) == 1:
+        whole = replace(intent, spot=Spot("text", sentence))
+        options.append(
+            Option(f"Remove the sentence {speech.quote(sentence, 100)}", (whole,), "whole sentence line rule")
+        )
+    return Ask(f"{speech.quote(word)} is only a part of a sentence.", tuple(options))
+
+
 def remove(intent: RemoveText, draft: Draft) -> Prepared:
     prompt = draft.prompt
     spans = prompt_text.find(prompt, intent.spot)
@@ -215,6 +246,8 @@ def remove(intent: RemoveText, draft: Draft) -> Prepared:
         return _which_spot(
             spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot, where="prompt")
         )
+    if intent.spot.kind == "words" and not prompt_text.is_whole(prompt, spans[0]):
+        return _word_or_sentence(intent, spans[0], prompt)
     gone, left = prompt_text.removal(prompt, spans[0])
     removed = prompt[gone[0] : gone[1]].strip() or prompt[spans[0][0] : spans[0][1]]
     return [_edit(draft, gone, left, f"I have removed {speech.quote(removed)} from the system prompt.")]

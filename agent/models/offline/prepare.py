@@ -46,6 +46,8 @@ def pinned(intent: Intent, draft: Draft) -> Intent:
     if isinstance(intent, ReplaceText | RemoveText) and isinstance(intent.where, Reference):
         return replace(intent, where=_pinned_reference(intent.where, draft))
     if isinstance(intent, AddText | ReplaceText | RemoveText):
+        if isinstance(intent, ReplaceText) and intent.within is not None:
+            return intent
         spot = intent.spot
         if spot is not None and spot.kind not in ("text", "words"):
             spans = prompt_text.find(draft.prompt, spot)

@@ -15,7 +15,9 @@ TEXTS = st.text(alphabet="ab \n.", max_size=40)
 
 @settings(max_examples=300, deadline=None)
 @given(TEXTS, st.data())
-def test_an_edit_names_text_that_occurs_once_and_changes_just_the_span(text: str, data: st.DataObject) -> None:
+def test_an_edit_names_text_that_occurs_once_and_changes_just_the_span(
+    text: str, data: st.DataObject
+) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     edit = unique(text, (start, end), "NEW")

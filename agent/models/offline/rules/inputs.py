@@ -23,7 +23,7 @@ from agent.models.offline.intents import (
 from agent.models.offline.patterns import fit
 from agent.models.offline.reference import parse
 from agent.models.offline.rules.rule import RuleSet, Said
-from agent.models.offline.topics import sample_about
+from agent.models.offline.topics import family_of, sample_about, words_of
 from agent.models.offline.words import Phrase
 
 RULES = RuleSet()
@@ -138,6 +138,11 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
         return AddTest(quotes[0])
     if part.quoted:
         text = content.clean_block(part.said())
+        if vague := re.fullmatch(
+            r"(?:something|anything|a question|one) (?:about|on) (.{2,60})", text, re.IGNORECASE
+        ):
+            topic = vague.group(1).rstrip(".!? ")
+            return AddTest(sample_about(topic), topic)
         inner = content.again(text)
         if len(inner.quotes()) > 1 and inner.tokens[0].kind == "quote":
             several = all(t.kind in ("quote", "newline") or t.norm in _BETWEEN for t in inner.tokens)
@@ -234,7 +239,16 @@ def _add_test_of(said: Said) -> Intent | None:
     ):
         return None
     topic = content.topic_of(part)
-    return AddTest(sample_about(topic), topic) if topic else None
+    if topic is None:
+        return None
+    test = AddTest(sample_about(topic), topic)
+    if any(family_of(word) for word in words_of(topic)):
+        return test
+    return Ask(
+        f"I am not sure what a “{topic}” test input should say.",
+        (Option(f"Add a test input about {topic}: “{test.content}”", (test,), topic),),
+        "test",
+    )
 
 
 @RULES.on(

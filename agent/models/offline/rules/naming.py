@@ -85,7 +85,7 @@ def _renamed(said: Said, group: str = "x") -> Intent:
 
 
 @RULES.on(
-    "rename (?:<it>|<name>|from {y})? ?(?:to|as|into|:|- >|→|=) {x}",
+    "rename (?:<it>|<name>|from {y})? ?(?:back )?(?:to|as|into|:|- >|→|=) {x}",
     "rename <it> from {y} to {x}",
     "(?:<change>) <name> from {y} (?:to|into) {x}",
     "(?:<change>|rename) <name> (?:to be|to read|to say|to|into|as|be|:|=|- >|→|is)(?: :)? {x}",
@@ -132,6 +132,8 @@ def _rename(said: Said) -> Intent | None:
         and (parse(part) is not None or fit("<prompt>|<tests>|<test>|<name>", part))
     ):
         return None
+    if part is not None and said.match.string.startswith("make ") and part.raw()[:1].islower():
+        return Talk("creative", said.phrase.raw()[:200])
     return _renamed(said)
 
 

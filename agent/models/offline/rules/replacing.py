@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.models.offline import content
-from agent.models.offline.intents import Ask, Intent, RemoveText, ReplaceText, Talk
+from agent.models.offline.intents import Ask, Intent, Option, RemoveText, ReplaceText, Talk
 from agent.models.offline.patterns import fit
 from agent.models.offline.reference import parse
 from agent.models.offline.rules.rule import RuleSet, Said
@@ -69,6 +69,13 @@ def _replace(said: Said) -> Intent | None:
     located = fit("{x} (?:in|from|of|inside) <prompt>", old_part)
     if located:
         old_part = old_part.group(located, "x") or old_part
+    within = None
+    if inside := fit("{x} (?:in|on|within|inside|of) {s}", new_part):
+        within = content.spot_of(new_part.group(inside, "s"))
+        if within is not None and within.kind not in ("text", "words"):
+            new_part = new_part.group(inside, "x") or new_part
+        else:
+            within = None
     spot = content.spot_of(old_part)
     if spot is None or (
         spot.kind == "words"
@@ -88,9 +95,12 @@ def _replace(said: Said) -> Intent | None:
         explicit = True
     if new_part.shadow in ("nothing", "an empty string", "an empty text", "the empty string"):
         return RemoveText(spot, "prompt" if explicit else None, bool(said.match["every"]))
-    new = content.text_of(new_part, said.text("n") if not swapped else new_part.raw())
+    new = content.text_of(new_part, said.text("n") if not swapped and within is None else new_part.raw())
     if new is None:
         return None
+    if not new_part.quotes() and _PLACES.search(new_part.shadow):
+        option = Option(f"Replace it with the words “{new}”", (ReplaceText(spot, new),), "words")
+        return Ask("Put the new words in quotes, so that I do not take more than you mean.", (option,))
     vague = not new_part.quotes() and re.match(
         r"(?:something|anything|more|less|be|be more|a more|another|sound|someone|some|better|whatever)\b",
         new_part.shadow,
@@ -115,7 +125,10 @@ def _replace(said: Said) -> Intent | None:
         and not spot.value.endswith((".", "!"))
     ):
         new = new.rstrip(".!")
-    return ReplaceText(spot, new, "prompt" if explicit else None, every)
+    return ReplaceText(spot, new, "prompt" if explicit or within else None, every, within)
+
+
+_PLACES = re.compile(r"\b(?:lines?|sentences?|paragraphs?|bullets?|prompt|tests?|inputs?|instructions)\b")
 
 
 _PROMPT_WORDS = (
