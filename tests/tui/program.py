@@ -123,12 +123,14 @@ async def program(
     size: tuple[int, int] = (110, 30),
     persona_id: str | None = None,
     settings: Settings | None = None,
+    open_store: Callable[[], Any] | None = None,
+    ready: bool = True,
     **options: Any,
 ) -> AsyncIterator[Program]:
     """Run the program on a home, with a model that gives these answers; it is ready when the body begins."""
     used = model or ScriptedModel(answers)
     app = PersonaApp(
-        lambda: store,
+        open_store or (lambda: store),
         make_model=lambda _name: used,
         name_model=lambda: used.name,
         settings=settings or Settings(),
@@ -138,8 +140,9 @@ async def program(
     )
     async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
         running = Program(app, pilot, store)
-        await running.until(lambda: running.main.editing is not None)
-        if store.ids():
+        if ready:
+            await running.until(lambda: running.main.editing is not None)
+        if ready and store.ids():
             await running.until(lambda: running.main.conversing.talk is not None)
         yield running
 

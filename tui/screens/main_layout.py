@@ -121,6 +121,8 @@ class PaneLayout(Screen[None]):
             self.action_go(pane)
 
     def action_next_pane(self) -> None:
+        if self._here() == "chat" and self._main.chat_bar.take_tab():
+            return  # a completion was accepted, or the draft queued
         self._step_pane(1)
 
     def action_previous_pane(self) -> None:

@@ -1,0 +1,270 @@
+"""What keys do on the main screen: Esc, Ctrl+C, Tab, the panel, runs in other personas, leaving."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.models.scripted import Hang, Pause, ToolUse, answer, failed
+from tests.tui.program import make_store, program
+from tui import commands
+from tui.config import Settings
+from tui.panel import PanelState
+from tui.screens.confirm import Confirm
+from tui.screens.diff import ShowDiff
+from tui.screens.help import Help
+from tui.widgets import text_editor
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+
+
+HANGING = answer("I begin", Hang())
+
+
+async def test_sending_shows_the_panel_and_it_goes_by_itself(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Hi."), settings=Settings(panel_seconds=0.3)) as p:
+        await p.run_to_end("hello")
+        assert p.main.conversing.panel.state is PanelState.VISIBLE
+        await p.until(lambda: p.main.conversing.panel.state is PanelState.HIDDEN)
+        assert not p.main.query_one("AgentPanel").display
+        assert p.main.focused is p.main.chat_bar.input
+
+
+async def test_ctrl_o_pins_then_reads_then_hides_and_the_draft_stays(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Hi.")) as p:
+        await p.run_to_end("hello")
+        await p.write("half")
+        await p.press("ctrl+o")
+        assert p.main.conversing.panel.state is PanelState.PINNED
+        await p.press("ctrl+o")
+        assert p.main.conversing.reading
+        await p.press("k", "j", "k")
+        assert p.main.conversing.view.cursor is not None
+        assert p.main.chat_bar.draft == "half"
+        await p.press("ctrl+o")
+        assert p.main.conversing.panel.state is PanelState.HIDDEN
+        assert p.main.focused is p.main.chat_bar.input
+        await p.write(" done")
+        assert p.main.chat_bar.draft == "half done"
+
+
+async def test_one_esc_stops_the_run_from_anywhere_and_the_partial_answer_stays(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), HANGING) as p:
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversing.talk.events))
+        await p.press("f3")
+        assert p.main.escape_meaning()[0] == "stop"
+        await p.press("escape")
+        await p.until(lambda: not p.main.conversing.running)
+        turns = p.main.conversing.talk.chat.turns
+        assert turns[-1].content == "I begin"
+        assert turns[-1].interrupted
+
+
+async def test_esc_leaves_a_pane_for_the_chat_bar_and_then_hides_the_panel(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Hi.")) as p:
+        await p.run_to_end("hello")
+        await p.press("f3", "escape")
+        assert p.main.focused is p.main.chat_bar.input
+        assert p.main.conversing.panel.shown
+        await p.press("escape")
+        assert not p.main.conversing.panel.shown
+        assert p.main.escape_meaning() == ("", None)
+
+
+async def test_tab_goes_round_the_panes_and_back(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        seen = []
+        for _ in range(5):
+            await p.press("tab")
+            seen.append(p.main._here())
+        assert seen == ["prompt", "tests", "settings", "personas", "chat"]
+        await p.press("shift+tab")
+        assert p.main._here() == "personas"
+
+
+async def test_ctrl_c_stops_then_clears_the_draft_then_quits(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), HANGING) as p:
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.running)
+        p.main.chat_bar.set_draft("more")
+        await p.press("ctrl+c")
+        await p.until(lambda: not p.main.conversing.running)
+        assert p.main.chat_bar.draft == "more"
+        await p.press("ctrl+c")
+        assert p.main.chat_bar.draft == ""
+        await p.press("up")
+        assert p.main.chat_bar.draft == "more"
+        await p.press("ctrl+c", "ctrl+c")
+        assert p.app.is_running
+        await p.press("ctrl+c")
+        await p.until(lambda: p.app.return_code == 0)
+
+
+async def test_ctrl_c_copies_a_selection_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with program(make_store(tmp_path)) as p:
+        copied: list[str] = []
+        monkeypatch.setattr(p.app, "copy", copied.append)
+        await p.press("f3", "shift+end", "ctrl+c")
+        assert copied == ["first line"]
+        assert p.on_disk("one").startswith("first line")
+
+
+async def test_a_run_goes_on_in_the_background_and_is_marked(tmp_path: Path) -> None:
+    edit = ToolUse("edit_system_prompt", {"old": "second", "new": "2nd"})
+    script = [answer("One", Pause(0.3), edit), answer("All done.")]
+    async with program(make_store(tmp_path), *script) as p:
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.running)
+        await p.open("two")
+        assert p.main.conversing.marked == {"one"}
+        assert [row.tail for row in p.main.personas.rows.rows] == ["●", ""]
+        await p.until(lambda: "2nd" in p.on_disk("one"))
+        assert p.prompt.raw == "I am two."
+        await p.until(lambda: not p.main.conversing._talks.running)
+        assert p.main.conversing.marked == {"one"}, "it has unseen turns"
+        await p.press("ctrl+n")
+        await p.until(lambda: p.main.editing.id == "one" and p.main.conversing.talk is not None)
+        assert p.main.conversing.marked == set()
+        assert p.main.conversing.panel.shown
+        assert len(p.main.conversing.view.layout_model.entries) == 4
+        await p.press("ctrl+z")
+
+
+async def test_coming_back_in_the_middle_of_an_answer_shows_all_of_it(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Half of it", Pause(0.4), " and the rest")) as p:
+        await p.say("go")
+        await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversing.talk.events))
+        await p.open("two")
+        await p.open("one")
+        assert p.main.conversing.running
+        await p.until(lambda: not p.main.conversing.running)
+        texts = [entry.text() for entry in p.main.conversing.view.layout_model.entries]
+        assert texts == ["go", "Half of it", " and the rest"]
+
+
+async def test_each_persona_keeps_its_own_draft(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.main.chat_bar.set_draft("for one")
+        await p.open("two")
+        assert p.main.chat_bar.draft == ""
+        await p.open("one")
+        assert p.main.chat_bar.draft == "for one"
+
+
+async def test_a_failed_request_is_shown_and_its_panel_waits_for_a_key(tmp_path: Path) -> None:
+    script = failed("authentication", "The key [/] is wrong.")
+    async with program(make_store(tmp_path), [script], settings=Settings(panel_seconds=0.1)) as p:
+        await p.run_to_end("hello")
+        await p.pilot.pause(0.3)
+        assert p.main.conversing.panel.shown
+        assert any("The key [/] is wrong." in e.text() for e in p.main.conversing.view.layout_model.entries)
+        await p.press("a")
+        await p.until(lambda: not p.main.conversing.panel.shown)
+
+
+async def test_a_message_that_could_not_be_sent_comes_back_into_the_chat_bar(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer("never")) as p:
+        p.file("one").write_text("name = ")
+        await p.run_to_end("hello")
+        assert p.main.chat_bar.draft == "hello"
+        assert any("broken" in e.text() for e in p.main.conversing.view.layout_model.entries)
+
+
+async def test_text_sent_during_a_run_steers_it(tmp_path: Path) -> None:
+    script = [answer("Let me see", Pause(0.2), ToolUse("get_persona")), answer("As you wish.")]
+    async with program(make_store(tmp_path), *script) as p:
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.running)
+        await p.say("but shorter")
+        await p.until(lambda: not p.main.conversing.running)
+        said = [turn.content for turn in p.main.conversing.talk.chat.turns if turn.type == "user"]
+        assert said == ["go", "but shorter"]
+
+
+async def test_quitting_asks_only_while_the_agent_works(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), HANGING) as p:
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.running)
+        p.main.action_leave()
+        await p.dialog(Confirm)
+        await p.press("n")
+        await p.until(lambda: p.app.screen is p.main)
+        assert p.main.conversing.running
+        p.main.action_leave()
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: p.app.return_code == 0)
+        turns = p.store.home.sessions.glob("*.jsonl")
+        assert any("I begin" in path.read_text() for path in turns)
+
+
+async def test_slash_commands_do_what_they_say(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Hi.")) as p:
+        await p.run_to_end("hello")
+        await p.say("/persona two")
+        await p.until(lambda: p.main.editing.id == "two")
+        await p.say("/persona one")
+        await p.until(lambda: p.main.conversing.talk and p.main.conversing.talk.persona_id == "one")
+        await p.say("/clear")
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: not p.main.conversing.talk.chat.turns)
+        await p.say("/help")
+        await p.until(lambda: isinstance(p.app.screen, Help))
+
+
+async def test_a_slash_command_is_completed_by_tab(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        await p.write("/pe")
+        assert p.main.chat_bar.input.suggestion == "rsona"
+        await p.press("tab")
+        assert p.main.chat_bar.draft == "/persona"
+        assert p.main.focused is p.main.chat_bar.input
+
+
+async def test_f5_shows_what_the_last_change_did(tmp_path: Path) -> None:
+    edit = ToolUse("edit_system_prompt", {"old": "second", "new": "[/] 2nd"})
+    async with program(make_store(tmp_path), answer(edit), answer("Done.")) as p:
+        await p.run_to_end("change it")
+        await p.press("f5")
+        await p.dialog(ShowDiff)
+        assert "+[/] 2nd line" in str(p.app.screen.query_one("#diff").render())
+
+
+async def test_the_help_names_every_key_of_the_registry(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(120, 60)) as p:
+        await p.press("f1")
+        await p.until(lambda: isinstance(p.app.screen, Help))
+        page = str(p.app.screen.query_one("#help-keys").render())
+        for command in commands.COMMANDS:
+            if command.keys:
+                assert command.title in page
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+
+
+def test_no_key_that_terminals_own_and_no_key_twice_in_one_place() -> None:
+    owned = {"ctrl+b", "ctrl+h", "ctrl+i", "ctrl+m", "ctrl+left_square_bracket", "ctrl+s", "ctrl+q"}
+    seen: set[tuple[str, str]] = set()
+    for command in commands.COMMANDS:
+        for key in filter(None, command.keys.split(",")):
+            assert key not in owned
+            assert not key.startswith("alt+")
+            assert (command.where, key) not in seen
+            seen.add((command.where, key))
+    assert len({command.id for command in commands.COMMANDS}) == len(commands.COMMANDS)
+
+
+async def test_every_command_has_its_action(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        owners = {"anywhere": p.main, "personas": p.main.personas, "tests": p.main.tests}
+        for command in commands.COMMANDS:
+            name = command.action.partition("(")[0]
+            assert hasattr(owners[command.where], f"action_{name}"), command.id

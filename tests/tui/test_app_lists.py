@@ -1,0 +1,202 @@
+"""The persona list, the test inputs and the settings: everything one can do to them by keyboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tui.program import ONE, TWO, ids, make_store, program
+from tui.screens import main
+from tui.screens.ask import AskText
+from tui.screens.confirm import Confirm
+from tui.screens.pick import Pick
+from tui.screens.switcher import Switcher
+from tui.widgets import text_editor
+
+THREE = TWO.replace("Two", "Three") + '\n# about space\n[[test_inputs]]\nid = "space"\ncontent = "How far is the sun?"\n'
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
+
+
+async def test_the_first_persona_is_open_and_broken_ones_are_listed(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {"b-bad": "name = ", "a-good": ONE})
+    async with program(store) as p:
+        await p.until(lambda: [row.tone for row in p.main.personas.rows.rows] == ["", "error"])
+        assert [row.text for row in p.main.personas.rows.rows] == ["One", "b-bad"]
+        assert p.main.personas.rows.rows[0].current
+
+
+async def test_an_empty_home_says_how_to_begin(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path, {})) as p:
+        await p.until(lambda: p.main.personas.rows.empty == "None yet. n makes one.")
+        await p.say("hello")
+        assert p.main.chat_bar.draft == "hello", "what was typed is still there"
+        assert "Open a persona first." in p.messages
+
+
+async def test_a_new_persona_is_made_and_opened(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_go("personas")
+        await p.press("n")
+        await p.answer("Night Owl")
+        await p.until(lambda: p.main.editing.id == "night-owl")
+        assert "night-owl" in p.main.personas.entries
+
+
+async def test_a_persona_is_duplicated_comments_and_all(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {"one": "# mine\n" + ONE})
+    async with program(store) as p:
+        p.main.action_go("personas")
+        await p.press("c")
+        await p.answer("Copy")
+        await p.until(lambda: p.main.editing.id == "copy")
+        assert p.file("copy").read_text() == p.file("one").read_text().replace('"One"', '"Copy"')
+
+
+async def test_a_renamed_persona_keeps_its_file(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_go("personas")
+        await p.press("r")
+        await p.answer("First [/]")
+        await p.until(lambda: p.store.get("one").name == "First [/]")
+        await p.until(lambda: p.main.personas.rows.rows[0].text == "First [/]")
+        assert p.main.settings.field("name").raw == "First [/]"
+
+
+async def test_a_deleted_persona_can_be_brought_back(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        before = p.file("one").read_bytes()
+        p.main.action_go("personas")
+        await p.press("x")
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: p.store.ids() == ["two"])
+        await p.until(lambda: p.main.editing.id == "two")
+        p.main.action_go("personas")
+        await p.press("u")
+        await p.dialog(Pick)
+        await p.press("enter")
+        await p.until(lambda: p.main.editing.id == "one")
+        assert p.file("one").read_bytes() == before
+
+
+async def test_keys_pressed_before_a_question_appeared_do_not_answer_it(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_go("personas")
+        await p.press("x")
+        await p.until(lambda: isinstance(p.app.screen, Confirm))
+        await p.press("y")
+        assert isinstance(p.app.screen, Confirm)
+        assert p.store.ids() == ["one", "two"]
+
+
+async def test_the_filter_narrows_the_list_and_esc_takes_it_away(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_go("personas")
+        await p.press("slash", "t", "w")
+        await p.until(lambda: [row.text for row in p.main.personas.rows.rows] == ["Two"])
+        await p.press("enter")
+        await p.until(lambda: p.main.editing.id == "two")
+        p.main.action_go("personas")
+        await p.press("escape")
+        await p.until(lambda: len(p.main.personas.rows.rows) == 2)
+
+
+async def test_a_persona_made_outside_appears_in_the_list(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.file("new").write_text(ONE.replace("One", "New"))
+        await p.until(lambda: [row.text for row in p.main.personas.rows.rows] == ["New", "One", "Two"])
+
+
+async def test_the_switcher_finds_personas_commands_and_test_inputs(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        await p.press("ctrl+p", "t", "w", "o", "enter")
+        await p.until(lambda: p.main.editing.id == "two")
+        await p.press("f2", "number_sign", "2", "plus", "enter")
+        await p.until(lambda: p.app.screen is p.main)
+        assert p.main.focused is p.main.tests.rows
+        await p.press("ctrl+p", "greater_than_sign")
+        await p.write("undo the agent")
+        await p.until(lambda: isinstance(p.app.screen, Switcher))
+        await p.press("enter")
+        await p.until(lambda: p.messages)
+
+
+async def test_test_inputs_are_added_edited_copied_moved_and_deleted(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {"three": THREE})
+    async with program(store) as p:
+        await p.press("f4", "n")
+        await p.dialog(AskText)
+        await p.write("Hello")
+        await p.press("ctrl+j")
+        await p.write("there")
+        await p.press("enter")
+        await p.until(lambda: [t.content for t in store.get("three").test_inputs][-1] == "Hello\nthere")
+        assert p.main.tests.rows.key == store.get("three").test_inputs[-1].id
+        p.main.tests.rows.select("space")
+        await p.press("f4", "enter")
+        await p.write("So: ")
+        await p.until(lambda: store.get("three").test_inputs[1].content == "So: How far is the sun?")
+        await p.press("f4", "K")
+        await p.until(lambda: ids(store.get("three").test_inputs)[:2] == ["space", "sum"])
+        await p.press("c")
+        await p.until(lambda: len(store.get("three").test_inputs) == 4)
+        await p.press("x")
+        await p.until(lambda: len(store.get("three").test_inputs) == 3)
+        assert "# about space" in p.file("three").read_text()
+
+
+async def test_leaving_a_test_input_saves_what_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    store = make_store(tmp_path, {"three": THREE})
+    async with program(store) as p:
+        await p.press("f4", "enter")
+        await p.write("Now: ")
+        p.main.tests.rows.select("space")
+        await p.until(lambda: store.get("three").test_inputs[0].content == "Now: What is 2+2?")
+        assert p.main.tests.editor.raw == "How far is the sun?"
+
+
+async def test_typing_into_a_test_input_deleted_meanwhile_is_kept_as_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from personas.authorship import USER
+    from personas.changes import DeleteTestInput
+
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    store = make_store(tmp_path, {"three": THREE})
+    async with program(store) as p:
+        await p.press("f4", "enter")
+        await p.write("Mine: ")
+        p.main.editing.take(store.change("three", DeleteTestInput("sum"), revision=None, by=USER))
+        await p.until(lambda: [t.content for t in store.get("three").test_inputs][-1] == "Mine: What is 2+2?")
+
+
+async def test_settings_are_stored_when_a_field_is_left(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_go("settings")
+        p.main.settings.field("tags").raw = "demo, [/], demo"
+        p.main.settings.field("effort").raw = "high"
+        p.main.settings.field("description").focus()
+        await p.write("Short")
+        await p.press("enter")
+        await p.until(lambda: p.store.get("one").description == "Short")
+        await p.press("escape")
+        await p.main.editing.flush()
+        assert p.store.get("one").tags == ("demo", "[/]")
+        assert p.store.get("one").model.effort == "high"
+
+
+async def test_a_refused_setting_says_why_and_shows_what_is_stored(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_go("settings")
+        p.main.settings.field("max_tokens").focus()
+        await p.write("many")
+        await p.press("enter")
+        await p.until(lambda: any("Max tokens" in message for message in p.messages))
+        await p.until(lambda: p.main.settings.field("max_tokens").raw == "")
