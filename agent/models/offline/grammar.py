@@ -6,9 +6,14 @@ from dataclasses import replace
 
 from agent.models.offline.content import spot_of
 from agent.models.offline.intents import (
+    AddTest,
+    AddText,
     Ask,
+    ChangeTest,
+    CopyTest,
     DeleteTests,
     DeleteThing,
+    ExtendTest,
     Hold,
     Intent,
     Option,
@@ -47,11 +52,12 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
         made = less if made is None or is_request(less) else made
     if made and not plain.asked and sentence.shadow.endswith("?") and isinstance(made[0], _TAKING):
         return (Ask("Is that a request?", (Option(f"Yes: {plain.phrase.raw().rstrip('? ')}", made, "yes"),)),)
-    located = fit("(?:in|inside|within) <prompt> ,? ?{x}", plain.phrase) if made is None else None
-    inside = plain.phrase.group(located, "x") if located else None
-    if inside is not None:
-        made = apply(CHANGING, inside, plain.asked)
-    return made or _within_a_line(plain.phrase) or apply(VAGUE, plain.phrase, plain.asked)
+    return (
+        made
+        or _located(plain.phrase)
+        or _within_a_line(plain.phrase)
+        or apply(VAGUE, plain.phrase, plain.asked)
+    )
 
 
 _TAKING = (DeleteTests, DeleteThing, RemoveText, Undo)
@@ -94,6 +100,29 @@ _STAND_IN = (
     r"(?: (?:new|extra|more))?(?: (?:text|line|lines|sentence|sentences|rule|rules|words|"
     r"instruction|instructions|paragraph|one))?"
 )
+
+
+_ON_PROMPT = (AddText, ReplaceText, RemoveText, Ask)
+_ON_TESTS = (AddTest, ChangeTest, CopyTest, DeleteTests, ExtendTest, Ask)
+
+
+def _located(phrase: Phrase) -> tuple[Intent, ...] | None:
+    """Read "in the prompt, insert X after Y" and "from the tests, delete the second one".
+
+    What follows is about that place and nothing else.
+    """
+    for place, kinds in (("<prompt>", _ON_PROMPT), ("<the>(?:<tests>|list of <tests>)", _ON_TESTS)):
+        match = fit(f"(?:in|inside|within|from|among|of) {place} ,? ?{{x}}", phrase)
+        rest = phrase.group(match, "x") if match else None
+        made = apply(CHANGING, rest, False) if rest is not None else None
+        if made and all(isinstance(intent, kinds) for intent in made):
+            return tuple(
+                replace(intent, where="prompt")
+                if isinstance(intent, ReplaceText) and intent.where is None
+                else intent
+                for intent in made
+            )
+    return None
 
 
 def _within_a_line(phrase: Phrase) -> tuple[Intent, ...] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import pairwise
 
 from agent.models.offline.words import Phrase
 
@@ -82,7 +83,7 @@ def expand(pattern: str) -> str:
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """Return the pattern compiled, for a whole phrase and whatever marks end it (group `end`)."""
-    return re.compile(f"{expand(pattern)}(?P<end>(?: [.!?;,…:])*)")
+    return re.compile(f"(?:{expand(pattern)})(?P<end>(?: [.!?;,…:])*)")
 
 
 @cache
@@ -92,26 +93,24 @@ def first_words(pattern: str) -> frozenset[str] | None:
     Most patterns begin with a verb; a phrase with another verb needs neither matching nor compiling.
     """
     text = expand(pattern)
+    depth, cuts, closed = 0, [2], 0
+    for at, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if char == "|" and depth == 0:
+            return None
+        if not closed and char == "|" and depth == 1:
+            cuts.append(at)
+        if not closed and char == ")" and depth == 0:
+            closed = at
     if text.startswith("(?:"):
-        depth, at, alternatives, since = 0, 0, [], 3
-        for at, char in enumerate(text):
-            depth += (char == "(") - (char == ")")
-            if depth == 0:
-                alternatives.append(text[since:at])
-                break
-            if char == "|" and depth == 1:
-                alternatives.append(text[since:at])
-                since = at + 1
-        if text[at + 1 : at + 2] in ("?", "*"):
+        if text[closed + 1 : closed + 2] in ("?", "*"):
             return None
-        if any(alternative == "" for alternative in alternatives):
-            return None
+        cuts.append(closed)
+        alternatives = [text[start + 1 : end] for start, end in pairwise(cuts)]
     else:
         alternatives = [text]
     words = [_WORD.match(alternative) for alternative in alternatives]
-    if not all(words):
-        return None
-    return frozenset(word.group() for word in words if word)
+    return frozenset(word.group() for word in words if word) if all(words) else None
 
 
 def fit(pattern: str, phrase: Phrase) -> re.Match[str] | None:

@@ -109,7 +109,7 @@ def _show(said: Said) -> Intent | None:
     "(?:and )?<name>",
     "which name {x}",
     "what did (?:we|i|you) (?:call|name) <it>",
-    "(?:which|what) persona (?:is this|are we|am i|is it|do i){y}".replace("{y}", "(?: {y})?"),
+    "(?:which|what) persona (?:is this|are we|am i|is it|do i)(?: {y})?",
     "(?:i )?forgot <name>",
     "remind me of <name>",
     "what <name> (?:is|was)",

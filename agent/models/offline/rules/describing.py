@@ -68,9 +68,7 @@ def _imperative(said: Said) -> Intent | None:
         part is None
         or len(part) > 40
         or fit(
-            "(?:start|begin|end|finish|keep|use|write) (?:<it>|<prompt>|<tests>|<test>|over|again){y}".replace(
-                "{y}", "(?: {y})?"
-            ),
+            "(?:start|begin|end|finish|keep|use|write) (?:<it>|<prompt>|<tests>|<test>|over|again)(?: {y})?",
             part,
         )
     ):

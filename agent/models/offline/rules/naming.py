@@ -52,7 +52,7 @@ def _undo_more(said: Said) -> Intent:
 
 @RULES.on(
     "(?:undo|revert|bring back|restore|recover|put back) {x}",
-    "(?:i )?(?:didn't|did not) (?:mean|want) (?:that|to|it){y}".replace("{y}", "(?: {x})?"),
+    "(?:i )?(?:didn't|did not) (?:mean|want) (?:that|to|it)(?: {x})?",
     "(?:that was|it was|was) (?:a mistake|wrong|not what i meant|an accident)",
     "oops",
 )

@@ -100,9 +100,7 @@ def _remove_somewhere(said: Said) -> tuple[Intent, ...] | Intent | None:
         return RemoveText(spot, "prompt")
     if spot.kind in ("about", "line_about"):
         if fit(
-            "(?:everything|anything|the thing|the stuff|the one|any mention|all mentions|one) {x}|{x} (?:thing|stuff|one)".replace(
-                "{x}|{x}", "{x}|.+"
-            ),
+            "(?:everything|anything|the thing|the stuff|the one|any mention|all mentions|one) {x}|.+ (?:thing|stuff|one)",
             part,
         ):
             return DeleteThing(spot.value, False)
