@@ -172,7 +172,7 @@ class TaskRun:
                 max_tokens=options.max_tokens,
                 max_cost=options.max_cost,
                 price=lambda _model, _usage: self.task.cost,
-                min_request_interval=options.request_pause,
+                min_request_interval=options.request_pause if self.task.mode == "task" else 0.0,
             ),
             unit=self.task.id if self.task.mode == "task" or may_begin else None,
             prepare=begin,
@@ -399,8 +399,10 @@ class TaskRun:
     def _change(self, *, task: AgentTask | None = None, **changes: Any) -> None:
         if self.parked:
             return
-        self.task = task if task is not None else self.task.model_copy(update=changes)
-        self._on_update(self.task)
+        task = task if task is not None else self.task.model_copy(update=changes)
+        if task != self.task:
+            self.task = task
+            self._on_update(task)
 
     async def leave_waiting(self, status: Status, **changes: Any) -> None:
         """Take up a task that was found waiting; the log has it before anything is done."""

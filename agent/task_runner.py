@@ -33,7 +33,7 @@ from agent.tool import ToolOutput
 from agent.turns import NoticeTurn, ToolResultTurn, Turn, UserTurn, new_id
 from personas import trust
 from personas.current_sessions import current_sessions
-from personas.errors import Busy, InvalidValue, PersonaError
+from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError
 from personas.store import Store
 
 log = logging.getLogger(__name__)
@@ -143,10 +143,16 @@ class AgentTaskRunner:
             PersonaError: the conversation cannot begin; see `Chat.send`.
         """
         self._refuse_when_busy(chat.persona_id)
-        left = await self.find(chat.store, chat.persona_id)
+        try:
+            left = await self.find(chat.store, chat.persona_id)
+        except (BrokenFile, InvalidValue, OutsideHome):
+            left = None  # the conversation it waits in cannot be opened: a new one begins
         if left is not None and left.is_waiting:
             asked = left.pending_question or "its question"
-            raise TaskWaits(f"A task about {chat.persona_id} waits for your answer: {asked}")
+            raise TaskWaits(
+                f"A task about {chat.persona_id} waits for your answer: {asked} Answer it with `persona reply "
+                f'{chat.persona_id} "…"`, or stop it with --stop.'
+            )
         said = UserTurn(content=text)
         task = AgentTask(
             persona_id=chat.persona_id,

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_origin, get_type_hints
 
 from personas.errors import PersonaError
 
@@ -59,6 +59,27 @@ class Settings:
     max_minutes: float = 30.0
     """After how many minutes a run stops by itself."""
 
+    approval: str = "auto"
+    """When the agent asks before it acts: auto (never, every edit can be undone), ask-destructive, ask-all."""
+
+    approval_of: dict[str, str] = field(default_factory=dict)
+    """By tool, whatever `approval` says: ask, allow or deny. A table: `[approval_of]`, `undo = "ask"`."""
+
+    tasks_at_once: int = 10
+    """How many tasks may be at work at one time, each about another persona."""
+
+    task_tokens: int = 0
+    """After how many tokens, in and out, a task stops by itself. 0: no budget."""
+
+    task_dollars: float = 0.0
+    """At what cost a task stops by itself, where prices are known. 0: no budget."""
+
+    task_pause: float = 0.2
+    """The least seconds between the starts of two requests of a task."""
+
+    tasks_begin_themselves: bool = False
+    """Whether the agent may turn a message into a task that goes on until the work is done."""
+
     panel_seconds: float = 5.0
     """After how many seconds without news the agent's panel goes away."""
 
@@ -74,10 +95,13 @@ class Settings:
     def __post_init__(self) -> None:
         _check_choice("thinking", self.thinking, ("off", "minimal", "low", "medium", "high", "max"))
         _check_choice("calm", self.calm, ("auto", "always", "never"))
-        for name in ("max_tokens", "retries", "panel_seconds"):
+        _check_choice("approval", self.approval, ("auto", "ask-destructive", "ask-all"))
+        for tool, choice in self.approval_of.items():
+            _check_choice(f"approval_of.{tool}", choice, ("ask", "allow", "deny"))
+        for name in ("max_tokens", "retries", "panel_seconds", "task_tokens", "task_dollars", "task_pause"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} must not be negative")
-        for name in ("history_turns", "max_steps", "max_minutes"):
+        for name in ("history_turns", "max_steps", "max_minutes", "tasks_at_once"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name} must be above 0")
 
@@ -176,11 +200,19 @@ def _checked(values: dict[str, Any], text: str, path: Path) -> tuple[dict[str, A
         if key not in hints:
             warnings.append(f"{path}:{_line_of(text, key)}: unknown setting {key!r} is ignored")
             continue
-        kind = hints[key]
+        kind = get_origin(hints[key]) or hints[key]
         if kind is float and type(value) is int:
             value = float(value)
-        if type(value) is not kind:
-            names = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+        if type(value) is not kind or (
+            kind is dict and any(type(item) is not str for item in value.values())
+        ):
+            names = {
+                str: "text",
+                int: "a whole number",
+                float: "a number",
+                bool: "true or false",
+                dict: "a table of texts",
+            }
             raise ConfigError(f"{path}:{_line_of(text, key)}: {key} must be {names[kind]}")
         known[key] = value
     return known, warnings

@@ -13,6 +13,7 @@ from tui.config import DEFAULT_MODEL, OFFLINE, ConfigError, Settings
 if TYPE_CHECKING:
     from agent.chat import ChatOptions
     from agent.models.base import Model
+    from agent.task_options import TaskOptions
 
 KEY_COMMAND_SECONDS = 30
 
@@ -123,4 +124,21 @@ def chat_options(settings: Settings) -> ChatOptions:
         retries=settings.retries,
         max_steps=settings.max_steps,
         max_seconds=settings.max_minutes * 60,
+    )
+
+
+def task_options(settings: Settings) -> TaskOptions:
+    """Return what the settings say about tasks."""
+    from agent.approval import ApprovalRules
+    from agent.task_options import TaskOptions
+
+    return TaskOptions(
+        approval=ApprovalRules(settings.approval, settings.approval_of),  # type: ignore[arg-type]  # checked
+        max_steps=settings.max_steps,
+        max_seconds=settings.max_minutes * 60,
+        max_tokens=settings.task_tokens or None,
+        max_cost=settings.task_dollars or None,
+        request_pause=settings.task_pause,
+        at_once=settings.tasks_at_once,
+        begin_by_themselves=settings.tasks_begin_themselves,
     )

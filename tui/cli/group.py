@@ -23,6 +23,7 @@ COMMANDS = {
     "edit": "tui.cli.edit:edit",
     "rm": "tui.cli.personas:remove",
     "chat": "tui.cli.chat:chat",
+    "reply": "tui.cli.reply:reply",
     "history": "tui.cli.sessions:history",
     "clear": "tui.cli.sessions:clear",
     "log": "tui.cli.versions:log",

@@ -6,11 +6,16 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.events import AgentEnd, Event, ModelNotice, RetryWait, TurnDelta, TurnEnd, TurnStart
+from agent.models.base import Usage
+from agent.tools.control import CONTROL
 from agent.turns import AssistantTextTurn, NoticeTurn, ThinkingTurn, ToolCallTurn, ToolResultTurn, thaw
-from tui.sanitise import Sanitiser, one_line
+from tui.sanitise import Sanitiser, one_line, sanitise
+
+if TYPE_CHECKING:
+    from agent.task import Question
 
 STOP_REASONS = {"truncated": "max_tokens", "refused": "refusal", "limit": "limit", "cancelled": "cancelled"}
 
@@ -27,8 +32,20 @@ class Printer(Protocol):
     def notice(self, message: str) -> None:
         """Print something about the conversation that is no event."""
 
+    def question(self, question: Question) -> None:
+        """Print what a task asks."""
+
     def finish(self, end: AgentEnd) -> None:
         """Print how the run ended."""
+
+    def close(self, message: str) -> None:
+        """Print that a task is given up, without a run."""
+
+    def advise(self, message: str) -> None:
+        """Tell a person what they can do next; nothing for programs."""
+
+    def mute(self) -> None:
+        """Print nothing more, whatever happens."""
 
     def fail(self, message: str) -> None:
         """Print why there was no run."""
@@ -40,9 +57,14 @@ class _Output:
     def __init__(self) -> None:
         self.reader_gone = False
         self.on_reader_gone: Callable[[], None] = lambda: None
+        self._muted = False
+
+    def mute(self) -> None:
+        """Print nothing more, whatever happens."""
+        self._muted = True
 
     def _write(self, text: str) -> None:
-        if self.reader_gone or not text:
+        if self.reader_gone or self._muted or not text:
             return
         try:
             sys.stdout.write(text)
@@ -120,12 +142,35 @@ class JsonPrinter(_Output):
         if end.outcome == "failed":
             self.fail(end.error.message if end.error else "the run failed")
             return
+        reason = STOP_REASONS.get(end.outcome) or end.stop_reason or "end_turn"
+        if end.outcome == "completed" and reason == "tool_use":
+            reason = "end_turn"  # a task ends with a call, and yet by itself
         self._ended = True
-        self._line(
-            type="done",
-            stop_reason=STOP_REASONS.get(end.outcome) or end.stop_reason or "end_turn",
-            usage=end.usage.to_record(),
-        )
+        self._line(type="done", stop_reason=reason, usage=end.usage.to_record())
+
+    def question(self, question: Question) -> None:
+        """Print a `question` line; one that asks to agree to a call says what the call would do."""
+        fields: dict[str, Any] = {
+            "id": question.id,
+            "question": question.text,
+            "options": list(question.options),
+        }
+        if (approval := question.approval) is not None:
+            fields["approval"] = {
+                "tool_use_id": question.tool_use_id,
+                "tool_name": approval.tool,
+                "diff": approval.diff,
+                "note": approval.note,
+            }
+        self._line(type="question", **fields)
+
+    def close(self, message: str) -> None:
+        """Print the `done` line of a task that was given up."""
+        self._ended = True
+        self._line(type="done", stop_reason="cancelled", usage=Usage().to_record())
+
+    def advise(self, message: str) -> None:
+        """Nothing: a program knows what it can do next."""
 
     def fail(self, message: str) -> None:
         """Print the `error` line, unless the stream has ended."""
@@ -158,6 +203,7 @@ class TextPrinter(_Output):
                 self._end_line()
             case TurnEnd(turn=ToolCallTurn() as turn):
                 self._calls[turn.tool_use_id] = turn.tool_name
+                self._say_report(turn)
             case TurnEnd(turn=ToolResultTurn() as turn):
                 self._tool(turn)
             case TurnEnd(turn=NoticeTurn() as turn):
@@ -169,7 +215,17 @@ class TextPrinter(_Output):
             case _:
                 pass
 
+    def _say_report(self, turn: ToolCallTurn) -> None:
+        """What the agent reports with a call is meant for the person."""
+        report = turn.input.get({"send_update": "text", "task_complete": "summary"}.get(turn.tool_name, ""))
+        if isinstance(report, str) and report:
+            self._end_line()
+            self._say(sanitise(report))
+            self._end_line()
+
     def _tool(self, turn: ToolResultTurn) -> None:
+        if self._calls.get(turn.tool_use_id) in CONTROL and not turn.is_error:
+            return
         details = turn.details or {}
         added, removed = details.get("added"), details.get("removed")
         counts = f"  +{added} -{removed}" if added or removed else ""
@@ -179,6 +235,26 @@ class TextPrinter(_Output):
     def notice(self, message: str) -> None:
         """Print a remark on stderr."""
         self._aside(f"({message})")
+
+    def question(self, question: Question) -> None:
+        """Print the question, what it is about, and what can be picked."""
+        self._end_line()
+        if (approval := question.approval) is not None:
+            self._say(sanitise("\n".join(filter(None, (approval.diff.rstrip("\n"), approval.note)))))
+            self._end_line()
+        self._say(sanitise(f"? {question.text}"))
+        self._end_line()
+        for number, option in enumerate(question.options, 1):
+            self._say(f"  {number}. {one_line(option, 400)}\n")
+
+    def close(self, message: str) -> None:
+        """Say on stderr what became of the task."""
+        self._aside(f"({message})")
+
+    def advise(self, message: str) -> None:
+        """Say on stderr what can be done next, even when muted."""
+        sys.stderr.write(f"({one_line(message, 400)})\n")
+        sys.stderr.flush()
 
     def finish(self, end: AgentEnd) -> None:
         """Say on stderr how the run ended, unless it just completed."""
@@ -206,6 +282,8 @@ class TextPrinter(_Output):
             self._open_line = False
 
     def _aside(self, message: str) -> None:
+        if self._muted:
+            return
         self._end_line()
         sys.stderr.write(one_line(message, 400) + "\n")
         sys.stderr.flush()

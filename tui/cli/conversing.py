@@ -1,0 +1,207 @@
+"""A message or an answer to the agent without a screen: printed as it happens, questions put, signals heeded."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, NoReturn
+
+from personas.errors import InvalidValue, PersonaError
+from tui.cli.answers import Answers
+
+if TYPE_CHECKING:
+    from agent.chat import Chat
+    from agent.events import AgentEnd
+    from agent.task import AgentTask, Question
+    from agent.task_runner import AgentTaskRunner
+    from tui.cli.group import Invocation
+    from tui.cli.stream import Printer
+
+CANCELLED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+FAILED, WAITS, READER_GONE = 1, 3, 141
+
+Act = Callable[["AgentTaskRunner", "Chat"], Awaitable["AgentTask"]]
+
+
+def converse(
+    invocation: Invocation, persona_id: str, printer: Printer, act: Act, *, fresh: bool = False
+) -> int:
+    """Open the conversation about a persona, let `act` begin, print what happens; return the exit code.
+
+    Args:
+        invocation: the global options.
+        persona_id: whose conversation.
+        printer: where it is printed.
+        act: starts a task, answers it or goes on with it.
+        fresh: whether a new conversation begins.
+
+    Raises:
+        PersonaError: nothing could begin.
+    """
+    from agent.approval import Grants
+    from agent.chat import Chat
+    from agent.task_runner import AgentTaskRunner
+    from tui.models import build_model, chat_options, connection, task_options
+
+    settings = invocation.config.settings
+    chat = Chat(
+        invocation.store, persona_id, build_model(connection(settings)), options=chat_options(settings)
+    )
+    if fresh:
+        chat.clear()
+    else:
+        chat.load()
+    for problem in chat.problems:
+        printer.notice(problem)
+
+    async def go() -> int:
+        runner = AgentTaskRunner(task_options(settings), grants=Grants.of_person())
+        return await _Talk(runner, chat, printer).follow(act)
+
+    return asyncio.run(go())
+
+
+class _Talk:
+    """One command's part in a task."""
+
+    def __init__(self, runner: AgentTaskRunner, chat: Chat, printer: Printer) -> None:
+        self._runner = runner
+        self._chat = chat
+        self._printer = printer
+        self._answers = Answers()
+        self._received: list[signal.Signals] = []
+        self._asked: str | None = None
+        self._waits = False
+        self._answering: asyncio.Task[None] | None = None
+
+    async def follow(self, act: Act) -> int:
+        """Begin, and stay until the task is over or has to be left waiting; return the exit code."""
+        runner, printer, persona_id = self._runner, self._printer, self._chat.persona_id
+        loop = asyncio.get_running_loop()
+        for number in CANCELLED:
+            with contextlib.suppress(NotImplementedError, ValueError):  # a platform or thread without signals
+                loop.add_signal_handler(number, self._stop, number)
+        printer.on_reader_gone = lambda: self._leave("the reader of stdout went away")
+        self._chat.subscribe(printer.feed)
+        runner.observe(self._see)
+        task = await act(runner, self._chat)
+        end = await runner.wait(persona_id)
+        if self._answering is not None:
+            self._answering.cancel()
+        if end is None and not self._waits:
+            return self._report_without_run(task)
+        if self._waits:
+            printer.advise(f'answer with: persona reply {persona_id} "…"')
+        elif end is not None:
+            self._offer_to_continue(runner.task(persona_id))
+            printer.finish(end)
+        if printer.reader_gone:
+            _leave_quietly()
+        if self._received and (self._waits or (end is not None and end.outcome == "cancelled")):
+            return CANCELLED[self._received[0]]
+        return WAITS if self._waits or end is None else exit_code(end)
+
+    def _report_without_run(self, task: AgentTask) -> int:
+        """Nothing ran: the task is closed, or asks anew."""
+        if task.is_waiting and task.pending is not None:
+            self._printer.question(task.pending)
+            return WAITS
+        self._printer.close("stopped; what was done stays, `persona undo` takes it back")
+        return 0
+
+    def _offer_to_continue(self, task: AgentTask | None) -> None:
+        if task is not None and task.can_continue and task.mode == "task":
+            self._printer.notice(f"To go on: persona reply {task.persona_id} continue")
+
+    def _stop(self, number: signal.Signals) -> None:
+        self._received.append(number)
+        if number == signal.SIGINT or not self._park():
+            self._runner.stop(self._chat.persona_id, f"stopped by {number.name}")
+
+    def _leave(self, reason: str) -> None:
+        if not self._park():
+            self._runner.stop(self._chat.persona_id, reason)
+
+    def _park(self) -> bool:
+        """Leave the task waiting, for `persona reply`; return whether it waits."""
+        task = self._runner.task(self._chat.persona_id)
+        if task is None or not task.is_waiting or not self._runner.is_live(self._chat.persona_id):
+            return False
+        self._waits = True
+        self._printer.mute()
+        return self._runner.park(self._chat.persona_id)
+
+    def _see(self, task: AgentTask) -> None:
+        question = task.pending
+        if question is None or not task.is_waiting or question.id == self._asked:
+            return
+        if not self._runner.is_live(task.persona_id):
+            return
+        self._asked = question.id
+        self._printer.question(question)
+        self._answering = asyncio.get_running_loop().create_task(self._answer(question))
+
+    async def _answer(self, question: Question) -> None:
+        """Answer a question from stdin; leave the task waiting when nobody is there."""
+        while (text := await self._answers.next()) is not None:
+            try:
+                await self._runner.respond(self._chat, picked(question, text), question_id=question.id)
+            except InvalidValue as error:
+                self._printer.notice(str(error))
+            else:
+                return
+        self._park()
+
+
+def picked(question: Question, text: str) -> str:
+    """Return the option a bare number picks, and any other answer as it is."""
+    if question.approval is None and text.isascii() and text.isdigit() and text not in question.options:
+        place = int(text[:4])
+        if 1 <= place <= len(question.options):
+            return question.options[place - 1]
+    return text
+
+
+def exit_code(end: AgentEnd) -> int:
+    """Return the exit code for how a run ended, without a signal."""
+    if end.outcome == "failed":
+        return FAILED
+    return CANCELLED[signal.SIGINT] if end.outcome == "cancelled" else 0
+
+
+def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
+    """Make the printer, run `action` with it, and print what kept it from beginning; return the exit code."""
+    from tui.cli.stream import JsonPrinter, TextPrinter
+
+    printer: Printer = JsonPrinter() if as_json else TextPrinter()
+    try:
+        return action(printer)
+    except PersonaError as error:
+        if not as_json:
+            raise
+        from tui.cli.complaints import redact
+
+        printer.fail(redact(str(error)))
+        return FAILED
+
+
+def message_of(argument: str) -> str:
+    """Return what the person says; `-` reads it from stdin.
+
+    Raises:
+        InvalidValue: nothing but blanks.
+    """
+    if argument == "-":
+        from tui.cli.personas import read_stdin
+
+        argument = read_stdin()
+    if not argument.strip():
+        raise InvalidValue("the message is empty; say what to change")
+    return argument
+
+
+def _leave_quietly() -> NoReturn:
+    """Leave when nobody reads stdout any more; everything is saved by now."""
+    raise BrokenPipeError
