@@ -20,8 +20,10 @@ from agent.models.offline.intents import (
     Ask,
     ChangeTest,
     DeleteTests,
+    DeleteThing,
     Intent,
     Option,
+    RemoveText,
     Rename,
     SetPrompt,
     Talk,
@@ -31,7 +33,7 @@ from agent.models.offline.patterns import fit
 from agent.models.offline.plan import Answer, Result, make_plan
 from agent.models.offline.reference import NUMBER, ORDINAL, number, ordinal
 from agent.models.offline.split import Understood, understand
-from agent.models.offline.topics import best
+from agent.models.offline.topics import all_about, best
 from agent.models.offline.words import Phrase, phrase
 
 _REMEMBERED = 6
@@ -153,6 +155,10 @@ _NO = (
 )
 
 
+_OTHER_VERB = re.compile(r"(?:delete|remove|drop|erase) ")
+_TAKEN = (DeleteTests, DeleteThing, RemoveText)
+
+
 def interpret(message: str, pending: Ask | None, before: Intent | None = None) -> Understood:
     """Return what a message asks for, given the question it may answer and the one change made before it."""
     if pending is not None and len(message) < 4000:
@@ -169,6 +175,8 @@ def interpret(message: str, pending: Ask | None, before: Intent | None = None) -
     filled = _filled(message, pending)
     if filled is not None and not _talks(understood, pending):
         return Understood((filled,))
+    if pending.options and understood.unclear and len(message.split()) <= 6:
+        return Understood((pending,))  # an answer that picks none: the question stands
     return understood
 
 
@@ -215,12 +223,23 @@ def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
         return None
     if fit(f"{_YES}(?: (?:[,.!]|{_YES}|thanks|thank you|then|that|it))*", said):
         return options[0].intents if len(options) == 1 else (ask,)
+    if len(options) == 1 and (
+        match := fit(f"{_YES} (?:, )?(?:and|then|also|but|,)(?: also| then)? {{x}}", said)
+    ):
+        more = said.group(match, "x")
+        also = understand(more.raw()) if more is not None else Understood(())
+        return (*options[0].intents, *also.intents) if is_request(also.intents) and not also.unclear else None
     bare = unwrap(said).phrase
+    if _OTHER_VERB.match(bare.shadow + " ") and not any(isinstance(i, _TAKEN) for i in options[0].intents):
+        return None
+    if match := fit("(?:the )?(?:test|test input|input) (?:number |# )?(?P<n>\\d{1,4})", bare):
+        placed = [option for option in options if option.place == int(match["n"])]
+        return placed[0].intents if len(placed) == 1 else (ask,)
     if match := fit("(?:no|not that)(?: ,)? {x}", bare):
         bare = bare.group(match, "x") or bare
     lead = (
         r"(?:(?:i mean|i meant|take|choose|pick|use|option|number|no|do|go with|the|delete|remove|"
-        r"change|show|edit|replace|i want|it's|it is|as an|as a|as|to|into|in|#|answer|yes|,|please|"
+        r"i want|it's|it is|as an|as a|as|to|into|in|#|answer|yes|,|please|"
         r"drop|let's go with|let's take)(?: [.,])? )*"
     )
     if match := fit(
@@ -245,7 +264,7 @@ def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
         return keyed[0].intents if len(keyed) == 1 else (ask,)
     if match := fit(rf"{lead}{{x}}(?: (?:one|option|line|test|input|test input|please))*", bare):
         part = bare.group(match, "x")
-        if part is not None and len(part) <= 8 and mood_of(said) is None:
+        if part is not None and len(part) <= 8 and mood_of(said) is None and not _asks_by_itself(said):
             places = _by_words(part, options)
             if len(places) == 1:
                 return options[places[0]].intents
@@ -273,7 +292,15 @@ def _by_words(part: Phrase, options: Sequence[Option]) -> list[int]:
         for k, option in enumerate(options)
         if option.keys and wanted.casefold() == option.keys.split(" ", 1)[0].casefold()
     ]
-    return same if len(same) == 1 else best(wanted, [option.keys for option in options])
+    if len(same) == 1 or not any(char.isalpha() for char in wanted):
+        return same
+    texts = [option.keys for option in options]
+    return [k for k in best(wanted, texts) if k in all_about(wanted, texts)]
+
+
+def _asks_by_itself(said: Phrase) -> bool:
+    """Whether a message is a whole request of its own, whatever was asked before."""
+    return is_request(understand(said.source).intents)
 
 
 def _nth(options: Sequence[Option], place: int | None) -> tuple[Intent, ...] | None:

@@ -186,11 +186,19 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One way a question can be answered. `keys`: words by which the person may choose it."""
+    """One way a question can be answered.
+
+    Attributes:
+        label: what the person reads.
+        intents: what is then done.
+        keys: words by which the person may choose it.
+        place: the number of the test input it is about, 0 when it is about none.
+    """
 
     label: str
     intents: tuple[Intent, ...]
     keys: str = ""
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)

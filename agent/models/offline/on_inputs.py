@@ -40,9 +40,10 @@ def show_tests(intent: ShowTest, draft: Draft) -> Prepared:
 def _options(places: Sequence[int], draft: Draft, make: Callable[[Reference], Intent]) -> tuple[Option, ...]:
     return tuple(
         Option(
-            f"Test input {k + 1}, `{draft.inputs[k].id}`: {speech.quote(draft.inputs[k].content, 100)}",
+            f"The test input `{draft.inputs[k].id}`: {speech.quote(draft.inputs[k].content, 100)}",
             (make(Reference("exact", draft.inputs[k].id)),),
             f"{draft.inputs[k].id} {draft.inputs[k].content}",
+            k + 1,
         )
         for k in places[:_MOST_OPTIONS]
     )
