@@ -1,0 +1,673 @@
+"""Tasks while they run: the table of states, questions, approvals, stop, limits, and many at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.approval import ApprovalRules, Grants, approval_of, is_same, read_decision
+from agent.chat import Chat
+from agent.models.anthropic import AnthropicModel
+from agent.models.base import Usage
+from agent.models.scripted import Act, Hang, Pause, ScriptedModel, ToolUse, answer
+from agent.task import OVER, TRANSITIONS, AgentTask, ForbiddenTransition, Status, move, way
+from agent.task_options import Stopwatch, TaskOptions
+from agent.task_runner import AgentTaskRunner
+from agent.turns import AssistantTextTurn, NoticeTurn, ToolCallTurn, ToolResultTurn, UserTurn
+from personas.authorship import USER
+from personas.changes import EditPrompt
+from personas.errors import Busy, InvalidValue, PersonaError
+from personas.home import open_home
+from personas.store import Store
+from tests.messages_rules import violations
+from tests.messages_server import MessagesServer, call
+
+PROMPT = "You are kept.\nAlways.\nTo the end.\n"
+COMPLETE = ToolUse("task_complete", {"summary": "All done."})
+EDIT = ToolUse("edit_system_prompt", {"old": "Always.", "new": "Sometimes."})
+ASK = ToolUse("ask_user", {"question": "Which one?", "options": ["the first", "the second"]})
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A home of its own with one persona, and settings of its own."""
+    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config" / "config.toml"))
+    store = Store(open_home(tmp_path / "home"))
+    store.create("Kept", system_prompt=PROMPT, by=USER)
+    return store
+
+
+@dataclass
+class Bench:
+    """A persona's chat on a scripted model, a runner, and every state the task was seen in."""
+
+    store: Store
+    answers: Sequence[Any]
+    options: TaskOptions = TaskOptions(request_pause=0)
+    seen: list[AgentTask] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.model = ScriptedModel(self.answers)
+        self.chat = Chat(self.store, "kept", self.model)
+        self.runner = AgentTaskRunner(self.options)
+        self.runner.observe(self.seen.append)
+
+    @property
+    def task(self) -> AgentTask:
+        found = self.runner.task("kept")
+        assert found is not None
+        return found
+
+    @property
+    def states(self) -> list[Status]:
+        """The states in order, repetitions left out."""
+        found: list[Status] = []
+        for task in self.seen:
+            if not found or found[-1] != task.status:
+                found.append(task.status)
+        return found
+
+    @property
+    def prompt(self) -> str:
+        return self.store.get("kept").system_prompt
+
+    async def until(self, status: Status) -> AgentTask:
+        """Return the task once it is in this state."""
+        async with asyncio.timeout(5):
+            while self.runner.task("kept") is None or self.task.status != status:
+                await asyncio.sleep(0)
+        return self.task
+
+    async def run(self, text: str = "Do it.", mode: Any = "task") -> AgentTask:
+        """Run a task to its end."""
+        await self.runner.start(self.chat, text, mode=mode)
+        await self.runner.wait("kept")
+        return self.task
+
+    def notices(self) -> list[str]:
+        return [turn.kind for turn in self.chat.turns if isinstance(turn, NoticeTurn)]
+
+    def results(self) -> list[str]:
+        return [turn.output for turn in self.chat.turns if isinstance(turn, ToolResultTurn)]
+
+
+# -- the table -----------------------------------------------------------------------------------------------
+
+SEED_EDGES = {
+    ("running", "thinking"),
+    ("thinking", "running"),
+    ("thinking", "tool_executing"),
+    ("tool_executing", "thinking"),
+    ("thinking", "waiting_user"),
+    ("waiting_user", "thinking"),
+    ("thinking", "completed"),
+    ("running", "cancelled"),
+    ("thinking", "cancelled"),
+    ("tool_executing", "cancelled"),
+    ("waiting_user", "cancelled"),
+    ("thinking", "error"),
+    ("tool_executing", "error"),
+}
+ADDED = {"waiting_approval", "limit", "interrupted"}
+
+
+def a_task(status: Status = "running") -> AgentTask:
+    return AgentTask(persona_id="kept", session_id="s", original_prompt="x", status=status)
+
+
+def test_the_table_is_the_diagram_and_the_edges_of_the_three_added_states() -> None:
+    edges = {(start, end) for start, ends in TRANSITIONS.items() for end in ends}
+    assert {edge for edge in edges if not ADDED & set(edge)} == SEED_EDGES
+    assert all(not TRANSITIONS[status] for status in OVER)
+
+
+@pytest.mark.parametrize("start", TRANSITIONS)
+def test_nothing_but_the_table_can_happen(start: Status) -> None:
+    for end in TRANSITIONS:
+        if end in TRANSITIONS[start]:
+            assert move(a_task(start), end).status == end
+        else:
+            with pytest.raises(ForbiddenTransition):
+                move(a_task(start), end)
+
+
+def test_a_way_goes_along_edges_only_and_at_most_through_thinking() -> None:
+    for start in TRANSITIONS:
+        for end in TRANSITIONS:
+            try:
+                steps = way(start, end)
+            except ForbiddenTransition:
+                continue
+            assert len(steps) <= 2 and set(steps[:-1]) <= {"thinking"}
+            for before, after in zip((start, *steps), steps, strict=False):
+                assert after in TRANSITIONS[before]
+
+
+def test_a_task_survives_its_record() -> None:
+    task = a_task().with_note("n").model_copy(update={"usage": Usage(1, 2), "cost": None, "step_count": 3})
+    assert AgentTask.model_validate(task.to_record()) == task
+
+
+# -- task mode -----------------------------------------------------------------------------------------------
+
+
+async def test_a_task_goes_on_after_words_alone_and_ends_with_task_complete(store: Store) -> None:
+    bench = Bench(store, [answer("I begin.", EDIT), answer("Thinking aloud."), answer(COMPLETE)])
+    task = await bench.run()
+    assert (task.status, task.summary, task.step_count) == ("completed", "All done.", 3)
+    assert bench.states == [
+        "running", "thinking", "tool_executing", "thinking", "running", "thinking", "completed",
+    ]  # fmt: skip
+    assert bench.prompt == PROMPT.replace("Always.", "Sometimes.")
+    assert task.usage.output_tokens == 3 and task.cost is None and task.ended_at is not None
+    told = bench.model.requests[2].messages[-1]
+    assert told["role"] == "user" and "task_complete" in told["content"][-1]["text"]
+    assert not any(violations({"messages": request.messages}) for request in bench.model.requests)
+
+
+async def test_every_change_is_an_update_along_the_table(store: Store) -> None:
+    bench = Bench(store, [answer(EDIT, ASK), answer("Aloud."), answer(COMPLETE)])
+    await bench.runner.start(bench.chat, "Do it.")
+    await bench.until("waiting_user")
+    await bench.runner.respond(bench.chat, "the first")
+    await bench.runner.wait("kept")
+    states = bench.states
+    assert states[0] == "running" and states[-1] == "completed"
+    assert all(after in TRANSITIONS[before] for before, after in zip(states, states[1:], strict=False))
+    assert [task.current_tool for task in bench.seen if task.status == "tool_executing"][
+        0
+    ] == "edit_system_prompt"
+
+
+async def test_the_prompt_and_the_tools_of_task_mode_are_there_in_task_mode_only(store: Store) -> None:
+    bench = Bench(store, [answer(COMPLETE), answer("Just words.")])
+    await bench.run()
+    await bench.run("And you?", mode="chat")
+    as_task, as_chat = bench.model.requests
+    control = {"task_complete", "ask_user", "send_update"}
+    assert control <= {tool.name for tool in as_task.tools}
+    assert not control & {tool.name for tool in as_chat.tools}
+    assert as_task.system.startswith(as_chat.system) and "Task mode" in as_task.system
+    assert bench.task.mode == "chat" and bench.task.status == "completed"
+
+
+async def test_three_idle_answers_in_a_row_end_it_with_a_notice_and_it_can_go_on(store: Store) -> None:
+    bench = Bench(
+        store, [answer("a"), answer("b", EDIT), answer("c"), answer("d"), answer("e"), answer(COMPLETE)]
+    )
+    task = await bench.run()
+    assert (task.status, task.step_count, task.can_continue) == ("limit", 5, True)
+    assert bench.notices() == ["nudge", "nudge", "nudge", "limit"]
+    await bench.runner.resume(bench.chat)
+    await bench.runner.wait("kept")
+    assert bench.task.status == "completed" and bench.task.step_count == 6
+    assert bench.task.id == task.id
+
+
+async def test_task_complete_does_not_end_a_task_whose_other_call_failed(store: Store) -> None:
+    bad = ToolUse("edit_system_prompt", {"old": "not there", "new": ""})
+    task = await Bench(store, [answer(bad, COMPLETE), answer(COMPLETE)]).run()
+    assert task.status == "completed" and task.step_count == 2
+
+
+async def test_a_report_is_kept_and_does_not_stop_it(store: Store) -> None:
+    update = ToolUse("send_update", {"text": "Half of it is done."})
+    bench = Bench(store, [answer(update), answer(COMPLETE)])
+    task = await bench.run()
+    assert task.status == "completed" and task.scratchpad == ("Half of it is done.",)
+
+
+async def test_a_message_becomes_a_task_by_itself_only_where_the_settings_allow(store: Store) -> None:
+    begin = [answer(ToolUse("begin_task")), answer("aloud"), answer(COMPLETE)]
+    bench = Bench(store, begin, TaskOptions(begin_by_themselves=True))
+    task = await bench.run("Do many things.", mode="chat")
+    assert (task.mode, task.status, task.step_count) == ("task", "completed", 3)
+    plain = Bench(store, [answer("Hello.")])
+    await plain.run("Hello", mode="chat")
+    assert "begin_task" not in {tool.name for tool in plain.model.requests[0].tools}
+
+
+async def test_steering_is_heard_and_a_follow_up_comes_before_the_nudge(store: Store) -> None:
+    bench = Bench(store, [])
+    bench.model._answers = iter(
+        [
+            answer(EDIT, Act(lambda: bench.runner.steer("kept", "Mind the tone."))),
+            answer("Words.", Act(lambda: bench.runner.steer("kept", "And then?", later=True))),
+            answer(COMPLETE),
+        ]
+    )
+    assert (await bench.run()).status == "completed"
+    said = [turn.content for turn in bench.chat.turns if isinstance(turn, UserTurn)]
+    assert said == ["Do it.", "Mind the tone.", "And then?"]
+    assert bench.notices() == []
+
+
+# -- questions -----------------------------------------------------------------------------------------------
+
+
+async def test_a_question_waits_and_its_answer_is_the_result_of_the_call(store: Store) -> None:
+    bench = Bench(store, [answer(ASK), answer(COMPLETE)])
+    await bench.runner.start(bench.chat, "Do it.")
+    task = await bench.until("waiting_user")
+    assert task.pending_question == "Which one?"
+    assert task.pending is not None and task.pending.options == ("the first", "the second")
+    with pytest.raises(InvalidValue, match="not open"):
+        await bench.runner.respond(bench.chat, "x", question_id="question_of_yesterday")
+    with pytest.raises(InvalidValue, match="empty"):
+        await bench.runner.respond(bench.chat, "  ")
+    await bench.runner.respond(bench.chat, "the second", question_id=task.pending.id)
+    with pytest.raises(InvalidValue, match="asks nothing"):
+        await bench.runner.respond(bench.chat, "again")
+    await bench.runner.wait("kept")
+    assert bench.results()[0] == "the second"
+    assert bench.task.pending is None and "the second" in bench.task.scratchpad[0]
+
+
+class HandClock:
+    """A clock that moves when told to."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.timers: list[tuple[float, Callable[[], None]]] = []
+
+    def now(self) -> float:
+        return self.time
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> Any:
+        entry = (self.time + seconds, callback)
+        self.timers.append(entry)
+        timers = self.timers
+
+        class Timer:
+            def cancel(self) -> None:
+                if entry in timers:
+                    timers.remove(entry)
+
+        return Timer()
+
+    def pass_time(self, seconds: float) -> None:
+        self.time += seconds
+        for entry in [entry for entry in self.timers if entry[0] <= self.time]:
+            self.timers.remove(entry)
+            entry[1]()
+
+
+async def test_waiting_for_hours_costs_no_time_of_the_task(store: Store) -> None:
+    clock = HandClock()
+    bench = Bench(
+        store, [answer(ASK), answer("go on"), answer(Hang())], TaskOptions(request_pause=0, max_seconds=600)
+    )
+    bench.runner = AgentTaskRunner(bench.options, clock=clock)
+    await bench.runner.start(bench.chat, "Do it.")
+    await bench.until("waiting_user")
+    clock.pass_time(12 * 3600)
+    await bench.runner.respond(bench.chat, "the first")
+    async with asyncio.timeout(5):
+        while len(bench.model.requests) < 3:
+            await asyncio.sleep(0)
+    clock.pass_time(599)
+    assert bench.task.is_working
+    clock.pass_time(2)
+    end = await bench.runner.wait("kept")
+    assert end is not None and end.outcome == "limit"
+    assert (bench.task.status, bench.task.worked_seconds) == ("limit", 601)
+    assert bench.notices()[-1] == "limit" and bench.chat.turns[-1].type == "notice"
+
+
+def test_a_stopwatch_counts_work_only() -> None:
+    clock, rung = HandClock(), []
+    watch = Stopwatch(clock, 10, lambda: rung.append(clock.time))
+    watch.go()
+    clock.pass_time(4)
+    watch.halt()
+    clock.pass_time(100)
+    watch.go()
+    clock.pass_time(5)
+    assert watch.worked == 9 and not rung
+    clock.pass_time(1)
+    assert rung == [110]
+
+
+# -- approval ------------------------------------------------------------------------------------------------
+
+ASK_ALL = TaskOptions(ApprovalRules("ask-all"), request_pause=0)
+
+
+async def test_an_approval_shows_exactly_what_would_change_and_nothing_is_written_before(
+    store: Store,
+) -> None:
+    bench = Bench(store, [answer(EDIT), answer(COMPLETE)], ASK_ALL)
+    before = store.text("kept")
+    await bench.runner.start(bench.chat, "Do it.")
+    task = await bench.until("waiting_approval")
+    assert task.pending is not None and task.pending.approval is not None
+    diff = task.pending.approval.diff
+    assert "-Always.\n" in diff and "+Sometimes.\n" in diff and store.text("kept") == before
+    await bench.runner.respond(bench.chat, "once")
+    await bench.runner.wait("kept")
+    shown = [line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    done = store.diff("kept").diff.splitlines()
+    assert shown == [line for line in done if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    assert bench.states.count("waiting_approval") == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"), [("once", 2), ("task", 1), ("always", 1), ("no, keep it warm", 2)]
+)
+async def test_answers_hold_as_long_as_they_say(store: Store, said: str, asked: int) -> None:
+    back = ToolUse("edit_system_prompt", {"old": "To the end.", "new": "To the beginning."})
+    bench = Bench(store, [answer(EDIT), answer(back), answer(COMPLETE)], ASK_ALL)
+    questions: list[str] = []
+    bench.runner.observe(lambda task: _reply_once(bench, task, said, questions))
+    await bench.run()
+    assert len(questions) == asked
+    if said.startswith("no"):
+        assert bench.prompt == PROMPT
+        assert all("the owner said no: keep it warm" in result for result in bench.results()[:2])
+    else:
+        assert "Sometimes." in bench.prompt and "beginning" in bench.prompt
+
+
+def _reply_once(bench: Bench, task: AgentTask, said: str, questions: list[str]) -> None:
+    if task.is_waiting and task.pending is not None and task.pending.answer is None:
+        if task.pending.id not in questions:
+            questions.append(task.pending.id)
+            loop = asyncio.get_running_loop()
+            loop.call_soon(lambda: loop.create_task(_answer(bench, said)))
+
+
+async def _answer(bench: Bench, said: str) -> None:
+    await bench.runner.respond(bench.chat, said)
+
+
+async def test_a_file_that_changed_while_it_waited_is_asked_for_anew(store: Store) -> None:
+    bench = Bench(
+        store,
+        [answer(ToolUse("update_system_prompt", {"system_prompt": "New.\n"})), answer(COMPLETE)],
+        ASK_ALL,
+    )
+    await bench.runner.start(bench.chat, "Do it.")
+    first = (await bench.until("waiting_approval")).pending
+    store.change("kept", EditPrompt("To the end.", "To the very end."), revision=None, by=USER)
+    await bench.runner.respond(bench.chat, "once")
+    async with asyncio.timeout(5):
+        while bench.task.pending is None or bench.task.pending.id == first.id:  # type: ignore[union-attr]
+            await asyncio.sleep(0.001)
+    second = bench.task.pending
+    assert second.approval is not None and "very end" in second.approval.diff and "changed" in second.text
+    assert "very end" in bench.prompt
+    await bench.runner.respond(bench.chat, "no")
+    await bench.runner.wait("kept")
+    assert "very end" in bench.prompt
+
+
+async def test_a_call_that_could_not_be_made_is_not_asked_for(store: Store) -> None:
+    bad = ToolUse("edit_system_prompt", {"old": "nowhere", "new": "x"})
+    bench = Bench(store, [answer(bad), answer(COMPLETE)], ASK_ALL)
+    await bench.run()
+    assert "waiting_approval" not in bench.states and "no match" in bench.results()[0]
+
+
+async def test_an_undo_is_shown_before_it_is_agreed_to(store: Store) -> None:
+    store.change("kept", EditPrompt("Always.", "Never."), revision=None, by=USER)
+    bench = Bench(
+        store,
+        [answer(ToolUse("undo")), answer(COMPLETE)],
+        TaskOptions(ApprovalRules("auto", {"undo": "ask"})),
+    )
+    await bench.runner.start(bench.chat, "Undo it.")
+    task = await bench.until("waiting_approval")
+    assert task.pending is not None and task.pending.approval is not None
+    assert "-Never." in task.pending.approval.diff and "+Always." in task.pending.approval.diff
+    await bench.runner.respond(bench.chat, "yes")
+    await bench.runner.wait("kept")
+    assert bench.prompt == PROMPT
+
+
+@pytest.mark.parametrize(
+    ("policy", "overrides", "tool", "verdict"),
+    [
+        ("auto", {}, "delete_test_input", "allow"),
+        ("ask-destructive", {}, "delete_test_input", "ask"),
+        ("ask-destructive", {}, "edit_system_prompt", "allow"),
+        ("ask-all", {}, "edit_system_prompt", "ask"),
+        ("ask-all", {}, "get_persona", "allow"),
+        ("ask-all", {"edit_system_prompt": "allow"}, "edit_system_prompt", "allow"),
+        ("auto", {"undo": "deny"}, "undo", "deny"),
+    ],
+)
+def test_the_policy_and_its_overrides(
+    store: Store, policy: Any, overrides: Any, tool: str, verdict: str
+) -> None:
+    tools = {one.name: one for one in Chat(store, "kept", ScriptedModel()).tools}
+    assert ApprovalRules(policy, overrides).verdict(tools[tool]) == verdict
+
+
+async def test_a_denied_tool_is_refused_without_a_question(store: Store) -> None:
+    bench = Bench(
+        store,
+        [answer(EDIT), answer(COMPLETE)],
+        TaskOptions(ApprovalRules("auto", {"edit_system_prompt": "deny"})),
+    )
+    await bench.run()
+    assert bench.prompt == PROMPT and "settings do not allow" in bench.results()[0]
+
+
+@pytest.mark.parametrize("text", ["", "perhaps", "once more", "yes but", "?", "5"])
+def test_an_unclear_answer_is_no_approval(text: str) -> None:
+    with pytest.raises(InvalidValue):
+        read_decision(text)
+
+
+def test_grants_for_good_are_kept_beside_the_settings_for_one_home_only(tmp_path: Path) -> None:
+    path = tmp_path / "settings" / "grants.json"
+    Grants(path).add(tmp_path / "one", "undo")
+    assert Grants(path).has(tmp_path / "one", "undo")
+    assert not Grants(path).has(tmp_path / "two", "undo") and not Grants(path).has(tmp_path / "one", "edit")
+    path.write_text('{"x": 1, "y": [', encoding="utf-8")
+    assert not Grants(path).has(tmp_path / "one", "undo")
+
+
+# -- stop and limits -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", ["thinking", "waiting_user", "waiting_approval"])
+async def test_stop_ends_it_at_once_says_where_and_leaves_what_was_done_as_one_unit(
+    store: Store, state: Status
+) -> None:
+    third = {
+        "thinking": answer("A word", Hang()),
+        "waiting_user": answer(ASK),
+        "waiting_approval": answer(ToolUse("update_persona_name", {"name": "Other"})),
+    }[state]
+    options = TaskOptions(ApprovalRules("auto", {"update_persona_name": "ask"}), request_pause=0)
+    second = ToolUse("edit_system_prompt", {"old": "To the end.", "new": "To the beginning."})
+    bench = Bench(store, [answer(EDIT), answer(second), third], options)
+    await bench.runner.start(bench.chat, "Do it.")
+    async with asyncio.timeout(5):
+        while len(bench.model.requests) < 3:
+            await asyncio.sleep(0)
+    await bench.until(state)
+    assert bench.runner.stop("kept")
+    await bench.runner.wait("kept")
+    assert bench.task.status == "cancelled" and bench.chat.turns[-1].type == "notice"
+    notice = bench.chat.turns[-1]
+    assert isinstance(notice, NoticeTurn) and notice.kind == "stopped" and "step 3" in notice.content
+    assert "beginning" in bench.prompt
+    store.undo("kept", by=USER)
+    assert bench.prompt == PROMPT
+    bench.model._answers = iter([answer(COMPLETE)])
+    assert (await bench.run("Again.")).status == "completed"
+
+
+async def test_stop_before_the_first_event_still_stops(store: Store) -> None:
+    bench = Bench(store, [answer(Hang())])
+    starting = asyncio.create_task(bench.runner.start(bench.chat, "Do it."))
+    while not bench.runner.is_live("kept"):
+        await asyncio.sleep(0)
+    bench.runner.stop("kept")
+    await starting
+    await bench.runner.wait("kept")
+    assert bench.task.status == "cancelled" and bench.model.requests == []
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (TaskOptions(max_steps=2, request_pause=0), "2 steps"),
+        (TaskOptions(max_tokens=2, request_pause=0), "tokens"),
+    ],
+)
+async def test_limits_end_it_with_a_notice_and_continue_is_offered(
+    store: Store, options: TaskOptions, word: str
+) -> None:
+    bench = Bench(store, [answer(EDIT), answer(ToolUse("get_persona")), answer(COMPLETE)], options)
+    task = await bench.run()
+    assert (task.status, task.can_continue, task.step_count) == ("limit", True, 2)
+    notice = bench.chat.turns[-1]
+    assert isinstance(notice, NoticeTurn) and notice.kind == "limit" and word in notice.content
+    await bench.runner.resume(bench.chat, "Go on, please.")
+    await bench.runner.wait("kept")
+    assert bench.task.status == "completed"
+
+
+async def test_cost_is_summed_and_its_budget_holds(store: Store) -> None:
+    thousand = Usage(input_tokens=100_000, output_tokens=10_000)
+    script = [answer(ToolUse("get_persona"), usage=thousand, ids=f"c{n}") for n in range(9)]
+    bench = Bench(store, script, TaskOptions(max_cost=0.7, request_pause=0))
+    bench.model._name, bench.model._endpoint = "claude-sonnet-5-5", "https://api.anthropic.com"
+    task = await bench.run()
+    assert task.cost == pytest.approx(0.9) and task.status == "limit" and task.step_count == 3
+
+
+async def test_a_failing_model_makes_an_error_with_its_message(store: Store) -> None:
+    task = await Bench(store, [answer(EDIT)]).run()
+    assert task.status == "error" and task.error_message == "The script has no further answer."
+
+
+# -- beginning -----------------------------------------------------------------------------------------------
+
+
+async def test_one_task_a_persona_and_so_many_at_once(store: Store) -> None:
+    store.create("Other", system_prompt=PROMPT, by=USER)
+    bench = Bench(store, [answer(ASK)], TaskOptions(at_once=1))
+    await bench.runner.start(bench.chat, "Do it.")
+    with pytest.raises(Busy, match="at work"):
+        await bench.runner.start(bench.chat, "And this.")
+    with pytest.raises(Busy, match="as many"):
+        await bench.runner.start(Chat(store, "other", ScriptedModel()), "This too.")
+    await bench.runner.close()
+    assert not bench.runner.is_live("kept")
+
+
+async def test_a_task_that_cannot_begin_raises_and_leaves_nothing(store: Store) -> None:
+    store.path("kept").write_text("name = [", encoding="utf-8")
+    bench = Bench(store, [])
+    with pytest.raises(PersonaError, match="broken"):
+        await bench.runner.start(bench.chat, "Do it.")
+    assert bench.runner.task("kept") is None and bench.seen == []
+
+
+async def test_an_observer_that_fails_does_not_end_the_task(store: Store) -> None:
+    bench = Bench(store, [answer(COMPLETE)])
+
+    def fail(_task: AgentTask) -> None:
+        raise RuntimeError("a screen")
+
+    bench.runner.observe(fail)
+    assert (await bench.run()).status == "completed"
+
+
+# -- ten at once ---------------------------------------------------------------------------------------------
+
+
+def _script(name: str) -> list[Any]:
+    edit = ToolUse("edit_system_prompt", {"old": "Always.", "new": f"I am {name}."})
+    return [
+        answer(f"{name} begins.", Pause(0.001), edit, chunk=3),
+        answer(f"{name} thinks aloud.", chunk=2),
+        answer(ToolUse("ask_user", {"question": f"Is it {name}?"})),
+        answer(f"{name} ends.", COMPLETE),
+    ]
+
+
+def _brain(body: dict[str, Any]) -> Any:
+    """The same task over the wire: what comes next is read from the request."""
+    name = next(part for part in body["messages"][0]["content"][0]["text"].split() if part.startswith("P"))
+    results = sum(block["type"] == "tool_result" for m in body["messages"] for block in m["content"])
+    if results == 0:
+        edit = {"old": "Always.", "new": f"I am {name}."}
+        return call("edit_system_prompt", edit, text=f"{name} begins.", delta=3)
+    if results == 1:
+        return call("ask_user", {"question": f"Is it {name}?"})
+    return call("task_complete", {"summary": "All done."}, text=f"{name} ends.")
+
+
+@pytest.fixture(params=["scripted", "loopback"])
+def make_model(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Any]]:
+    if request.param == "scripted":
+        yield lambda name: ScriptedModel(_script(name))
+        return
+    with MessagesServer(_brain) as server:
+        yield lambda _name: AnthropicModel(api_key=server.key, base_url=server.url)
+        assert server.refusals == []
+
+
+async def test_ten_personas_at_once_each_get_exactly_their_own_turns(
+    store: Store, make_model: Callable[[str], Any]
+) -> None:
+    names = [f"P{number}" for number in range(10)]
+    for name in names:
+        store.create(name, system_prompt=PROMPT, by=USER)
+    chats = {name: Chat(store, name.lower(), make_model(name)) for name in names}
+    runner = AgentTaskRunner(TaskOptions(request_pause=0))
+    waiting: list[Awaitable[Any]] = []
+
+    def see(task: AgentTask) -> None:
+        if task.status == "waiting_user" and task.pending is not None and task.pending.answer is None:
+            name = task.persona_id.upper()
+            assert task.pending.text == f"Is it {name}?"
+            if name == "P7":
+                runner.stop("p7")
+            else:
+                loop = asyncio.get_running_loop()
+                said = f"Yes, {name}."
+                loop.call_soon(lambda: waiting.append(loop.create_task(runner.respond(chats[name], said))))
+
+    runner.observe(see)
+    await asyncio.gather(*(runner.start(chats[name], f"Work on {name} now") for name in names))
+    async with asyncio.timeout(20):
+        await asyncio.gather(*(runner.wait(name.lower()) for name in names))
+    for name in names:
+        task = runner.task(name.lower())
+        assert task is not None and task.status == ("cancelled" if name == "P7" else "completed")
+        reread = Chat(store, name.lower(), ScriptedModel())
+        reread.load()
+        assert [turn.id for turn in reread.turns] == [turn.id for turn in chats[name].turns]
+        words = [
+            str(getattr(turn, "content", "")) + str(dict(getattr(turn, "input", {})))
+            for turn in reread.turns
+            if isinstance(turn, UserTurn | AssistantTextTurn | ToolCallTurn)
+        ]
+        others = [other for other in names if other != name and any(other in word for word in words)]
+        assert others == [] and f"I am {name}." in store.get(name.lower()).system_prompt
+        assert f"{name} begins." in " ".join(words)
+        assert (f"{name} ends." in " ".join(words)) == (name != "P7")
+
+
+def test_the_same_change_elsewhere_in_the_file_is_the_same_request(store: Store) -> None:
+    tools = {one.name: one for one in Chat(store, "kept", ScriptedModel()).tools}
+    tool = tools["edit_system_prompt"]
+    given = tool.input.model_validate({"old": "Always.", "new": "Sometimes."})
+    first = approval_of(store, "kept", tool, given)
+    path = store.path("kept")
+    path.write_text("# mine\n\n\n\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    moved = approval_of(store, "kept", tool, given)
+    assert moved.diff != first.diff and is_same(first, moved)
+    other = tool.input.model_validate({"old": "Always.", "new": "Never."})
+    assert not is_same(first, approval_of(store, "kept", tool, other))
