@@ -153,6 +153,7 @@ class AgentTaskRunner:
                 f"A task about {chat.persona_id} waits for your answer: {asked} Answer it with `persona reply "
                 f'{chat.persona_id} "…"`, or stop it with --stop.'
             )
+        await _read(chat)
         said = UserTurn(content=text)
         task = AgentTask(
             persona_id=chat.persona_id,
@@ -184,6 +185,7 @@ class AgentTaskRunner:
         if task is None or not task.is_waiting or task.pending is None:
             raise InvalidValue(f"No task about {persona_id} waits for an answer.")
         self._refuse_when_busy(persona_id)
+        await _read(chat)
         question = task.pending
         shown = await self._shown(chat.store, task)
         if question_id is not None and shown is not None and question_id != shown.id:
@@ -223,8 +225,7 @@ class AgentTaskRunner:
         if task is None or not task.can_continue:
             raise InvalidValue(f"There is no task about {persona_id} to continue.")
         was = task
-        if not chat.turns:
-            await asyncio.to_thread(chat.load)
+        await _read(chat)
         said: UserTurn | None = UserTurn(content=text or CONTINUE)
         asides: tuple[NoticeTurn, ...] = ()
         if was.status == "interrupted":
@@ -415,3 +416,9 @@ class AgentTaskRunner:
             )
 
         return await self._launch(run, None, settle)
+
+
+async def _read(chat: Chat) -> None:
+    """Have the conversation read, so that it is gone on with and not begun anew."""
+    if not chat.turns:
+        await asyncio.to_thread(chat.load)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,83 +18,14 @@ from agent.models.scripted import Act, Hang, Pause, ScriptedModel, ToolUse, answ
 from agent.task import OVER, TRANSITIONS, AgentTask, ForbiddenTransition, Status, move, way
 from agent.task_options import Stopwatch, TaskOptions
 from agent.task_runner import AgentTaskRunner
-from agent.turns import AssistantTextTurn, NoticeTurn, ToolCallTurn, ToolResultTurn, UserTurn
+from agent.turns import AssistantTextTurn, NoticeTurn, ToolCallTurn, UserTurn
 from personas.authorship import USER
 from personas.changes import EditPrompt
 from personas.errors import Busy, InvalidValue, PersonaError
-from personas.home import open_home
 from personas.store import Store
+from tests.agent.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
 from tests.messages_rules import violations
 from tests.messages_server import MessagesServer, call
-
-PROMPT = "You are kept.\nAlways.\nTo the end.\n"
-COMPLETE = ToolUse("task_complete", {"summary": "All done."})
-EDIT = ToolUse("edit_system_prompt", {"old": "Always.", "new": "Sometimes."})
-ASK = ToolUse("ask_user", {"question": "Which one?", "options": ["the first", "the second"]})
-
-
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """A home of its own with one persona, and settings of its own."""
-    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config" / "config.toml"))
-    store = Store(open_home(tmp_path / "home"))
-    store.create("Kept", system_prompt=PROMPT, by=USER)
-    return store
-
-
-@dataclass
-class Bench:
-    """A persona's chat on a scripted model, a runner, and every state the task was seen in."""
-
-    store: Store
-    answers: Sequence[Any]
-    options: TaskOptions = TaskOptions(request_pause=0)
-    seen: list[AgentTask] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.model = ScriptedModel(self.answers)
-        self.chat = Chat(self.store, "kept", self.model)
-        self.runner = AgentTaskRunner(self.options)
-        self.runner.observe(self.seen.append)
-
-    @property
-    def task(self) -> AgentTask:
-        found = self.runner.task("kept")
-        assert found is not None
-        return found
-
-    @property
-    def states(self) -> list[Status]:
-        """The states in order, repetitions left out."""
-        found: list[Status] = []
-        for task in self.seen:
-            if not found or found[-1] != task.status:
-                found.append(task.status)
-        return found
-
-    @property
-    def prompt(self) -> str:
-        return self.store.get("kept").system_prompt
-
-    async def until(self, status: Status) -> AgentTask:
-        """Return the task once it is in this state."""
-        async with asyncio.timeout(5):
-            while self.runner.task("kept") is None or self.task.status != status:
-                await asyncio.sleep(0)
-        return self.task
-
-    async def run(self, text: str = "Do it.", mode: Any = "task") -> AgentTask:
-        """Run a task to its end."""
-        await self.runner.start(self.chat, text, mode=mode)
-        await self.runner.wait("kept")
-        return self.task
-
-    def notices(self) -> list[str]:
-        return [turn.kind for turn in self.chat.turns if isinstance(turn, NoticeTurn)]
-
-    def results(self) -> list[str]:
-        return [turn.output for turn in self.chat.turns if isinstance(turn, ToolResultTurn)]
-
 
 # -- the table -----------------------------------------------------------------------------------------------
 
@@ -178,10 +109,9 @@ async def test_every_change_is_an_update_along_the_table(store: Store) -> None:
     await bench.runner.wait("kept")
     states = bench.states
     assert states[0] == "running" and states[-1] == "completed"
-    assert all(after in TRANSITIONS[before] for before, after in zip(states, states[1:], strict=False))
-    assert [task.current_tool for task in bench.seen if task.status == "tool_executing"][
-        0
-    ] == "edit_system_prompt"
+    assert all(after in TRANSITIONS[before] for before, after in pairwise(states))
+    tool = next(task.current_tool for task in bench.seen if task.status == "tool_executing")
+    assert tool == "edit_system_prompt"
 
 
 async def test_the_prompt_and_the_tools_of_task_mode_are_there_in_task_mode_only(store: Store) -> None:
@@ -374,11 +304,11 @@ async def test_answers_hold_as_long_as_they_say(store: Store, said: str, asked: 
 
 
 def _reply_once(bench: Bench, task: AgentTask, said: str, questions: list[str]) -> None:
-    if task.is_waiting and task.pending is not None and task.pending.answer is None:
-        if task.pending.id not in questions:
-            questions.append(task.pending.id)
-            loop = asyncio.get_running_loop()
-            loop.call_soon(lambda: loop.create_task(_answer(bench, said)))
+    question = task.pending if task.is_waiting else None
+    if question is not None and question.answer is None and question.id not in questions:
+        questions.append(question.id)
+        loop = asyncio.get_running_loop()
+        loop.call_soon(lambda: loop.create_task(_answer(bench, said)))
 
 
 async def _answer(bench: Bench, said: str) -> None:

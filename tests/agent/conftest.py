@@ -1,0 +1,21 @@
+"""A home with one persona, for tests of the agent's work on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from personas.authorship import USER
+from personas.home import open_home
+from personas.store import Store
+from tests.agent.task_bench import PROMPT
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A home of its own with one persona, and settings of its own."""
+    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config" / "config.toml"))
+    store = Store(open_home(tmp_path / "home"))
+    store.create("Kept", system_prompt=PROMPT, by=USER)
+    return store
