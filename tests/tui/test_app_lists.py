@@ -14,7 +14,10 @@ from tui.screens.pick import Pick
 from tui.screens.switcher import Switcher
 from tui.widgets import text_editor
 
-THREE = TWO.replace("Two", "Three") + '\n# about space\n[[test_inputs]]\nid = "space"\ncontent = "How far is the sun?"\n'
+THREE = (
+    TWO.replace("Two", "Three")
+    + '\n# about space\n[[test_inputs]]\nid = "space"\ncontent = "How far is the sun?"\n'
+)
 
 
 @pytest.fixture(autouse=True)
@@ -151,7 +154,9 @@ async def test_test_inputs_are_added_edited_copied_moved_and_deleted(tmp_path: P
         assert "# about space" in p.file("three").read_text()
 
 
-async def test_leaving_a_test_input_saves_what_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_leaving_a_test_input_saves_what_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(text_editor, "PAUSE", 60)
     store = make_store(tmp_path, {"three": THREE})
     async with program(store) as p:

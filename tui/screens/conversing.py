@@ -42,6 +42,8 @@ class Conversing:
         self._widget: AgentPanel | None = None
         self._trace = Trace()
         self.reading = False
+        self._shown: str | None = None
+        self.settled = asyncio.Event()
 
     def begin(self, editing: Editing) -> None:
         """The home is open: conversations can be."""
@@ -134,18 +136,21 @@ class Conversing:
         if self._talks is None:
             return
         self.stop_reading()
-        if self._talk is not None:
-            self._drafts[self._talk.persona_id] = self._bar.draft
-        self._talk = None
+        self.settled.clear()
+        if self._shown is not None:
+            self._drafts[self._shown] = self._bar.draft
+        if self._shown is not None or persona_id in self._drafts:
+            self._bar.set_draft(self._drafts.pop(persona_id, ""))
+        self._shown, self._talk = persona_id, None
         self.view.clear()
         self._panel.reset()
         self._trace.clear()
-        self._bar.set_draft(self._drafts.pop(persona_id, ""))
         self.sync()
         try:
             talk = await self._talks.open(persona_id)
         except PersonaError as error:
             self._screen.tell(str(error), error=True)
+            self.settled.set()
             return
         if self._editing is None or self._editing.id != persona_id:
             return  # another one was opened meanwhile
@@ -154,6 +159,7 @@ class Conversing:
         self._load(talk)
         if talk.running or had_news:
             self._panel.user_sent()  # what was said while another persona was open comes up like an answer
+        self.settled.set()
         self.sync()
 
     def _load(self, talk: Talk) -> None:
@@ -174,7 +180,7 @@ class Conversing:
             self._talks.forget(persona_id)
         self._drafts.pop(persona_id, None)
         if self._talk is not None and self._talk.persona_id == persona_id:
-            self._talk = None
+            self._talk = self._shown = None
             self.view.clear()
             self._panel.reset()
         self.sync()
@@ -183,6 +189,7 @@ class Conversing:
 
     async def send(self, text: str) -> None:
         """Send a message: it opens a run, or steers the one that is active."""
+        await self.settled.wait()  # in the first moments the home is still being read
         talk, talks = self._talk, self._talks
         if talk is None or talks is None or self._editing is None:
             self._bar.set_draft(text)

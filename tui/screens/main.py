@@ -118,7 +118,11 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
     def on_mount(self) -> None:
         self.prompt.read_only = True
         self.focus_chat()
-        self.call_after_refresh(self.start, self._begin())
+        self.call_after_refresh(self._start_up)
+
+    def _start_up(self) -> None:
+        # Returns nothing: a task returned here would be awaited by the screen's own message loop.
+        self.start(self._begin())
 
     def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run `work` beside the screen; a fault in it is told and kept, and ends nothing."""
@@ -162,6 +166,7 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         first = self._wanted or (ids[0] if ids else None)
         if first is not None:
             await self.open_persona(first)
+        self.conversing.settled.set()
         self.show_state()
         self.set_interval(LOOK_EVERY, self._look)
         await self.read_list()

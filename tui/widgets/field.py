@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from rich.text import Text
 from textual import events
 from textual.widgets import Input
 
-from tui.editable import from_shown, to_shown
+from tui.editable import from_shown, to_shown, with_signs
 
 
 class Field(Input):
@@ -17,6 +18,10 @@ class Field(Input):
         super().__init__(
             to_shown(_line(text)), placeholder=hint, id=id, compact=compact, select_on_focus=False
         )
+
+    @property
+    def _value(self) -> Text:
+        return Text(with_signs(self.value), no_wrap=True, overflow="ignore", end="")
 
     @property
     def raw(self) -> str:

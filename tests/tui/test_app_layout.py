@@ -1,0 +1,222 @@
+"""The main screen at every size, with any text, in light and dark; and what it does before the first paint."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.models.scripted import ToolUse, answer
+from tests.tui.program import make_store, program
+from tui.config import Settings
+from tui.draft import Clash, meet
+from tui.screens.ask import AskLine, AskText
+from tui.screens.confirm import Confirm
+from tui.screens.conflict import ChooseText
+from tui.screens.diff import ShowDiff
+from tui.screens.pick import Pick
+from tui.widgets.row_list import Row
+
+EVIL = "[/] [@click=app.quit]x[/] \x1b[31mred\x1b]0;t\x07 \x9b2J \u202ertl \U000e0041 日本語 👩‍👩‍👧"
+QUOTED = EVIL.encode("unicode_escape").decode().replace("\\x", "\\u00")
+HOSTILE_FILE = f'''
+name = "{QUOTED}"
+description = "{QUOTED}"
+tags = ["{QUOTED}"]
+system_prompt = "{QUOTED}\\n# {QUOTED}\\n{{{{user}}}} <t> `c` **b**"
+[model]
+name = "{QUOTED}"
+[[test_inputs]]
+id = "[/]"
+content = "{QUOTED}"
+'''.strip()
+
+
+def drawn(screen: object) -> str:
+    """Every character a terminal would be sent for this screen."""
+    strips = screen._compositor.render_strips()  # type: ignore[attr-defined]
+    return "".join(segment.text for strip in strips for segment in strip)
+
+
+def assert_harmless(text: str) -> None:
+    for character in text:
+        assert character.isprintable() or character in "\u200d\ufe0f", repr(character)
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (100, 30), (120, 40), (160, 50), (240, 70)])
+async def test_prompt_chat_bar_and_footer_are_there_at_every_size(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with program(make_store(tmp_path), answer("Hi."), size=size) as p:
+        await p.run_to_end("hello")
+        text = drawn(p.app.screen)
+        assert "first line" in text
+        assert "Send" in text
+        assert "Esc" in text
+        assert len(text) >= size[0] * size[1] * 0.9
+        bar, keys = p.main.chat_bar.region, p.main.query_one("#keys").region
+        assert bar.width == size[0]
+        assert keys.bottom == size[1]
+        assert p.main.chat_bar.input.region.height == 1
+
+
+@pytest.mark.parametrize("size", [(59, 24), (80, 14), (20, 5), (1, 1)])
+async def test_a_smaller_terminal_is_told_and_survived(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with program(make_store(tmp_path), size=size) as p:
+        assert p.main.has_class("-too-small")
+        await p.pilot.resize_terminal(80, 24)
+        await p.until(lambda: "first line" in drawn(p.app.screen))
+        assert p.main.focused is p.main.chat_bar.input
+
+
+async def test_a_narrow_terminal_shows_one_pane_and_a_row_of_names(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(80, 24)) as p:
+        assert p.prompt.is_on_screen
+        await p.press("f4")
+        assert not p.prompt.is_on_screen
+        assert p.main.tests.rows.is_on_screen
+        await p.pilot.click("#tabs", offset=(3, 0))
+        assert p.prompt.is_on_screen
+        assert p.prompt.has_focus
+        await p.pilot.resize_terminal(140, 40)
+        await p.until(lambda: p.main.tests.rows.is_on_screen and p.prompt.is_on_screen)
+
+
+async def test_resizing_back_and_forth_while_the_agent_answers(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("word " * 400, chunk=5)) as p:
+        await p.say("go")
+        for size in [(60, 15), (200, 60), (10, 4), (80, 24), (120, 40)] * 2:
+            await p.pilot.resize_terminal(*size)
+        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: "word word" in drawn(p.app.screen))
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_hostile_text_is_only_text_everywhere(
+    tmp_path: Path, theme: str, size: tuple[int, int]
+) -> None:
+    store = make_store(tmp_path, {"a": HOSTILE_FILE, "b": f"# {QUOTED}\nname = "})
+    script = [answer(EVIL, ToolUse("update_persona_name", {"name": EVIL})), answer(f"Done {EVIL}")]
+    async with program(store, *script, size=size, settings=Settings(theme=theme)) as p:
+        for pane in ("prompt", "tests", "settings", "personas"):
+            p.main.action_go(pane)
+            await p.pilot.pause()
+            assert_harmless(drawn(p.app.screen))
+        await p.run_to_end(EVIL)
+        p.app.tell(EVIL, error=True)
+        p.main.tests.rows.tooltip = None
+        await p.pilot.pause(0.1)
+        assert_harmless(drawn(p.app.screen))
+        assert p.app.is_running
+        clash = meet(f"a {EVIL}\n", f"b {EVIL}\n", f"c {EVIL}\n")
+        assert isinstance(clash, Clash)
+        dialogs = [
+            Confirm(EVIL, EVIL, deed=EVIL, keep=EVIL),
+            AskLine(EVIL, text=EVIL, explanation=EVIL),
+            AskText(EVIL, text=EVIL),
+            ChooseText(clash, ours=EVIL, theirs=EVIL),
+            ShowDiff(EVIL, f"+{EVIL}\n-{EVIL}\n"),
+            Pick(EVIL, [Row("k", EVIL, head=EVIL, tail=EVIL, tone="error")]),
+        ]
+        for dialog in dialogs:
+            p.app.push_screen(dialog)
+            await p.until(lambda dialog=dialog: p.app.screen is dialog)
+            await p.pilot.pause()
+            assert_harmless(drawn(p.app.screen))
+            dialog.dismiss(None)
+            await p.until(lambda: p.app.screen is p.main)
+        await p.press("ctrl+p", "number_sign")
+        await p.pilot.pause()
+        assert_harmless(drawn(p.app.screen))
+
+
+async def test_a_long_line_without_a_blank_is_drawn(tmp_path: Path) -> None:
+    long = "x" * 100_000
+    store = make_store(tmp_path, {"a": f'name = "{long}"\nsystem_prompt = "{long}"\n'})
+    async with program(store, answer(long)) as p:
+        await p.run_to_end("go")
+        assert_harmless(drawn(p.app.screen))
+
+
+async def test_a_folder_with_personas_is_offered_once_as_home(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    answers: list[bool] = []
+    async with program(store, find_offer=lambda: tmp_path / "[x]", accept=answers.append, ready=False) as p:
+        await p.dialog(Confirm)
+        assert "[x]" in str(p.app.screen.query_one(".dialog-text").render())
+        await p.press("y")
+        await p.until(lambda: p.main.editing is not None)
+        assert answers == [True]
+
+
+async def test_putting_the_offer_off_remembers_nothing(tmp_path: Path) -> None:
+    answers: list[bool] = []
+    async with program(
+        make_store(tmp_path), find_offer=lambda: tmp_path, accept=answers.append, ready=False
+    ) as p:
+        await p.dialog(Confirm)
+        await p.press("escape")
+        await p.until(lambda: p.main.editing is not None)
+        assert answers == []
+
+
+async def test_a_home_that_cannot_be_opened_ends_the_program_with_one_line(tmp_path: Path) -> None:
+    from personas.errors import StorageError
+
+    def fail() -> object:
+        raise StorageError("The disk is away.")
+
+    async with program(make_store(tmp_path), open_store=fail, ready=False) as p:
+        await p.until(lambda: p.app.return_code == 1)
+        assert p.app.failure == "The disk is away."
+
+
+async def test_a_fault_in_a_deed_is_told_and_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.app.write_fault", lambda text: noted.append(text) or tmp_path / "fault.log")
+    noted: list[str] = []
+
+    async def broken() -> None:
+        raise RuntimeError("oops sk-abcdefghijklmnop")
+
+    async with program(make_store(tmp_path)) as p:
+        p.main.start(broken())
+        await p.until(lambda: any("RuntimeError" in message for message in p.messages))
+        assert "oops" in noted[0]
+        assert "sk-abc" not in noted[0]
+        assert p.app.is_running
+
+
+def test_the_first_paint_loads_neither_the_sdk_nor_the_models_of_data() -> None:
+    code = (
+        "import sys; import tui.cli.open, tui.app, tui.screens.main, tui.driver_guard; "
+        "print([m for m in ('anthropic', 'pydantic', 'httpx2', 'personas.store', 'agent.chat') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+async def test_the_screen_is_there_before_the_personas_are_read(tmp_path: Path) -> None:
+    import threading
+
+    gate = threading.Event()
+    store = make_store(tmp_path)
+
+    def slow() -> object:
+        gate.wait(5)
+        return store
+
+    async with program(store, answer("Yes?"), open_store=slow, ready=False) as p:
+        await p.until(lambda: "Test inputs" in drawn(p.app.screen))
+        await p.write("typed early")
+        assert p.main.chat_bar.draft == "typed early"
+        await p.press("enter")
+        gate.set()
+        await p.until(
+            lambda: p.main.conversing.talk is not None and p.main.conversing.talk.sent == "typed early"
+        )
+        await p.until(lambda: not p.main.conversing.running)
