@@ -1,0 +1,98 @@
+"""Text in an editor: reversible, and free of anything a terminal would obey."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tui.draft import Clash, changed_lines, meet, resolve
+from tui.editable import from_shown, is_editable, pasted, to_shown, with_signs
+from tui.sanitise import sanitise
+from tui.widgets.text_editor import _smallest
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=map(chr, range(0x10F000, 0x10F400))))
+nasty = st.text(st.sampled_from("a\n\t \x00\x07\x1b\r\x7f\x85\x9b\u2028\u202e\u200b\ufeff\U000e0041日é"))
+lines = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=6).map("".join)
+
+
+@given(st.one_of(texts, nasty))
+@settings(max_examples=150)
+def test_what_is_shown_comes_back_unchanged(text: str) -> None:
+    assert is_editable(text)
+    assert from_shown(to_shown(text)) == text
+
+
+@given(st.one_of(texts, nasty))
+@settings(max_examples=150)
+def test_nothing_shown_needs_the_sanitiser_any_more(text: str) -> None:
+    shown = to_shown(text)
+    assert len(shown) == len(text)
+    assert sanitise(shown) == shown
+    assert len(with_signs(shown)) == len(shown)
+
+
+def test_every_character_the_sanitiser_takes_away_has_a_stand_in() -> None:
+    for code in [*range(0xD800), *range(0xE000, 0x20000), *range(0xE0000, 0xE0200)]:
+        character = chr(code)
+        if sanitise(character) != character:
+            assert to_shown(character) != character, hex(code)
+
+
+def test_a_text_that_holds_stand_ins_is_not_editable() -> None:
+    assert not is_editable("a\U0010f001")
+    assert is_editable("a\U0010ffff")
+
+
+def test_a_paste_has_line_feeds_only() -> None:
+    assert pasted("a\r\nb\rc\nd") == "a\nb\nc\nd"
+    assert from_shown(pasted("\x1b[31m")) == "\x1b[31m"
+
+
+@given(lines, lines, lines)
+@settings(max_examples=200)
+def test_two_sides_meet_in_one_text_or_in_places_that_can_be_chosen(base: str, ours: str, theirs: str) -> None:
+    met = meet(base, ours, theirs)
+    if isinstance(met, Clash):
+        count = len(met.hunks)
+        assert count
+        assert resolve(met, ["ours"] * count) is not None
+        both = resolve(met, ["both"] * count)
+        for hunk in met.hunks:
+            if len(met.hunks) == 1:
+                assert hunk.ours in both or hunk.theirs in both
+    else:
+        assert meet(base, theirs, ours) == met
+
+
+def test_choosing_keeps_what_touches_nothing() -> None:
+    base = "a\nb\nc\nd\ne\n"
+    clash = meet(base, "A\nb\nC1\nd\ne\n", "a\nb\nC2\nd\nE\n")
+    assert isinstance(clash, Clash)
+    assert resolve(clash, ["ours"]) == "A\nb\nC1\nd\nE\n"
+    assert resolve(clash, ["theirs"]) == "A\nb\nC2\nd\nE\n"
+    assert resolve(clash, ["both"]) == "A\nb\nC1\nC2\nd\nE\n"
+
+
+def test_each_place_is_chosen_by_itself() -> None:
+    base = "a\nb\nc\nd\ne\n"
+    clash = meet(base, "A1\nb\nc\nd\nE1\n", "A2\nb\nc\nd\nE2\n")
+    assert isinstance(clash, Clash)
+    assert resolve(clash, ["ours", "theirs"]) == "A1\nb\nc\nd\nE2\n"
+    assert resolve(clash, ["theirs", "both"]) == "A2\nb\nc\nd\nE1\nE2\n"
+
+
+def test_changed_lines_are_named_and_a_removal_names_what_follows() -> None:
+    assert changed_lines("a\nb\nc\n", "a\nB\nc\n") == [1]
+    assert changed_lines("a\nb\nc\n", "a\nc\n") == [1]
+    assert changed_lines("a\n", "a\n") == []
+
+
+@given(st.text("ab\n", max_size=12), st.text("ab\n", max_size=12))
+@settings(max_examples=200)
+def test_the_smallest_edit_turns_one_text_into_the_other(old: str, new: str) -> None:
+    from textual.document._document import Document
+
+    edit = _smallest(old, new, None)
+    document = Document(old)
+    document.replace_range(edit.from_location, edit.to_location, edit.text)
+    assert document.text == new
