@@ -21,6 +21,7 @@ from agent.limits import Limits
 from agent.messages import limit_history
 from agent.models.base import Model, ThinkingLevel
 from agent.models.retry import RetryPolicy
+from agent.models.shortened import Shortened
 from agent.prompt import system_prompt
 from agent.session import Session
 from agent.tool import BeforeAnswer, HookContext
@@ -105,8 +106,9 @@ class Chat:
         self._assignment = PLAIN
         self.tools = chat_tools(self._desk, on_keep=on_keep)
         self._limits = Limits(max_steps=options.max_steps, max_duration=options.max_seconds)
+        self._model = model
         self._agent = Agent(
-            model=model,
+            model=Shortened(model),
             tools=self.tools,
             thinking=options.thinking,
             transform_context=self._what_the_model_sees,
@@ -136,7 +138,7 @@ class Chat:
     @property
     def model(self) -> Model:
         """Where the next run's tokens come from."""
-        return self._agent.model
+        return self._model
 
     @property
     def left_open(self) -> Sequence[ToolCallTurn]:
@@ -154,7 +156,8 @@ class Chat:
 
     def set_model(self, model: Model) -> None:
         """Use another model from the next run on."""
-        self._agent.model = model
+        self._model = model
+        self._agent.model = Shortened(model)
 
     # -- the session -----------------------------------------------------------------------------------
 

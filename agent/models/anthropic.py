@@ -34,7 +34,7 @@ from agent.models.endpoint import (
 from agent.models.errors import ModelFailure, Where
 from agent.models.profiles import EndpointProfile, Profiles
 from agent.models.pump import Put
-from agent.models.request_body import build_body
+from agent.models.request_body import FEWEST_CHARACTERS, USUAL_CONTEXT, build_body, length_of
 from agent.models.stalls import Clock, Patience, StallClocks, SystemClock
 from agent.models.transfer import read_beginning, transfer
 from agent.models.wire import Accumulator
@@ -92,6 +92,7 @@ class AnthropicModel:
         self._known = profiles.SHARED if known is None else known
         self._patience = patience or Patience()
         self._clock = clock or SystemClock()
+        self._context: int | None = None
         self._http: tuple[asyncio.AbstractEventLoop, Any] | None = None
         self._clients: dict[tuple[str | None, EndpointProfile], Any] = {}
 
@@ -118,6 +119,9 @@ class AnthropicModel:
         happens before anything of an answer came, and each feature can be refused only once.
         """
         where = self._where(request)
+        if (too_long := await self._find_too_long(request)) is not None:
+            yield Failed(too_long)
+            return
         while True:
             profile = self._profile()
             body = build_body(self._name, request, profile)
@@ -268,6 +272,8 @@ class AnthropicModel:
         """
         models = read_models(await self._get("/v1/models", {"limit": "1000"}, api_key))
         for model in models:
+            if model.id == self._name:
+                self._context = model.max_input_tokens
             if model.max_tokens is not None:
                 profile = self._known.get(self._endpoint, model.id) or self._start
                 self._known.put(self._endpoint, model.id, replace(profile, max_tokens=model.max_tokens))
@@ -286,6 +292,28 @@ class AnthropicModel:
         except Exception:  # noqa: BLE001 - counting is a courtesy: without it the request is simply made
             return None
         return tokens if isinstance(tokens, int) else None
+
+    async def _find_too_long(self, request: Request) -> ModelError | None:
+        """Return why a request cannot fit the model's context, counted by the server; None where it may.
+
+        Only a request that may be too long is counted. Where server or limit do not say, it is simply made.
+        """
+        if length_of(request) < (self._context or USUAL_CONTEXT) * FEWEST_CHARACTERS:
+            return None
+        if self._context is None:
+            try:
+                await self.list_models(request.api_key)
+            except ModelFailure:
+                return None
+        if self._context is None or (tokens := await self.count_tokens(request)) is None:
+            return None
+        if tokens <= self._context:
+            return None
+        message = (
+            f"The conversation is {tokens:,} tokens long, and {self._name} takes {self._context:,}; begin a new "
+            "one, or send fewer messages (the setting history_turns)."
+        )
+        return ModelError("too_large", message)
 
     async def _get(self, path: str, params: Mapping[str, str], api_key: str | None) -> object:
         """Return the decoded JSON of a GET; raises `ModelFailure`, with no exception behind it."""

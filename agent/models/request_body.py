@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from agent.models.base import Request
@@ -10,6 +11,11 @@ from agent.turns import thaw
 
 DEFAULT_MAX_TOKENS = 32_000
 """Tokens per answer where the model's own limit is not known; a server that allows less says so."""
+
+USUAL_CONTEXT = 200_000
+"""Tokens of context where the model's own limit is not known yet."""
+FEWEST_CHARACTERS = 2
+"""Characters that make a token at the least, in text people write; more tokens than that are not feared."""
 
 _EFFORTS = {"off": "low", "minimal": "low", "low": "low", "medium": "medium", "high": "high", "max": "max"}
 _BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "max": 24_576}
@@ -51,3 +57,18 @@ def _thinking(request: Request, profile: EndpointProfile, max_tokens: int) -> di
         return {"thinking": {"type": "adaptive", **display}, **effort}
     budget = min(_BUDGETS[level], max_tokens - 1)
     return {"thinking": {"type": "enabled", "budget_tokens": budget, **display}} if budget >= 1024 else {}
+
+
+def length_of(request: Request) -> int:
+    """Return about how many characters a request has, without its structure."""
+    return len(request.system) + sum(_length(message) for message in request.messages)
+
+
+def _length(value: object) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(_length(item) for item in value.values())
+    if isinstance(value, list | tuple):
+        return sum(_length(item) for item in value)
+    return 1

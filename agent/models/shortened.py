@@ -1,0 +1,81 @@
+"""A model whose context is too small for a conversation is sent less of it, instead of failing for good."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, cast
+
+from agent.models.base import BlockEvent, BlockStart, Failed, Model, Notice, Request
+
+
+class Shortened:
+    """Another model, asked again with fewer of the user's messages when it says that a request is too long.
+
+    The conversation itself is not touched. What turned out to fit is kept for the requests after it.
+
+    Args:
+        model: the model that is asked.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._most: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the model that is asked."""
+        return self.model.name
+
+    @property
+    def endpoint(self) -> str:
+        """The endpoint of the model that is asked."""
+        return self.model.endpoint
+
+    async def stream(self, request: Request) -> AsyncIterator[BlockEvent]:
+        """See `Model.stream`; a `Notice` says when something is left out."""
+        while True:
+            messages = request.messages if self._most is None else last_messages(request.messages, self._most)
+            too_long: Failed | None = None
+            shown = False
+            stream = cast(Any, self.model.stream(replace(request, messages=messages)))
+            async with aclosing(stream) as events:
+                async for event in events:
+                    if isinstance(event, Failed) and event.error.kind == "too_large" and not shown:
+                        too_long = event
+                        break
+                    shown = shown or isinstance(event, BlockStart)
+                    yield event
+            if too_long is None:
+                return
+            spoken = len(_beginnings(messages))
+            if spoken < 2:
+                yield too_long
+                return
+            self._most = spoken // 2
+            yield Notice(
+                f"The conversation is too long for {self.name}: it is sent your last "
+                f"{self._most if self._most > 1 else ''} message{'s' if self._most > 1 else ''} only.".replace(
+                    "  ", " "
+                )
+            )
+
+
+def last_messages(messages: Sequence[Mapping[str, Any]], count: int) -> Sequence[Mapping[str, Any]]:
+    """Return the end of `messages` that begins with the `count`-th last message the user began anew."""
+    beginnings = _beginnings(messages)
+    return messages[beginnings[-count] :] if 0 < count < len(beginnings) else messages
+
+
+def _beginnings(messages: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Where the conversation can be cut: user messages that answer no tool call."""
+    return [
+        index
+        for index, message in enumerate(messages)
+        if message["role"] == "user" and not any(_is_result(block) for block in message["content"])
+    ]
+
+
+def _is_result(block: object) -> bool:
+    return isinstance(block, Mapping) and block.get("type") == "tool_result"
