@@ -146,6 +146,7 @@ def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:
     yield Finding(level, "model", f"{where.model} at {server}, {key}{advice}")
     if online and level == "ok":
         yield _ask_server(build_model(where))
+        yield from _notes_on_local(where.base_url)
 
 
 def _ask_server(model: object) -> Finding:
@@ -166,6 +167,19 @@ def _ask_server(model: object) -> Finding:
             "note", "server", f"answers, but does not list {model.name}; it has {', '.join(names[:8])}"
         )
     return Finding("ok", "server", f"answers, and has {model.name}")
+
+
+def _notes_on_local(base_url: str) -> Iterator[Finding]:
+    """What a server on this machine tells beyond the Messages API: for example that it drops tools."""
+    from urllib.parse import urlsplit
+
+    from agent.models.endpoint import is_loopback
+    from agent.models.local import ask_local_server
+
+    port = urlsplit(base_url).port if base_url and is_loopback(base_url) else None
+    server = ask_local_server(port, "server", 1.5) if port else None
+    if server is not None and server.note:
+        yield Finding("note", "server", server.note)
 
 
 def _terminal() -> Finding:
