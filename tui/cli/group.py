@@ -31,6 +31,7 @@ COMMANDS = {
     "restore": "tui.cli.versions:restore",
     "undo": "tui.cli.versions:undo",
     "redo": "tui.cli.versions:redo",
+    "trust": "tui.cli.trust:trust",
     "doctor": "tui.cli.doctor:doctor",
 }
 
