@@ -88,7 +88,10 @@ async def test_a_deleted_persona_can_be_brought_back(tmp_path: Path) -> None:
         assert p.file("one").read_bytes() == before
 
 
-async def test_keys_pressed_before_a_question_appeared_do_not_answer_it(tmp_path: Path) -> None:
+async def test_keys_pressed_before_a_question_appeared_do_not_answer_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Confirm, "grace", 60.0)
     async with program(make_store(tmp_path)) as p:
         p.main.action_go("personas")
         await p.press("x")

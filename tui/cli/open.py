@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent.models.base import Model
     from personas.home import Found
     from personas.store import Store
+    from tui.app import PersonaApp
     from tui.config import Settings
 
 USAGE = 2
@@ -45,11 +46,9 @@ def _run(invocation: Invocation, persona_id: str | None) -> int:
     import gc
 
     gc.disable()  # what is loaded until the first paint stays anyway; the main screen turns it on again
-    from tui import driver_guard
     from tui.app import PersonaApp
 
     loaded = invocation.config
-    driver_guard.install()
     place = _Place(invocation)
     app = PersonaApp(
         place.open,
@@ -61,10 +60,22 @@ def _run(invocation: Invocation, persona_id: str | None) -> int:
         accept=place.accept,
         config_path=loaded.path,
     )
+    return run_in_terminal(app)
+
+
+def run_in_terminal(app: PersonaApp) -> int:
+    """Run a full-screen program in this terminal, which is restored whatever happens; return the exit code.
+
+    Raises:
+        PersonaError: it could not begin, or failed.
+    """
+    from tui import driver_guard
+
+    driver_guard.install()
     guard = Guard(app.leave_by_signal)
     app.guard = guard
     try:
-        code = app.run(mouse=loaded.settings.mouse)
+        code = app.run(mouse=app.settings.mouse)
     finally:
         guard.stop()
     if app.failure:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
 from personas.errors import PersonaError
 from tui.editable import from_shown
-from tui.panel import Panel, PanelState
+from tui.panel import PanelState
+from tui.screens.panel_watch import PanelWatch
 from tui.screens.running_note import Trace, spent
 from tui.talking import Talk, Talks
 from tui.widgets.chat_bar import ChatBar
@@ -24,24 +24,18 @@ if TYPE_CHECKING:
     from personas.persona import Persona
     from tui.editing import Editing
     from tui.screens.main import MainScreen
-    from tui.widgets.agent_panel import AgentPanel
-    from tui.widgets.conversation import ConversationView
 
 
-class Conversing:
+class Conversing(PanelWatch):
     """What is said about the open persona, and what the others' runs do meanwhile."""
 
     def __init__(self, screen: MainScreen) -> None:
-        self._screen = screen
+        super().__init__(screen)
         self._editing: Editing | None = None
         self._talks: Talks | None = None
         self._talk: Talk | None = None
         self._drafts: dict[str, str] = {}
-        self._panel = Panel()
-        self._timer: Timer | None = None
-        self._widget: AgentPanel | None = None
         self._trace = Trace()
-        self.reading = False
         self._shown: str | None = None
         self.settled = asyncio.Event()
 
@@ -54,24 +48,9 @@ class Conversing:
 
     # -- state --------------------------------------------------------------------------------------------
 
-    def attach(self, panel: AgentPanel) -> None:
-        """Take the panel; before, nothing can be said."""
-        self._widget = panel
-
-    @property
-    def view(self) -> ConversationView:
-        """The turns on the screen."""
-        assert self._widget is not None
-        return self._widget.conversation
-
     @property
     def _bar(self) -> ChatBar:
         return self._screen.chat_bar
-
-    @property
-    def panel(self) -> Panel:
-        """The panel's state machine."""
-        return self._panel
 
     @property
     def talk(self) -> Talk | None:
@@ -318,114 +297,12 @@ class Conversing:
         self._screen.call_after_refresh(self._cover)
         self._screen.show_marks()
 
-    def _cover(self) -> None:
-        """Tell the prompt how many of its rows lie under the panel."""
-        prompt = self._screen.prompt
-        covered = 0
-        if self._widget is not None and self._panel.shown:
-            covered = prompt.region.bottom - max(prompt.region.y, self._widget.region.y)
-        prompt.cover(max(0, min(covered, prompt.region.height - 1)))
-
     def tick(self) -> None:
         """A second went by: ages and durations."""
         if self._panel.state is PanelState.HIDDEN:
             self._bar.set_trace(self._trace.text(time.monotonic()))
         if self.running:
             self._screen.show_keys()
-
-    def _arm(self) -> None:
-        deadline = self._panel.next_deadline()
-        if self._timer is not None:
-            self._timer.stop()
-            self._timer = None
-        if deadline is not None:
-            self._timer = self._screen.set_timer(max(0.01, deadline - time.monotonic()), self._ring)
-
-    def _ring(self) -> None:
-        self._timer = None
-        self._panel.expire()
-        self.sync()
-
-    def grown(self, characters: int) -> None:
-        """New content was drawn."""
-        self._panel.stream_active(characters)
-        self._screen.call_after_refresh(self._cover)
-        if not self._panel.in_flight:
-            self._arm()
-
-    def interacted(self) -> None:
-        """The person did something in the panel or the chat bar."""
-        self._panel.interacted()
-        self._arm()
-
-    def hovered(self) -> None:
-        """The mouse is over the panel."""
-        self._panel.hovered()
-        self._arm()
-
-    def key_pressed(self) -> None:
-        """Any key."""
-        if self._panel.shown:
-            self._panel.key_pressed()
-            self._arm()
-
-    def focus_changed(self, has_focus: bool) -> None:
-        """The terminal lost or got the focus."""
-        (self._panel.focus_gained if has_focus else self._panel.focus_lost)()
-        self._arm()
-
-    def mouse_down(self, x: int, y: int) -> None:
-        """The mouse went down somewhere: in the panel, on the bar, or away from both."""
-        if self._widget is None or self._widget.contains_screen(x, y):
-            return  # the panel tells of it itself
-        if self._bar.contains_screen(x, y):
-            self._panel.clicked_chat_bar()
-            self._arm()
-        elif self._panel.shown:
-            self._panel.clicked_away()
-            self.sync()
-
-    def panel_event(self, name: str, *arguments: Any) -> None:
-        """Report an event of `tui.panel.Panel` by its name."""
-        getattr(self._panel, name)(*arguments)
-        self.sync()
-
-    @property
-    def panel_shown(self) -> bool:
-        """Whether the panel is on the screen."""
-        return self._panel.shown
-
-    def escape_panel(self) -> None:
-        """Esc in the idle chat bar."""
-        self.panel_event("escape")
-
-    def cycle_output(self) -> None:
-        """Hidden, then pinned, then reading, then hidden."""
-        if self._panel.state is not PanelState.PINNED:
-            self.panel_event("show_output")
-        elif not self.reading:
-            self.start_reading()
-        else:
-            self.stop_reading()
-            self.panel_event("dismiss")
-
-    # -- reading mode ----------------------------------------------------------------------------------
-
-    def start_reading(self) -> None:
-        """Let the panel take the keys; the draft stays."""
-        self._panel.show_output()
-        self.reading = True
-        self._screen.set_focus(None)
-        self.view.start_reading()
-        self.sync()
-
-    def stop_reading(self) -> None:
-        """Give the keys back to the chat bar."""
-        if self.reading:
-            self.reading = False
-            self.view.stop_reading()
-            self._screen.focus_chat()
-            self.sync()
 
     # -- the chat bar -------------------------------------------------------------------------------------
 

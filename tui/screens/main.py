@@ -38,13 +38,12 @@ if TYPE_CHECKING:
     from tui.deeds import Deeds
     from tui.draft import Clash
     from tui.editing import Editing
+    from tui.listing import Listing
     from tui.screens.dialog import Dialog
     from tui.widgets.agent_panel import AgentPanel
 
 LOOK_EVERY = 1.0
 """Seconds between two looks for changes from outside."""
-CHUNK = 64
-"""Persona files read in one go for the list."""
 
 
 class MainScreen(MainActions, ChatActions, PaneLayout):
@@ -60,6 +59,7 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         self._tasks: set[asyncio.Task[Any]] = set()
         self._reading: asyncio.Task[Any] | None = None
         self.editing: Editing | None = None
+        self._listing: Listing | None = None
         self.deeds: Deeds | None = None
         self.conversing = Conversing(self)
 
@@ -129,6 +129,7 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         task = asyncio.create_task(self._isolated(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: work.close())  # one that is cancelled before it began
         return task
 
     async def _isolated(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -156,9 +157,11 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
             return
         from tui.deeds import Deeds
         from tui.editing import Editing
+        from tui.listing import Listing
         from tui.workspace import Workspace
 
         self.editing = Editing(self, Workspace(store))
+        self._listing = Listing(store)
         self.deeds = Deeds(self, self.editing)
         self.conversing.begin(self.editing)
         ids = await self.editing.workspace.ids()
@@ -182,20 +185,12 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         self._reading = self.start(self._read_entries(ids))
 
     async def _read_entries(self, ids: list[str]) -> None:
-        assert self.editing is not None
-        store = self.editing.workspace.store
+        from tui.listing import portions
 
-        def read(some: list[str]) -> list[Entry]:
-            found = []
-            for persona_id in some:
-                try:
-                    found.append(Entry.of(store.get(persona_id)))
-                except PersonaError as error:
-                    found.append(Entry(persona_id, persona_id, error=str(error)))
-            return found
-
-        for start in range(0, len(ids), CHUNK):
-            self.personas.show_entries(await self.editing.workspace.call(read, ids[start : start + CHUNK]))
+        assert self.editing is not None and self._listing is not None
+        call = self.editing.workspace.call
+        for portion in portions(await call(self._listing.changed, ids)):
+            self.personas.show_entries(await call(self._listing.read, portion))
 
     def _look(self) -> None:
         self.conversing.tick()

@@ -101,10 +101,11 @@ class PersonaList(Vertical):
 
     def show_entries(self, entries: Sequence[Entry]) -> None:
         """Show what was read."""
-        for entry in entries:
-            if entry.id in self._entries:
-                self._entries[entry.id] = entry
-        self._draw()
+        news = [entry for entry in entries if self._entries.get(entry.id, entry) != entry]
+        for entry in news:
+            self._entries[entry.id] = entry
+        if news:
+            self._draw()
 
     def mark(self, current: str | None, news: Collection[str]) -> None:
         """Mark the open persona, and those with a running agent or unseen turns."""
