@@ -275,15 +275,17 @@ class Agent:
 
     # Listening
 
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
+    def subscribe(self, listener: Listener, *, first: bool = False) -> Callable[[], None]:
         """Call `listener` (plain or async) with every event from now on, after those subscribed earlier.
+
+        With `first` it comes before them: the log, so that nobody is told what is not kept.
 
         It is awaited before the run goes on. What it raises is reported once and changes nothing.
 
         Returns:
             A function that unsubscribes it.
         """
-        return self._listeners.add(listener)
+        return self._listeners.add(listener, first=first)
 
     # Inside
 

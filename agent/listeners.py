@@ -27,9 +27,9 @@ class Listeners:
         self._complained: set[int] = set()
         self._on_cancel = on_cancel
 
-    def add(self, listener: Listener) -> Callable[[], None]:
-        """Tell `listener` every event from now on; return the function that ends that."""
-        self._listeners = [*self._listeners, listener]
+    def add(self, listener: Listener, *, first: bool = False) -> Callable[[], None]:
+        """Tell `listener` every event from now on, last or first; return the function that ends that."""
+        self._listeners = [listener, *self._listeners] if first else [*self._listeners, listener]
         subscribed = True
 
         def unsubscribe() -> None:

@@ -267,7 +267,7 @@ class Session:
 
         self._started_by_hook = True
         agent.before_tool_call = note_started
-        unsubscribe = agent.subscribe(self.record)
+        unsubscribe = agent.subscribe(self.record, first=True)
 
         def detach() -> None:
             unsubscribe()

@@ -12,6 +12,7 @@ import pytest
 
 from agent.approval import ApprovalRules, Grants, approval_of, is_same, read_decision
 from agent.chat import Chat
+from agent.events import Event, TurnEnd
 from agent.models.anthropic import AnthropicModel
 from agent.models.base import Usage
 from agent.models.scripted import Act, Hang, Pause, ScriptedModel, ToolUse, answer
@@ -601,3 +602,19 @@ def test_the_same_change_elsewhere_in_the_file_is_the_same_request(store: Store)
     assert moved.diff != first.diff and is_same(first, moved)
     other = tool.input.model_validate({"old": "Always.", "new": "Never."})
     assert not is_same(first, approval_of(store, "kept", tool, other))
+
+
+async def test_nobody_is_told_of_a_turn_before_the_log_has_it_in_a_first_conversation_too(
+    store: Store,
+) -> None:
+    bench = Bench(store, [answer("Words."), answer(COMPLETE)])
+    kept: list[bool] = []
+
+    def look(event: Event) -> None:
+        if isinstance(event, TurnEnd):
+            path = store.home.sessions / f"{store.session_of('kept')}.jsonl"
+            kept.append(event.turn.id in path.read_text(encoding="utf-8"))
+
+    bench.chat.subscribe(look)
+    await bench.run()
+    assert kept and all(kept)
