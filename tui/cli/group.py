@@ -33,6 +33,8 @@ COMMANDS = {
     "redo": "tui.cli.versions:redo",
     "trust": "tui.cli.trust:trust",
     "doctor": "tui.cli.doctor:doctor",
+    "demo": "tui.cli.demo:demo",
+    "keys": "tui.cli.keys:keys",
 }
 
 

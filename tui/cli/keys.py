@@ -1,0 +1,109 @@
+"""`persona keys`: what this terminal sends for a key, what the program calls it, and what it does on it."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
+
+import click
+
+from tui.cli.output import say
+from tui.signals import SIGNALS, has_terminal
+
+LOOK_EVERY = 0.05
+"""Seconds without input after which a lone ESC is the key itself."""
+COLUMN = 22
+"""Cells of a column."""
+LOST = 129
+"""Exit code when the terminal is gone."""
+
+# What the program asks for as well: bracketed paste, and keys in the form of the kitty protocol where there is one.
+_ASK = "\x1b[?2004h\x1b[>25u"
+_GIVE_BACK = "\x1b[<u\x1b[?2004l"
+
+
+@click.command()
+def keys() -> None:
+    """Show what the terminal sends for each key you press, until q or Ctrl+C twice.
+
+    Three columns: the bytes, the key's name, and what the program does on it.
+
+    \b
+    persona keys
+    """
+    if not has_terminal((0, 1)):
+        raise click.UsageError("showing keys needs a terminal")
+    if sys.platform == "win32":
+        raise click.UsageError("showing keys works on Unix terminals only")
+    say("Press keys to see what the terminal sends. Ctrl+C twice, or q, ends.")
+    with _raw_terminal():
+        _show_keys()
+
+
+def _show_keys() -> None:
+    """Print a line for each keystroke until the person ends it, or the terminal does."""
+    from tui.keystrokes import KeystrokeReader
+
+    reader = KeystrokeReader()
+    interrupts = 0
+    while True:
+        try:
+            ready = select.select([0], [], [], LOOK_EVERY)[0]
+            data = os.read(0, 4096) if ready else b""
+        except OSError:
+            data, ready = b"", [0]
+        if ready and not data:
+            raise click.exceptions.Exit(LOST)
+        for stroke in [*reader.feed(data), *(reader.tick() if not ready else ())]:
+            say(f"{_padded(stroke.sent)}{_padded(stroke.name)}{stroke.does}".rstrip())
+            sys.stdout.flush()
+            interrupts = interrupts + 1 if stroke.name == "ctrl+c" else 0
+            if stroke.name == "q" or interrupts == 2:
+                return
+
+
+def _padded(text: str) -> str:
+    """Return the text with spaces up to the next column, two at least."""
+    from rich.cells import cell_len
+
+    return text + " " * max(2, COLUMN - cell_len(text))
+
+
+@contextmanager
+def _raw_terminal() -> Iterator[None]:
+    """Let every key through as bytes, as the program does; give the terminal back whatever ends it."""
+    import termios
+
+    before = termios.tcgetattr(0)
+    modes: list[Any] = termios.tcgetattr(0)
+    modes[0] &= ~(termios.IXON | termios.IXOFF | termios.ICRNL | termios.INLCR | termios.IGNCR)
+    modes[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
+    modes[6][termios.VMIN] = 1
+    handlers = {number: signal.signal(number, _leave) for number in SIGNALS}
+    try:
+        termios.tcsetattr(0, termios.TCSANOW, modes)
+        _write(_ASK)
+        yield
+    finally:
+        _write(_GIVE_BACK)
+        with suppress(termios.error):  # where the terminal is gone
+            termios.tcsetattr(0, termios.TCSANOW, before)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _leave(number: int, _frame: object) -> NoReturn:
+    raise click.exceptions.Exit(SIGNALS[signal.Signals(number)])
+
+
+def _write(sequence: str) -> None:
+    try:
+        sys.stdout.write(sequence)
+        sys.stdout.flush()
+    except OSError:
+        return  # the terminal is gone; nothing is left to restore

@@ -1,0 +1,75 @@
+"""The program as a demonstration: a new home with the examples, a recording that plays, then the offline model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from personas.errors import InvalidValue
+from tui.app import PersonaApp
+from tui.config import OFFLINE, Settings
+from tui.playback import AT_EASE, Hands, play
+from tui.recording import FIRST_LOOK, HUMAN, Pace, ReplayModel, read_recording
+
+if TYPE_CHECKING:
+    from agent.models.base import Model
+    from personas.store import Store
+
+YOURS = "The program is yours now: ask for a change in plain words, or press Ctrl+C twice to leave."
+
+
+class DemoApp(PersonaApp):
+    """Plays a recording of a conversation about one of the examples, and is the real program in all else.
+
+    Args:
+        folder: an empty folder, for everything that is written.
+        settings: the person's settings, for looks; their model is not used.
+        path: the recording.
+        pace, hands: how fast it plays.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Settings,
+        *,
+        path: Path = FIRST_LOOK,
+        pace: Pace = HUMAN,
+        hands: Hands = AT_EASE,
+    ) -> None:
+        from agent.models.offline import OfflineModel
+
+        self._folder = folder
+        self._offline = OfflineModel()
+        self.recording = read_recording(path)
+        self.replay = ReplayModel(self.recording, self._offline, pace)
+        self._hands = hands
+        super().__init__(
+            self._open,
+            make_model=self._choose,
+            name_model=lambda: self.replay.name,
+            settings=settings,
+            persona_id=self.recording.persona_id,
+        )
+
+    def _open(self) -> Store:
+        from personas.home import open_home
+        from personas.store import Store
+
+        # What homes are trusted is remembered beside the settings: for this one, in its own folder.
+        return Store(open_home(self._folder / "home", {"PERSONA_CONFIG": str(self._folder / "config.toml")}))
+
+    def _choose(self, name: str) -> Model:
+        if name not in ("", OFFLINE):
+            raise InvalidValue("The demo has the offline model only; `persona` has the others.")
+        return self._offline if name else self.replay
+
+    def on_mount(self) -> None:
+        self.main.start(self._play())
+
+    async def _play(self) -> None:
+        whole = await play(self.main, self.recording, self.replay, self._hands)
+        await self.use_model(OFFLINE)
+        self.main.conversing.use_model(self.model())
+        self.main.chat_bar.set_hint("Your turn: try “replace short with brief”")
+        self.tell(f"The recording {'is over' if whole else 'has stopped'}. {YOURS}")

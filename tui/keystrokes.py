@@ -1,0 +1,86 @@
+"""What the terminal sends for keys, read as the program reads it: bytes in, named keystrokes out. No terminal here."""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from textual import events
+from textual.message import Message
+
+from tui.commands import COMMANDS, HEADINGS, TOLD_ONLY
+from tui.driver_guard import GuardedParser
+from tui.widgets.chat_bar import NEWLINE_KEYS
+
+SHOWN_BYTES = 40
+"""Bytes of one keystroke that are shown; a paste has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keystroke:
+    """One thing the terminal sent.
+
+    Attributes:
+        sent: its bytes, escaped, harmless to show.
+        name: what Textual calls it; for what is no key, what it is.
+        does: what the program does on it, empty for nothing.
+    """
+
+    sent: str
+    name: str
+    does: str = ""
+
+
+class KeystrokeReader:
+    """Takes what the terminal sends in any pieces; gives what it was."""
+
+    def __init__(self) -> None:
+        self._parser = GuardedParser()
+        self._decode = getincrementaldecoder("utf-8")(errors="replace").decode
+        self._sent = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Keystroke]:
+        """Take bytes; yield the keystrokes that are complete."""
+        for number in data:
+            self._sent.append(number)
+            for character in self._decode(bytes((number,))):
+                yield from self._named(self._parser.feed(character))
+
+    def tick(self) -> Iterator[Keystroke]:
+        """Time has gone by: an ESC that nothing followed was the key itself."""
+        yield from self._named(self._parser.tick())
+
+    def _named(self, messages: Iterable[Message]) -> Iterator[Keystroke]:
+        # An escape sequence that is none comes as several keys: the first has all its bytes.
+        for message in messages:
+            sent, self._sent = escaped(bytes(self._sent)), bytearray()
+            if isinstance(message, events.Key):
+                yield Keystroke(sent, message.key, meaning(message.key, message.is_printable))
+            elif isinstance(message, events.Paste):
+                yield Keystroke(sent, f"paste of {len(message.text)} characters", "Inserted as one text")
+            else:
+                yield Keystroke(sent, type(message).__name__)
+
+
+def escaped(data: bytes) -> str:
+    r"""Return bytes as a Python literal would have them, `\x1b[A`, cut after some."""
+    shown = repr(data[:SHOWN_BYTES])[2:-1].replace(" ", r"\x20")
+    return f"{shown}… ({len(data)} bytes)" if len(data) > SHOWN_BYTES else shown
+
+
+def meaning(key: str, printable: bool = False) -> str:
+    """Return what the program does on a key, and where if not everywhere; empty for nothing."""
+    found = [(command.where, command.title) for command in COMMANDS if key in _keys(command.keys)]
+    found += [(where, title) for where, keys, title in TOLD_ONLY if key in _keys(keys)]
+    if key in NEWLINE_KEYS and not found:
+        found.append(("chat", "New line"))
+    if printable:
+        found.insert(0, ("anywhere", "Written as text"))
+    return "; ".join(
+        title if where == "anywhere" else f"{HEADINGS[where]}: {title}" for where, title in found
+    )
+
+
+def _keys(keys: str) -> list[str]:
+    return [{"/": "slash"}.get(key.strip(), key.strip()) for key in keys.split(",")]

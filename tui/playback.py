@@ -1,0 +1,118 @@
+"""Playing a recording in the real interface: the person's messages are typed, and the changes are opened to be read.
+
+It ends with the recording, or as soon as the person does something else; then the program is theirs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.events import AgentEnd, ToolEnd
+
+if TYPE_CHECKING:
+    from tui.recording import Recording, ReplayModel
+    from tui.screens.main import MainScreen
+    from tui.talking import Talk
+
+LABEL = "recorded run"
+LOOK_EVERY = 0.05
+"""Seconds between two looks whether the run is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """How fast the recorded person is, in seconds.
+
+    Attributes:
+        before_message: before they begin to type.
+        key: between two keys.
+        reading: that they read what was done.
+    """
+
+    before_message: float = 2.0
+    key: float = 0.035
+    reading: float = 4.0
+
+
+AT_EASE = Hands()
+"""As somebody who shows what they do."""
+
+
+async def play(screen: MainScreen, recording: Recording, model: ReplayModel, hands: Hands = AT_EASE) -> bool:
+    """Play the recording on the open persona; return whether it was played to its end.
+
+    Args:
+        screen: the main screen of a running program, whose model is `model`.
+        recording: what to play.
+        model: the model that replays the same recording.
+        hands: how fast.
+    """
+    conversing = screen.conversing
+    await conversing.settled.wait()
+    talk = conversing.talk
+    if talk is None:
+        return False
+    screen.chat_bar.set_status(LABEL)
+    conversing.view.add_notice("This is a recorded run. The changes are real, in a temporary folder.")
+    whole = await _play_runs(screen, recording, model, talk, hands)
+    screen.chat_bar.set_status("")
+    return whole
+
+
+async def _play_runs(
+    screen: MainScreen, recording: Recording, model: ReplayModel, talk: Talk, hands: Hands
+) -> bool:
+    conversing = screen.conversing
+    for run in recording.runs:
+        await asyncio.sleep(hands.before_message)
+        if conversing.talk is not talk or not await _type(screen, run.message, hands.key):
+            return False
+        screen.chat_bar.input.sent.add(run.message)
+        screen.chat_bar.input.load_text("")
+        await conversing.send(run.message)
+        while talk.running:  # noqa: ASYNC110 - a run that fails to begin tells nobody of its end
+            await asyncio.sleep(LOOK_EVERY)
+        if model.left or not _completed(talk):
+            return False
+        conversing.panel_event("show_output")
+        await asyncio.sleep(hands.reading)
+        await _show_change(screen, talk, hands.reading)
+    return True
+
+
+async def _type(screen: MainScreen, text: str, pause: float) -> bool:
+    """Type into the chat bar; return False, without more, when the person writes there themselves."""
+    bar = screen.chat_bar
+    for end in range(len(text)):
+        if bar.draft != text[:end]:
+            return False
+        bar.input.insert(text[end])
+        await asyncio.sleep(pause)
+    return bar.draft == text
+
+
+def _completed(talk: Talk) -> bool:
+    """Whether the last run came to its end by itself."""
+    last = talk.events[-1] if talk.events else None
+    return isinstance(last, AgentEnd) and last.outcome == "completed"
+
+
+async def _show_change(screen: MainScreen, talk: Talk, seconds: float) -> None:
+    """Open what the last run changed first, so that its diff is read, and close it again."""
+    view = screen.conversing.view
+    place = first_change(screen, talk)
+    if place is None or screen.conversing.talk is not talk or not view.toggle(place):
+        return
+    await asyncio.sleep(seconds)
+    if screen.conversing.talk is talk and view.layout_model.entries[place].opened:
+        view.toggle(place)
+        view.follow()
+
+
+def first_change(screen: MainScreen, talk: Talk) -> int | None:
+    """Return the number of the entry with the first change of the last run; None if it changed nothing."""
+    calls = [event.call.id for event in talk.events if isinstance(event, ToolEnd) and event.details]
+    entries = screen.conversing.view.layout_model.entries
+    return next((index for index, entry in enumerate(entries) if entry.key in calls), None)
