@@ -219,6 +219,7 @@ class PersonaApp(App[int]):
         try:
             if main.editing is not None:
                 await main.editing.flush()
+                await main.conversing.remember()
         except PersonaError:
             pass  # said on the screen already where there still is one
         await main.conversing.stop_all(SETTLE)

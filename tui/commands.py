@@ -55,7 +55,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("conversation.find", "Find in the conversation", "ctrl+f", "find"),
     Command("conversation.clear", "Clear the conversation", "", "clear_conversation"),
     Command("chat.recall", "Recall a sent message", "ctrl+r", "recall"),
-    Command("tests.run", "Run the test inputs", "ctrl+t", "run_tests", palette=False),
     Command("editor.external", "Edit in $EDITOR", "ctrl+g", "external_editor", short="$EDITOR"),
     Command("edit.undo", "Undo", "ctrl+z", "undo", priority=False, short="undo"),
     Command("edit.redo", "Redo", "ctrl+y", "redo", priority=False),

@@ -28,6 +28,7 @@ class Talk:
         chat: the conversation itself, None until it was read.
         news: whether something was said that has not been on the screen.
         run_id: the run that is active, or the last one.
+        older: turns from before those that were read at first, once somebody looked for them.
         earlier: the turns before that run; with `events` they are all that is to be shown.
         events: the events of that run.
         usage: tokens since the program started, summed.
@@ -41,6 +42,7 @@ class Talk:
     chat: Chat | None = None
     news: bool = False
     run_id: str | None = None
+    older: tuple[Turn, ...] | None = None
     earlier: tuple[Turn, ...] = ()
     events: list[Event] = field(default_factory=list)
     usage: Usage | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -11,7 +12,7 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from agent.models.base import Model
+from agent.models.base import BlockEvent, Model, Request
 from agent.models.scripted import ScriptedModel
 from personas.home import Home, open_home
 from personas.store import Store
@@ -31,6 +32,21 @@ def make_store(root: Path, files: Mapping[str, str] | None = None) -> Store:
     for name, text in ({"one": ONE, "two": TWO} if files is None else files).items():
         (folder / f"{name}.toml").write_text(text, encoding="utf-8", newline="")
     return Store(open_home(root / "home", env={"PERSONA_CONFIG": str(root / "config.toml")}))
+
+
+class Gate(asyncio.Event):
+    """A place in an answer of `GatedModel` at which it waits to be let on."""
+
+
+class GatedModel(ScriptedModel):
+    """A scripted model that waits at gates."""
+
+    async def stream(self, request: Request) -> AsyncIterator[BlockEvent]:
+        async for item in super().stream(request):
+            if isinstance(item, Gate):
+                await item.wait()
+            else:
+                yield item
 
 
 class Program:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.models.scripted import Hang, Pause, ToolUse, answer, failed
-from tests.tui.program import make_store, program
+from agent.models.scripted import Hang, ToolUse, answer, failed
+from tests.tui.program import Gate, GatedModel, make_store, program
 from tui import commands
 from tui.config import Settings
 from tui.panel import PanelState
@@ -117,13 +117,16 @@ async def test_ctrl_c_copies_a_selection_first(tmp_path: Path, monkeypatch: pyte
 
 async def test_a_run_goes_on_in_the_background_and_is_marked(tmp_path: Path) -> None:
     edit = ToolUse("edit_system_prompt", {"old": "second", "new": "2nd"})
-    script = [answer("One", Pause(0.3), edit), answer("All done.")]
-    async with program(make_store(tmp_path), *script) as p:
+    gate = Gate()
+    script = [answer("One", edit), answer("All done.")]
+    script[0].insert(3, gate)
+    async with program(make_store(tmp_path), model=GatedModel(script)) as p:
         await p.say("go")
         await p.until(lambda: p.main.conversing.running)
         await p.open("two")
         assert p.main.conversing.marked == {"one"}
         assert [row.tail for row in p.main.personas.rows.rows] == ["●", ""]
+        gate.set()
         await p.until(lambda: "2nd" in p.on_disk("one"))
         assert p.prompt.raw == "I am two."
         await p.until(lambda: not p.main.conversing._talks.running)
@@ -137,12 +140,16 @@ async def test_a_run_goes_on_in_the_background_and_is_marked(tmp_path: Path) -> 
 
 
 async def test_coming_back_in_the_middle_of_an_answer_shows_all_of_it(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer("Half of it", Pause(0.4), " and the rest")) as p:
+    gate = Gate()
+    script = answer("Half of it", " and the rest")
+    script.insert(3, gate)
+    async with program(make_store(tmp_path), model=GatedModel([script])) as p:
         await p.say("go")
         await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversing.talk.events))
         await p.open("two")
         await p.open("one")
         assert p.main.conversing.running
+        gate.set()
         await p.until(lambda: not p.main.conversing.running)
         texts = [entry.text() for entry in p.main.conversing.view.layout_model.entries]
         assert texts == ["go", "Half of it", " and the rest"]
@@ -178,11 +185,14 @@ async def test_a_message_that_could_not_be_sent_comes_back_into_the_chat_bar(tmp
 
 
 async def test_text_sent_during_a_run_steers_it(tmp_path: Path) -> None:
-    script = [answer("Let me see", Pause(0.2), ToolUse("get_persona")), answer("As you wish.")]
-    async with program(make_store(tmp_path), *script) as p:
+    gate = Gate()
+    script = [answer("Let me see", ToolUse("get_persona")), answer("As you wish.")]
+    script[0].insert(3, gate)
+    async with program(make_store(tmp_path), model=GatedModel(script)) as p:
         await p.say("go")
         await p.until(lambda: p.main.conversing.running)
         await p.say("but shorter")
+        gate.set()
         await p.until(lambda: not p.main.conversing.running)
         said = [turn.content for turn in p.main.conversing.talk.chat.turns if turn.type == "user"]
         assert said == ["go", "but shorter"]
@@ -268,3 +278,42 @@ async def test_every_command_has_its_action(tmp_path: Path) -> None:
         for command in commands.COMMANDS:
             name = command.action.partition("(")[0]
             assert hasattr(owners[command.where], f"action_{name}"), command.id
+
+
+async def test_drafts_and_the_open_persona_are_there_after_a_restart(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        p.main.chat_bar.set_draft("for one")
+        await p.open("two")
+        p.main.chat_bar.set_draft("for two \x1b[31m[/]")
+        await p.app.leave(0)
+    async with program(store) as p:
+        assert p.main.editing.id == "two"
+        assert p.main.chat_bar.draft == "for two \x1b[31m[/]"
+        await p.open("one")
+        assert p.main.chat_bar.draft == "for one"
+
+
+@pytest.mark.parametrize("text", ["", "[1]", '{"drafts": 3, "persona_id": []}', "[" * 5000, "\xff"])
+async def test_a_damaged_memory_is_no_hindrance(tmp_path: Path, text: str) -> None:
+    store = make_store(tmp_path)
+    (store.home.state / "screen.json").write_text(text, encoding="latin-1")
+    async with program(store) as p:
+        assert p.main.editing.id == "one"
+
+
+async def test_older_turns_are_read_when_one_comes_to_the_top(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.chat.RECENT_TURNS", 4)
+    store = make_store(tmp_path)
+    async with program(store, *[answer(f"answer {n}") for n in range(6)]) as p:
+        for number in range(6):
+            await p.run_to_end(f"message {number}")
+    async with program(store) as p:
+        await p.press("ctrl+o")
+        entries = p.main.conversing.view.layout_model.entries
+        assert "message 0" not in [entry.text() for entry in entries]
+        await p.main.conversing.load_older()
+        texts = [entry.text() for entry in p.main.conversing.view.layout_model.entries]
+        assert texts == [text for n in range(6) for text in (f"message {n}", f"answer {n}")]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent.models.base import Model
     from personas.persona import Persona
     from tui.editing import Editing
+    from tui.remembered import Remembered
     from tui.screens.main import MainScreen
 
 
@@ -35,16 +36,34 @@ class Conversing(PanelWatch):
         self._talks: Talks | None = None
         self._talk: Talk | None = None
         self._drafts: dict[str, str] = {}
+        self._remembered: Remembered | None = None
         self._trace = Trace()
         self._shown: str | None = None
         self.settled = asyncio.Event()
 
-    def begin(self, editing: Editing) -> None:
-        """The home is open: conversations can be."""
+    async def begin(self, editing: Editing) -> str:
+        """The home is open: conversations can be. Returns the id of the persona that was open last."""
         self._editing = editing
+        from tui.remembered import recall
+
+        self._remembered = await editing.workspace.call(recall, editing.workspace.store.home)
+        self._drafts = {**self._remembered.drafts}
         self._panel.delay = self._screen.program.settings.panel_seconds
         self._talks = Talks(self._make_chat, on_event=self._hear, on_end=self._ended)
         self.sync()
+        return self._remembered.persona_id
+
+    async def remember(self) -> None:
+        """Store which persona is open and what is written but not sent, if that changed."""
+        if self._editing is None:
+            return
+        from tui.remembered import Remembered, remember
+
+        drafts = {**self._drafts, self._shown: self._bar.draft} if self._shown else self._drafts
+        now = Remembered(self._shown or "", {str(key): text for key, text in drafts.items() if text.strip()})
+        if now != self._remembered:
+            self._remembered = now
+            await self._editing.workspace.call(remember, self._editing.workspace.store.home, now)
 
     # -- state --------------------------------------------------------------------------------------------
 
@@ -136,22 +155,34 @@ class Conversing(PanelWatch):
         self._talk = talk
         had_news, talk.news = talk.news, False
         self._load(talk)
+        if talk.running:
+            self._panel.request_started()
         if talk.running or had_news:
             self._panel.user_sent()  # what was said while another persona was open comes up like an answer
         self.settled.set()
         self.sync()
 
     def _load(self, talk: Talk) -> None:
-        self.view.load(talk.earlier)
+        self.view.load([*(talk.older or ()), *talk.earlier])
         for event in talk.events:
             self.view.feed(event)
         if talk.chat is not None:
             for problem in talk.chat.problems:
                 self.view.add_notice(problem)
-        if talk.running:
-            self._panel.request_started()
         turns = [*talk.earlier, *(talk.chat.turns if talk.chat else ())]
         self._bar.set_sent(list(dict.fromkeys(t.content for t in turns if t.type == "user")))  # type: ignore[union-attr]
+
+    async def load_older(self) -> None:
+        """The person has come to the top: show the turns from before those that were read, where there are any."""
+        talk = self._talk
+        if talk is None or talk.chat is None or talk.older is not None:
+            return
+        talk.older = ()
+        talk.older = tuple(await asyncio.to_thread(talk.chat.earlier))
+        if talk.older and talk is self._talk:
+            view, below = self.view, self.view.virtual_size.height - self.view.scroll_offset.y
+            self._load(talk)
+            self._screen.call_after_refresh(lambda: view.scroll_to(y=view.virtual_size.height - below))
 
     def forget(self, persona_id: str) -> None:
         """A persona was deleted."""
@@ -216,6 +247,7 @@ class Conversing(PanelWatch):
         if not await self._screen.ask(asked):
             return
         await asyncio.to_thread(talk.chat.clear)
+        talk.older = None
         talk.earlier, talk.events, talk.usage, talk.cost = (), [], None, None
         if talk is self._talk:
             self.view.clear()
@@ -298,7 +330,8 @@ class Conversing(PanelWatch):
         self._screen.show_marks()
 
     def tick(self) -> None:
-        """A second went by: ages and durations."""
+        """A second went by: ages, durations, and what is to be remembered."""
+        self._screen.start(self.remember())
         if self._panel.state is PanelState.HIDDEN:
             self._bar.set_trace(self._trace.text(time.monotonic()))
         if self.running:

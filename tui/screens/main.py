@@ -163,10 +163,10 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         self.editing = Editing(self, Workspace(store))
         self._listing = Listing(store)
         self.deeds = Deeds(self, self.editing)
-        self.conversing.begin(self.editing)
+        last = await self.conversing.begin(self.editing)
         ids = await self.editing.workspace.ids()
         self.personas.show_ids(ids)
-        first = self._wanted or (ids[0] if ids else None)
+        first = self._wanted or (last if last in ids else ids[0] if ids else None)
         if first is not None:
             await self.open_persona(first)
         self.conversing.settled.set()

@@ -160,9 +160,6 @@ class MainActions(Screen[None]):
         self.app.refresh(layout=True, repaint=True)
         self._screen.program.redraw()
 
-    def action_run_tests(self) -> None:
-        self._screen.tell("Running test inputs comes with a later version.")
-
     # -- undo ---------------------------------------------------------------------------------------------
 
     def action_undo(self) -> None:

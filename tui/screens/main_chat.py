@@ -97,6 +97,8 @@ class ChatActions(Screen[None]):
     def on_conversation_view_scrolled(self, event: ConversationView.Scrolled) -> None:
         event.stop()
         self._chat.interacted()
+        if event.view.scroll_offset.y == 0:
+            self._all.start(self._chat.load_older())
 
     def _forward_event(self, event: events.Event) -> None:
         # Whether a press is in the panel, on the bar or away from both is decided for the whole screen, on mouse
