@@ -7,8 +7,9 @@ for their word to go on.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ class AgentTaskRunner:
         self._clock = clock
         self._runs: dict[str, TaskRun] = {}
         self._ends: dict[str, asyncio.Task[AgentEnd | None]] = {}
+        self._beginning: dict[str, str | None] = {}  # by persona: why it is to stop before it began
         self._known: dict[str, AgentTask] = {}  # the last state of each task that is not running here
         self._observers: list[Observer] = []
 
@@ -142,29 +144,20 @@ class AgentTaskRunner:
             Busy: its task is at work, or too many tasks are.
             PersonaError: the conversation cannot begin; see `Chat.send`.
         """
-        self._refuse_when_busy(chat.persona_id)
-        try:
-            left = await self.find(chat.store, chat.persona_id)
-        except (BrokenFile, InvalidValue, OutsideHome):
-            left = None  # the conversation it waits in cannot be opened: a new one begins
-        if left is not None and left.is_waiting:
-            asked = left.pending_question or "its question"
-            raise TaskWaits(
-                f"A task about {chat.persona_id} waits for your answer: {asked} Answer it with `persona reply "
-                f'{chat.persona_id} "…"`, or stop it with --stop.'
+        with self._begin(chat.persona_id):
+            await self._refuse_when_waiting(chat)
+            await _read(chat)
+            said = UserTurn(content=text)
+            task = AgentTask(
+                persona_id=chat.persona_id,
+                session_id=chat.session_id or "",
+                mode=mode,
+                original_prompt=text,
+                prompt_turn_id=said.id,
+                model=chat.model.name,
             )
-        await _read(chat)
-        said = UserTurn(content=text)
-        task = AgentTask(
-            persona_id=chat.persona_id,
-            session_id=chat.session_id or "",
-            mode=mode,
-            original_prompt=text,
-            prompt_turn_id=said.id,
-            model=chat.model.name,
-        )
-        run = self._make_run(chat, task, keep=mode == "task")
-        return await self._launch(run, said)
+            run = self._make_run(chat, task, keep=mode == "task")
+            return await self._launch(run, said)
 
     async def respond(self, chat: Chat, text: str, *, question_id: str | None = None) -> AgentTask:
         """Answer the question or approval a task waits with, also one that an earlier program left.
@@ -181,32 +174,8 @@ class AgentTaskRunner:
         if (run := self._runs.get(persona_id)) is not None:
             run.respond(text, question_id)
             return run.task
-        task = await asyncio.to_thread(read_task, chat.store, persona_id)
-        if task is None or not task.is_waiting or task.pending is None:
-            raise InvalidValue(f"No task about {persona_id} waits for an answer.")
-        self._refuse_when_busy(persona_id)
-        await _read(chat)
-        question = task.pending
-        shown = await self._shown(chat.store, task)
-        if question_id is not None and shown is not None and question_id != shown.id:
-            raise InvalidValue("That question is not open any more.")
-        check_answer(question, text)
-        if question.approval is None:
-            return await self._answer_found(chat, task, text)
-        if read_decision(text).answer == "no":
-            return await self._approve_found(chat, task, text)
-        if not self._is_trusted(chat.store.home.root):
-            raise NotTrusted(
-                f"This approval was found in {chat.store.home.root}, which you do not trust yet; look at it and run "
-                "`persona trust` first, or answer no."
-            )
-        if shown is None or shown.approval is None or not is_same(shown.approval, question.approval):
-            anew = approval_question(question.approval, question.tool_use_id, changed=True)
-            task = task.model_copy(update={"pending": anew})
-            await asyncio.to_thread(write_task, chat.store, task)
-            self._tell(task)
-            return task
-        return await self._approve_found(chat, task, text)
+        with self._begin(persona_id):
+            return await self._respond_to_found(chat, text, question_id)
 
     async def resume(self, chat: Chat, text: str = "") -> AgentTask:
         """Go on with a task that a limit stopped or that was interrupted.
@@ -220,30 +189,30 @@ class AgentTaskRunner:
             PersonaError: the conversation cannot go on; see `Chat.send`.
         """
         persona_id = chat.persona_id
-        self._refuse_when_busy(persona_id)
-        task = await self.find(chat.store, persona_id)
-        if task is None or not task.can_continue:
-            raise InvalidValue(f"There is no task about {persona_id} to continue.")
-        was = task
-        await _read(chat)
-        said: UserTurn | None = UserTurn(content=text or CONTINUE)
-        asides: tuple[NoticeTurn, ...] = ()
-        if was.status == "interrupted":
-            note = f"The program ended while this task was at step {was.step_count}; it goes on here."
-            asides = (NoticeTurn(content=note, kind="resumed"),)
-            if was.step_count == 0 and all(turn.id != was.prompt_turn_id for turn in chat.turns):
-                said = UserTurn(content=was.original_prompt, id=was.prompt_turn_id or new_id("turn"))
-        task = move(task, "running", ended_at=None, error_message=None, idle_steps=0, pending=None)
-        run = self._make_run(chat, task, keep=True)
+        with self._begin(persona_id):
+            task = await self.find(chat.store, persona_id)
+            if task is None or not task.can_continue:
+                raise InvalidValue(f"There is no task about {persona_id} to continue.")
+            was = task
+            await _read(chat)
+            said: UserTurn | None = UserTurn(content=text or CONTINUE)
+            asides: tuple[NoticeTurn, ...] = ()
+            if was.status == "interrupted":
+                note = f"The program ended while this task was at step {was.step_count}; it goes on here."
+                asides = (NoticeTurn(content=note, kind="resumed"),)
+                if was.step_count == 0 and all(turn.id != was.prompt_turn_id for turn in chat.turns):
+                    said = UserTurn(content=was.original_prompt, id=was.prompt_turn_id or new_id("turn"))
+            task = move(task, "running", ended_at=None, error_message=None, idle_steps=0, pending=None)
+            run = self._make_run(chat, task, keep=True)
 
-        async def give_known_answer() -> None:
-            pending = was.pending
-            if pending is None or pending.answer is None or pending.approval is not None:
-                return
-            if any(call.tool_use_id == pending.tool_use_id for call in chat.left_open):
-                chat.settle(ToolResultTurn(tool_use_id=pending.tool_use_id, output=pending.answer))
+            async def give_known_answer() -> None:
+                pending = was.pending
+                if pending is None or pending.answer is None or pending.approval is not None:
+                    return
+                if any(call.tool_use_id == pending.tool_use_id for call in chat.left_open):
+                    chat.settle(ToolResultTurn(tool_use_id=pending.tool_use_id, output=pending.answer))
 
-        return await self._launch(run, said, give_known_answer, asides)
+            return await self._launch(run, said, give_known_answer, asides)
 
     def steer(self, persona_id: str, text: str, *, later: bool = False) -> None:
         """Say something to the task at work: heard after the tool that runs, or (`later`) when it would be idle.
@@ -261,7 +230,9 @@ class AgentTaskRunner:
         run = self._runs.get(persona_id)
         if run is not None:
             run.stop(reason)
-        return run is not None
+        elif persona_id in self._beginning:
+            self._beginning[persona_id] = reason or "stopped by the user"
+        return run is not None or persona_id in self._beginning
 
     async def stop_found(self, chat: Chat) -> AgentTask:
         """Give up a task that an earlier program left waiting, interrupted or at a limit.
@@ -271,13 +242,14 @@ class AgentTaskRunner:
             Busy: another program works on it.
             PersonaError: the disk refuses.
         """
-        task = await self.find(chat.store, chat.persona_id)
-        if task is None or task.is_over or chat.persona_id in self._runs:
-            raise InvalidValue(f"There is no task about {chat.persona_id} to stop.")
-        task = await asyncio.to_thread(give_up, chat.store, task)
-        await asyncio.to_thread(chat.load)
-        self._tell(task)
-        return task
+        with self._begin(chat.persona_id):
+            task = await self.find(chat.store, chat.persona_id)
+            if task is None or task.is_over:
+                raise InvalidValue(f"There is no task about {chat.persona_id} to stop.")
+            task = await asyncio.to_thread(give_up, chat.store, task)
+            await asyncio.to_thread(chat.load)
+            self._tell(task)
+            return task
 
     def park(self, persona_id: str) -> bool:
         """Leave a waiting task waiting on the disk, for a program that ends; return whether it was waiting."""
@@ -304,12 +276,34 @@ class AgentTaskRunner:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _refuse_when_busy(self, persona_id: str) -> None:
-        if persona_id in self._runs:
+    @contextlib.contextmanager
+    def _begin(self, persona_id: str) -> Iterator[None]:
+        """Hold the persona's place while its task begins.
+
+        Raises:
+            Busy: its task is at work, or too many tasks are.
+        """
+        taken = {*self._runs, *self._beginning}
+        if persona_id in taken:
             raise Busy(f"A task about {persona_id} is at work; steer it or stop it first.")
-        if len(self._runs) >= self.options.at_once:
-            raise Busy(
-                f"{len(self._runs)} tasks are at work, as many as may be at once; wait for one or stop it."
+        if len(taken) >= self.options.at_once:
+            raise Busy(f"{len(taken)} tasks are at work, as many as may be at once; wait for one or stop it.")
+        self._beginning[persona_id] = None
+        try:
+            yield
+        finally:
+            del self._beginning[persona_id]
+
+    async def _refuse_when_waiting(self, chat: Chat) -> None:
+        try:
+            left = await self.find(chat.store, chat.persona_id)
+        except (BrokenFile, InvalidValue, OutsideHome):
+            return  # the conversation it waits in cannot be opened: a new one begins
+        if left is not None and left.is_waiting:
+            asked = left.pending_question or "its question"
+            raise TaskWaits(
+                f"A task about {chat.persona_id} waits for your answer: {asked} Answer it with `persona reply "
+                f'{chat.persona_id} "…"`, or stop it with --stop.'
             )
 
     def _make_run(self, chat: Chat, task: AgentTask, *, keep: bool) -> TaskRun:
@@ -330,6 +324,8 @@ class AgentTaskRunner:
         persona_id = run.chat.persona_id
         before = self._known.pop(persona_id, None)
         self._runs[persona_id] = run
+        if (reason := self._beginning.get(persona_id)) is not None:
+            run.stop(reason)
         running = asyncio.get_running_loop().create_task(self._follow(run, said, prepare, asides))
         running.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._ends[persona_id] = running
@@ -373,6 +369,34 @@ class AgentTaskRunner:
                 observer(task)
             except Exception:  # a screen's fault must not end the run
                 log.exception("an observer of tasks failed")
+
+    async def _respond_to_found(self, chat: Chat, text: str, question_id: str | None) -> AgentTask:
+        persona_id = chat.persona_id
+        task = await asyncio.to_thread(read_task, chat.store, persona_id)
+        if task is None or not task.is_waiting or task.pending is None:
+            raise InvalidValue(f"No task about {persona_id} waits for an answer.")
+        await _read(chat)
+        question = task.pending
+        shown = await self._shown(chat.store, task)
+        if question_id is not None and shown is not None and question_id != shown.id:
+            raise InvalidValue("That question is not open any more.")
+        check_answer(question, text)
+        if question.approval is None:
+            return await self._answer_found(chat, task, text)
+        if read_decision(text).answer == "no":
+            return await self._approve_found(chat, task, text)
+        if not self._is_trusted(chat.store.home.root):
+            raise NotTrusted(
+                f"This approval was found in {chat.store.home.root}, which you do not trust yet; look at it and run "
+                "`persona trust` first, or answer no."
+            )
+        if shown is None or shown.approval is None or not is_same(shown.approval, question.approval):
+            anew = approval_question(question.approval, question.tool_use_id, changed=True)
+            task = task.model_copy(update={"pending": anew})
+            await asyncio.to_thread(write_task, chat.store, task)
+            self._tell(task)
+            return task
+        return await self._approve_found(chat, task, text)
 
     async def _answer_found(self, chat: Chat, task: AgentTask, text: str) -> AgentTask:
         """The answer becomes the result of the call that asked; the conversation goes on from there."""
