@@ -48,7 +48,7 @@ def test_a_message_changes_the_file_and_the_editor_shows_it(folder: Path) -> Non
         terminal.send(ESC)
         terminal.until(lambda: "Agent" not in terminal.text)
         terminal.until("edit_system_prompt +1 −1")
-        terminal.send("\x1bOs" if False else "\x0f")  # Ctrl+O
+        terminal.send("\x0f")  # Ctrl+O
         terminal.until("pinned")
         terminal.send("\x1b[19~")  # F8
         terminal.until("Be short.")
@@ -147,6 +147,25 @@ def test_resizing_below_and_above_the_smallest_size(folder: Path) -> None:
         terminal.until("hello")
         terminal.resize(200, 50)
         terminal.until("Max tokens")
+
+
+def test_the_persons_editor_gets_the_file_and_the_draft(folder: Path) -> None:
+    editor = folder / "ed.sh"
+    editor.write_text("#!/bin/sh\nsed -i 's/short/quick/; s/draft/message/' \"$1\"\n")
+    editor.chmod(0o755)
+    with start(folder, env={"EDITOR": str(editor)}) as terminal:
+        terminal.until("Be short.")
+        terminal.send("\x1bOR")
+        terminal.until("Esc chat")
+        terminal.send("\x07")  # Ctrl+G
+        terminal.until("Be quick.")
+        assert 'name = "Optimist" # mine' in prompt_file(folder)
+        terminal.send(ESC)
+        terminal.until(lambda: "Esc chat" not in terminal.text)
+        terminal.send("a draft")
+        terminal.until("a draft")
+        terminal.send("\x07")
+        terminal.until("a message")
 
 
 def test_without_a_terminal_it_says_so(folder: Path) -> None:

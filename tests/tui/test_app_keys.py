@@ -136,7 +136,6 @@ async def test_a_run_goes_on_in_the_background_and_is_marked(tmp_path: Path) -> 
         assert p.main.conversing.marked == set()
         assert p.main.conversing.panel.shown
         assert len(p.main.conversing.view.layout_model.entries) == 4
-        await p.press("ctrl+z")
 
 
 async def test_coming_back_in_the_middle_of_an_answer_shows_all_of_it(tmp_path: Path) -> None:

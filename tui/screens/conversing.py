@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.widgets import Input, TextArea
 
 from personas.errors import PersonaError
+from tui.config import OFFLINE
 from tui.editable import from_shown
 from tui.panel import PanelState
 from tui.screens.panel_watch import PanelWatch
@@ -49,6 +50,10 @@ class Conversing(PanelWatch):
         self._remembered = await editing.workspace.call(recall, editing.workspace.store.home)
         self._drafts = {**self._remembered.drafts}
         self._panel.delay = self._screen.program.settings.panel_seconds
+        if self._screen.program.model_name == OFFLINE:
+            self._bar.set_hint(
+                "Ask for a change in plain words (offline model; F1 tells how to connect another)"
+            )
         self._talks = Talks(self._make_chat, on_event=self._hear, on_end=self._ended)
         self.sync()
         return self._remembered.persona_id

@@ -18,9 +18,19 @@ ABOUT = (
     "Every change can be undone. Your own edits are saved by themselves."
 )
 
+CONNECT = """The agent's model is {model}.
+offline is built in: it understands plain requests such as "replace X with Y", and says so when it does not. \
+For Claude, set ANTHROPIC_API_KEY before you start. For another server that speaks the Messages API, set base_url \
+and model in {settings}. /model NAME changes the model at once."""
+
 
 class Help(Dialog[None]):
-    """All keys on one page."""
+    """All keys on one page, and which model answers.
+
+    Args:
+        model: the name of the agent's model.
+        settings: where the settings file lies, any text.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1,q,enter", "cancel", show=False, priority=True),
@@ -28,12 +38,17 @@ class Help(Dialog[None]):
         Binding("k", "scroll_by(-1)", show=False),
     ]
 
+    def __init__(self, model: str = "", settings: str = "") -> None:
+        super().__init__()
+        self._model, self._settings = model, settings
+
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog tall") as box:
             box.border_title = "Help"
             box.border_subtitle = "Esc closes"
             yield LiteralStatic(ABOUT, classes="dialog-text")
             yield LiteralStatic(_page(), id="help-keys")
+            yield LiteralStatic(CONNECT.format(model=self._model, settings=self._settings), id="help-model")
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -154,7 +154,8 @@ class MainActions(Screen[None]):
     def action_help(self) -> None:
         from tui.screens.help import Help
 
-        self.app.push_screen(Help())
+        program = self._screen.program
+        self.app.push_screen(Help(program.model_name, str(program.config_path or "config.toml")))
 
     def action_redraw(self) -> None:
         self.app.refresh(layout=True, repaint=True)

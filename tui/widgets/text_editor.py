@@ -18,7 +18,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
-from textual.widgets.text_area import Edit, EditResult, Location, Selection
+from textual.widgets.text_area import Edit, EditResult, Location, Selection, WrappedDocument
 
 from tui.editable import from_shown, is_editable, pasted, to_shown, with_signs
 from tui.widgets.inks import ink
@@ -63,6 +63,14 @@ class MarkedEdit(Edit):
     """An edit that was made elsewhere."""
 
     step: Step | None = None
+
+
+class _Wrapped(WrappedDocument):
+    """A wrapped text that knows its height; the base class counts all lines for every row it draws."""
+
+    @property
+    def height(self) -> int:
+        return len(self._offset_to_line_info)
 
 
 class TextEditor(GuardedTextArea):
@@ -228,6 +236,12 @@ class TextEditor(GuardedTextArea):
             self._refresh_size()
             if self._fresh and not self.has_focus:
                 self.call_after_refresh(self._reveal, min(self._fresh))
+
+    def _set_document(self, text: str, language: str | None) -> None:
+        super()._set_document(text, language)
+        self.wrapped_document.__class__ = (
+            _Wrapped  # the same object: wrapping a long text twice would be felt
+        )
 
     def _refresh_size(self) -> None:
         self.virtual_size = Size(0, self.wrapped_document.height + self.covered)
