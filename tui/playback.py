@@ -6,6 +6,7 @@ It ends with the recording, or as soon as the person does something else; then t
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 LABEL = "recorded run"
 LOOK_EVERY = 0.05
-"""Seconds between two looks whether the run is over."""
+"""Seconds between two looks at what the person does, and whether the run is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +67,34 @@ async def _play_runs(
 ) -> bool:
     conversing = screen.conversing
     for run in recording.runs:
-        await asyncio.sleep(hands.before_message)
-        if conversing.talk is not talk or not await _type(screen, run.message, hands.key):
+        if not await _wait(screen, talk, hands.before_message) or not await _type(
+            screen, run.message, hands.key
+        ):
             return False
         screen.chat_bar.input.sent.add(run.message)
         screen.chat_bar.input.load_text("")
         await conversing.send(run.message)
         while talk.running:  # noqa: ASYNC110 - a run that fails to begin tells nobody of its end
             await asyncio.sleep(LOOK_EVERY)
-        if model.left or not _completed(talk):
+        if model.left or not _completed(talk) or not await _wait(screen, talk, 0.0):
             return False
         conversing.panel_event("show_output")
-        await asyncio.sleep(hands.reading)
-        await _show_change(screen, talk, hands.reading)
+        if not await _wait(screen, talk, hands.reading) or not await _show_change(
+            screen, talk, hands.reading
+        ):
+            return False
     return True
+
+
+async def _wait(screen: MainScreen, talk: Talk, seconds: float) -> bool:
+    """Let `seconds` go by; return False at once when the person writes something or opens another persona."""
+    end = time.monotonic() + seconds
+    while not screen.chat_bar.draft and screen.conversing.talk is talk:
+        left = end - time.monotonic()
+        if left <= 0:
+            return True
+        await asyncio.sleep(min(left, LOOK_EVERY))
+    return False
 
 
 async def _type(screen: MainScreen, text: str, pause: float) -> bool:
@@ -99,16 +114,18 @@ def _completed(talk: Talk) -> bool:
     return isinstance(last, AgentEnd) and last.outcome == "completed"
 
 
-async def _show_change(screen: MainScreen, talk: Talk, seconds: float) -> None:
-    """Open what the last run changed first, so that its diff is read, and close it again."""
+async def _show_change(screen: MainScreen, talk: Talk, seconds: float) -> bool:
+    """Open what the last run changed first, so that its diff is read, and close it again; False as in `_wait`."""
     view = screen.conversing.view
     place = first_change(screen, talk)
-    if place is None or screen.conversing.talk is not talk or not view.toggle(place):
-        return
-    await asyncio.sleep(seconds)
-    if screen.conversing.talk is talk and view.layout_model.entries[place].opened:
+    if place is None or not view.toggle(place):
+        return True
+    if not await _wait(screen, talk, seconds):
+        return False
+    if view.layout_model.entries[place].opened:
         view.toggle(place)
         view.follow()
+    return True
 
 
 def first_change(screen: MainScreen, talk: Talk) -> int | None:

@@ -1,0 +1,123 @@
+"""`persona keys` and `persona demo` in a real terminal, and without one."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.terminal import Terminal
+from tests.hostile import forbidden_in
+from tests.persona_agent import Workplace
+
+
+def keys(folder: Path, **options: object) -> Terminal:
+    return Terminal(["keys"], folder, **options)  # type: ignore[arg-type]
+
+
+def row(sent: str, name: str, does: str = "") -> re.Pattern[str]:
+    return re.compile(
+        rf"^{re.escape(sent)} +{re.escape(name)}" + (f" +{re.escape(does)}" if does else " *$"), re.M
+    )
+
+
+def test_each_key_is_shown_with_its_bytes_its_name_and_what_it_does(tmp_path: Path) -> None:
+    with keys(tmp_path, size=(110, 24)) as terminal:
+        terminal.until("Press keys")
+        terminal.until(lambda: b"\x1b[?2004h" in terminal.received)
+        for sent, line in {
+            "\x10": row(r"\x10", "ctrl+p", "Switch persona"),
+            "\x1b[19~": row(r"\x1b[19~", "f8", "Undo the agent's last run"),
+            "\x1b[112;5u": row(r"\x1b[112;5u", "ctrl+p", "Switch persona"),
+            "\x1b\r": row(r"\x1b\r", "shift+enter", "Chat bar: New line"),
+            "é": row(r"\xc3\xa9", "é", "Written as text"),
+            "\x1b": row(r"\x1b", "escape", "Close, stop"),
+            "\x00": row(r"\x00", "ctrl+@"),
+        }.items():
+            terminal.send(sent)
+            terminal.until(lambda line=line: line.search(terminal.text))
+        terminal.send("q")
+        assert terminal.ended() == 0
+        assert terminal.restored
+
+
+def test_a_single_ctrl_c_is_a_key_and_the_second_ends(tmp_path: Path) -> None:
+    with keys(tmp_path) as terminal:
+        terminal.until(lambda: b"\x1b[?2004h" in terminal.received)
+        terminal.send("\x03")
+        terminal.until("ctrl+c")
+        terminal.send("a")
+        terminal.until("Written as text")
+        terminal.send("\x03")
+        terminal.until(lambda: terminal.text.count("ctrl+c") == 2)
+        assert terminal.process.poll() is None
+        terminal.send("\x03")
+        assert terminal.ended() == 0
+        assert terminal.restored
+
+
+def test_nothing_that_is_pasted_is_obeyed(tmp_path: Path) -> None:
+    with keys(tmp_path) as terminal:
+        terminal.until(lambda: b"\x1b[?2004h" in terminal.received)
+        own = len(terminal.received)
+        terminal.paste("\x1b]0;owned\x07 \x9b31m \u202e \x1b[2Jq\x03\x03" + "x" * 5000)
+        terminal.until("paste of")
+        terminal.send("\x1b]52;c;eA==\x07")
+        terminal.send("\udcff".encode("utf-8", "surrogateescape"))
+        terminal.until(r"\xff")
+        printed = bytes(terminal.received[own:]).decode()
+        assert forbidden_in(printed.replace("\r\n", "\n")) == []
+        assert terminal.process.poll() is None
+        terminal.send("q")
+        assert terminal.ended() == 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_it_and_restores_the_terminal(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    with keys(tmp_path) as terminal:
+        terminal.until(lambda: b"\x1b[?2004h" in terminal.received)
+        terminal.process.send_signal(number)
+        assert terminal.ended() == code
+        assert terminal.restored
+
+
+def test_a_lost_terminal_ends_it(tmp_path: Path) -> None:
+    with keys(tmp_path) as terminal:
+        terminal.until(lambda: b"\x1b[?2004h" in terminal.received)
+        terminal.hang_up()
+        assert terminal.ended() != 0
+
+
+@pytest.mark.parametrize("command", ["keys", "demo"])
+def test_without_a_terminal_the_exit_code_is_2(place: Workplace, command: str) -> None:
+    done = place.run(command)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert done.stderr.startswith(b"persona: ")
+    assert b"terminal" in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_the_demo_plays_by_itself_and_leaves_nothing(tmp_path: Path) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    with Terminal(["demo"], tmp_path, {"TMPDIR": str(temporary)}, size=(110, 32)) as terminal:
+        terminal.until("recorded run")
+        terminal.until("Make it warmer")
+        terminal.until("the way a friend would", seconds=20)
+        terminal.until("+1 −1")
+        terminal.send("\x1b")
+        terminal.until("recording has stopped")
+        terminal.send("\x03")
+        terminal.until("again to quit")
+        terminal.send("\x03")
+        assert terminal.ended() == 0
+        assert terminal.restored
+        terminal.until("its folder is gone")
+        assert list(temporary.iterdir()) == []
+        assert not (tmp_path / ".local").exists()
+        assert not (tmp_path / "homes.json").exists()

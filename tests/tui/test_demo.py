@@ -1,0 +1,113 @@
+"""The demonstration: what a person sees of it, and that it gives way when they act."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.tui.program import Program
+from tui.config import Settings
+from tui.demo_app import DemoApp
+from tui.playback import LABEL, Hands, first_change
+from tui.recording import AT_ONCE, HUMAN, Pace
+from tui.widgets.chat_bar import ChatBar
+
+QUICK = Hands(0.0, 0.0, 0.0)
+
+
+@asynccontextmanager
+async def demo(
+    folder: Path, *, hands: Hands = QUICK, pace: Pace = AT_ONCE, **options: Any
+) -> AsyncIterator[Program]:
+    app = DemoApp(folder, Settings(panel_seconds=60), hands=hands, pace=pace, **options)
+    async with app.run_test(size=(110, 32), notifications=True, tooltips=True) as pilot:
+        running = Program(app, pilot, None)  # type: ignore[arg-type]
+        await running.until(lambda: running.main.conversing.talk is not None)
+        yield running
+
+
+def status(p: Program) -> str:
+    label = p.main.query_one(ChatBar).query_one(".chat--status")
+    return str(label.render()) if label.display else ""
+
+
+def stored(folder: Path) -> str:
+    return (folder / "home" / "personas" / "optimist.toml").read_text(encoding="utf-8")
+
+
+async def test_it_changes_the_prompt_before_the_persons_eyes_and_then_is_theirs(tmp_path: Path) -> None:
+    async with demo(tmp_path) as p:
+        await p.until(lambda: any("recording is over" in message for message in p.messages), 15)
+        assert "the way a friend would" in p.prompt.raw
+        assert "the way a friend would" in stored(tmp_path)
+        assert p.main.conversing.panel_shown
+        assert p.app.model_name == "offline"
+        assert status(p) == ""
+        await p.run_to_end("rename it to Sunny")
+        await p.until(lambda: 'name = "Sunny"' in stored(tmp_path))
+
+
+async def test_it_says_that_it_is_recorded(tmp_path: Path) -> None:
+    async with demo(tmp_path, hands=Hands(before_message=60.0)) as p:
+        await p.until(lambda: status(p) == LABEL)
+        assert p.app.model_name == "recorded"
+        assert "recorded run" in p.main.conversing.view.layout_model.entries[0].text()
+
+
+async def test_the_first_change_is_opened_to_be_read(tmp_path: Path) -> None:
+    async with demo(tmp_path, hands=Hands(0.0, 0.0, 0.3)) as p:
+        view = p.main.conversing.view
+        await p.until(lambda: any(entry.foldable and entry.opened for entry in view.layout_model.entries), 15)
+        place = first_change(p.main, p.main.conversing.talk)  # type: ignore[arg-type]
+        assert place is not None
+        assert "the way a friend would" in view.layout_model.entries[place].text()
+        await p.until(lambda: not view.layout_model.entries[place].opened)
+
+
+async def test_who_writes_something_has_the_program_and_keeps_what_they_wrote(tmp_path: Path) -> None:
+    async with demo(tmp_path, hands=Hands(0.05, 0.5, 0.0)) as p:
+        await p.until(lambda: p.main.chat_bar.draft)
+        p.main.chat_bar.set_draft("mine")
+        await p.until(lambda: any("recording has stopped" in message for message in p.messages), 15)
+        assert p.main.chat_bar.draft == "mine"
+        assert p.app.model_name == "offline"
+        assert "the way a friend would" not in stored(tmp_path)
+
+
+async def test_who_writes_while_they_are_to_read_need_not_wait(tmp_path: Path) -> None:
+    async with demo(tmp_path, hands=Hands(0.0, 0.0, 60.0)) as p:
+        await p.until(lambda: p.main.conversing.talk.events and not p.main.conversing.running, 15)
+        p.main.chat_bar.set_draft("mine")
+        await p.until(lambda: any("recording has stopped" in message for message in p.messages))
+        assert p.main.chat_bar.draft == "mine"
+
+
+async def test_who_stops_a_recorded_answer_has_the_program(tmp_path: Path) -> None:
+    async with demo(tmp_path, pace=Pace(5.0, HUMAN.word)) as p:
+        await p.until(lambda: p.main.conversing.running)
+        await p.press("escape")
+        await p.until(lambda: any("recording has stopped" in message for message in p.messages), 15)
+        assert p.app.model_name == "offline"
+
+
+async def test_another_model_than_the_offline_one_is_refused(tmp_path: Path) -> None:
+    async with demo(tmp_path) as p:
+        await p.until(lambda: any("recording is over" in message for message in p.messages), 15)
+        await p.say("/model claude-sonnet-5-5")
+        await p.until(lambda: any("offline model only" in message for message in p.messages))
+
+
+async def test_everything_it_writes_is_in_its_folder(tmp_path: Path, monkeypatch: Any) -> None:
+    person = tmp_path / "person"
+    person.mkdir()
+    for name in ("HOME", "PERSONA_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(person))
+    monkeypatch.setenv("PERSONA_CONFIG", str(person / "config.toml"))
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    async with demo(folder) as p:
+        await p.until(lambda: any("recording is over" in message for message in p.messages), 15)
+    assert list(person.rglob("*")) == []
+    assert stored(folder)
