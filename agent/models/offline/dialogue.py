@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.models.offline import content
+from agent.models.offline.antecedent import Told, open_pronoun, put_in, told_by
 from agent.models.offline.draft import Call
 from agent.models.offline.grammar import is_request
 from agent.models.offline.intents import (
@@ -21,6 +22,7 @@ from agent.models.offline.intents import (
     ChangeTest,
     DeleteTests,
     DeleteThing,
+    Hold,
     Intent,
     Option,
     RemoveText,
@@ -30,9 +32,9 @@ from agent.models.offline.intents import (
 )
 from agent.models.offline.mood import mood_of, strip_fillers, unwrap
 from agent.models.offline.patterns import fit
-from agent.models.offline.plan import Answer, Result, make_plan
-from agent.models.offline.reference import NUMBER, ORDINAL, number, ordinal
-from agent.models.offline.split import Understood, understand
+from agent.models.offline.plan import Answer, Result, json_object, make_plan, test_inputs_of
+from agent.models.offline.reference import NUMBER, ORDINAL, TestInput, number, ordinal
+from agent.models.offline.split import Understood, understand, understand_phrase
 from agent.models.offline.topics import all_about, best
 from agent.models.offline.words import Phrase, phrase
 
@@ -107,13 +109,43 @@ def next_step(messages: Sequence[Mapping[str, Any]], tools: Collection[str]) -> 
     pending: Ask | None = None
     first = max(0, len(history) - _REMEMBERED)
     before: Intent | None = None
+    told: Told | None = None
     for k in range(first, len(history) - 1):
-        understood = interpret(history[k].said, pending, before)
+        understood = interpret(history[k].said, pending, before, told)
         step = _replay(history[k], understood, tools, history[:k])
         before = understood.intents[0] if len(understood.intents) == 1 and not understood.unclear else None
+        done = () if understood.unclear or _went_wrong(history[k]) else understood.intents
+        told = told_by(done, _listed_in(history[k]), _created_in(history[k]), told)
         asked = step.ask if isinstance(step, Answer) else None
         pending = asked if asked is not None and _said_it(step, history[k]) else None
-    return _replay(history[-1], interpret(history[-1].said, pending, before), tools, history[:-1])
+    return _replay(history[-1], interpret(history[-1].said, pending, before, told), tools, history[:-1])
+
+
+def _went_wrong(exchange: Exchange) -> bool:
+    return any(
+        exchange.results.get(identity, Result("", True)).is_error for identity, _name in exchange.calls
+    )
+
+
+def _outputs(exchange: Exchange, tool: str) -> list[str]:
+    return [
+        exchange.results[key].output
+        for key, name in exchange.calls
+        if name == tool and key in exchange.results
+    ]
+
+
+def _listed_in(exchange: Exchange) -> list[TestInput]:
+    """Return the test inputs as an exchange read them last."""
+    outputs = _outputs(exchange, "list_test_inputs")
+    return test_inputs_of(outputs[-1]) if outputs else []
+
+
+def _created_in(exchange: Exchange) -> str:
+    """Return the id of the one test input an exchange made, or ""."""
+    outputs = _outputs(exchange, "create_test_input")
+    record = json_object(outputs[0]) if len(outputs) == 1 else None
+    return str(record.get("id", "")) if record else ""
 
 
 def _said_it(step: Call | Answer, exchange: Exchange) -> bool:
@@ -159,8 +191,17 @@ _OTHER_VERB = re.compile(r"(?:delete|remove|drop|erase) ")
 _TAKEN = (DeleteTests, DeleteThing, RemoveText)
 
 
-def interpret(message: str, pending: Ask | None, before: Intent | None = None) -> Understood:
-    """Return what a message asks for, given the question it may answer and the one change made before it."""
+def interpret(
+    message: str, pending: Ask | None, before: Intent | None = None, told: Told | None = None
+) -> Understood:
+    """Return what a message asks for.
+
+    Args:
+        message: the person's words.
+        pending: the question they may answer.
+        before: the one intent of the exchange before.
+        told: the one thing that exchange was about: what "it" means.
+    """
     if pending is not None and len(message) < 4000:
         chosen = _choice(phrase(message), pending)
         if chosen is not None:
@@ -170,6 +211,11 @@ def interpret(message: str, pending: Ask | None, before: Intent | None = None) -
     if message.strip() == _GO_ON:
         return Understood((Talk("memory"),))
     understood = understand(message)
+    if told is not None and pending is None and (open_pronoun(understood.intents) or understood.unclear):
+        spelled = put_in(message, told)
+        meant = understand_phrase(spelled) if spelled is not None else Understood(())
+        if meant.intents and not meant.unclear and not isinstance(meant.intents[0], Hold):
+            return meant
     if pending is None or (is_request(understood.intents) and not understood.unclear):
         return understood
     filled = _filled(message, pending)

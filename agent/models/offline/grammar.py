@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from agent.models.offline.content import spot_of
@@ -19,11 +20,16 @@ from agent.models.offline.intents import (
     Option,
     RemoveText,
     ReplaceText,
+    SearchPrompt,
+    Show,
+    ShowSpot,
+    ShowTest,
     Talk,
     Undo,
 )
-from agent.models.offline.mood import EDITING, mood_of, unwrap, without_weak_tail
+from agent.models.offline.mood import EDITING, mood_of, unwrap, without_reason, without_weak_tail
 from agent.models.offline.patterns import LONGEST, fit
+from agent.models.offline.reference import parse as parse_reference
 from agent.models.offline.rules import CHANGING, READING, VAGUE
 from agent.models.offline.rules.rule import apply
 from agent.models.offline.words import Phrase
@@ -40,28 +46,67 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
     plain = unwrap(sentence)
     shorter = without_weak_tail(plain.phrase)
     shorter = unwrap(shorter).phrase if shorter is not None else None
-    for phrase in (sentence, plain.phrase, shorter):
+    brief = without_reason(plain.phrase)
+    for phrase in (sentence, plain.phrase, shorter, brief):
         if phrase is not None and (made := apply(READING, phrase, plain.asked)):
             return made
+    if made := _shown_before(plain.phrase):
+        return made
     if hold := mood_of(sentence):
         told = apply(VAGUE, _for_the_persona(plain.phrase), False) if hold.mood == "negated" else None
         return told or (hold,)
-    made = apply(CHANGING, _object_first(plain.phrase), plain.asked)
+    placed = _place_first(plain.phrase)
+    made = apply(CHANGING, _object_first(placed), plain.asked)
+    if brief is not None and (made is None or isinstance(made[0], Ask)):
+        taken = apply(CHANGING, brief, plain.asked)
+        made = taken if taken and isinstance(taken[0], _TAKING) else made
     if shorter is not None and (made is None or isinstance(made[0], DeleteThing | Ask)):
         less = apply(CHANGING, shorter, plain.asked)
         made = less if made is None or is_request(less) else made
     if made and not plain.asked and sentence.shadow.endswith("?") and isinstance(made[0], _TAKING):
         return (Ask("Is that a request?", (Option(f"Yes: {plain.phrase.raw().rstrip('? ')}", made, "yes"),)),)
-    return (
-        made
-        or _located(plain.phrase)
-        or _within_a_line(plain.phrase)
-        or apply(VAGUE, plain.phrase, plain.asked)
-    )
+    return made or _located(placed) or _within_a_line(placed) or apply(VAGUE, plain.phrase, plain.asked)
 
 
 _TAKING = (DeleteTests, DeleteThing, RemoveText, Undo)
 """What is not done on a mere "delete the second test?"."""
+
+
+def _shown_before(phrase: Phrase) -> tuple[Intent, ...] | None:
+    """Read "before I delete the code test, show it to me": what is only shown may come with any clause."""
+    match = fit(
+        "(?:before|after|once|when|while|since|because|as) (?:i|we|you|i'll|we'll) (?P<c>.+?) , {x}", phrase
+    )
+    rest = phrase.group(match, "x") if match else None
+    if match is None or rest is None:
+        return None
+    shown = unwrap(rest).phrase
+    made = apply(READING, shown, False)
+    if not made or not all(isinstance(intent, Show | ShowTest | ShowSpot | SearchPrompt) for intent in made):
+        return None
+    clause = phrase.group(match, "c")
+    acted = fit(
+        "(?:(?:want|decide|choose|will|can|should|do|may|to) )*(?:<delete>|<change>) {r}", clause or rest
+    )
+    meant = clause.group(acted, "r") if acted and clause is not None else None
+    references = parse_reference(meant)
+    if references and re.search(r"\b(?:it|that|this|them|that one)\b", shown.shadow):
+        return (ShowTest(references),)
+    return made
+
+
+def _place_first(phrase: Phrase) -> Phrase:
+    """Read "there is a typo in the prompt, X should be Y" as "in the prompt, X should be Y"."""
+    match = fit(
+        "(?:there's|there is|there are|i (?:found|see|saw|noticed|spotted|made)|you have|we have) "
+        "(?:(?:a|an|another|some|one|small|little|silly|stupid) )*(?:typos?|mistakes?|errors?|misspellings?|"
+        "spelling (?:mistake|error)s?|wrong words?) (?P<p>(?:in|inside|within) .+?) [,:;.-] {x}",
+        phrase,
+    )
+    place, rest = (phrase.group(match, "p"), phrase.group(match, "x")) if match else (None, None)
+    if place is None or rest is None:
+        return phrase
+    return Phrase(phrase.source, (*place.tokens, *rest.tokens))
 
 
 def _for_the_persona(phrase: Phrase) -> Phrase:

@@ -12,7 +12,7 @@ from agent.models.offline.words import Phrase, Token
 
 _MARKS = "(?: [,.!;:…-])*"
 _FILLERS = (
-    "hey there|hi there|hello there|hey|hi|hello|yo|dear|okay|ok|alright|all right|right|well|so|"
+    "please to(?= [^ ]+)|hey there|hi there|hello there|hey|hi|hello|yo|dear|okay|ok|alright|all right|right|well|so|"
     "now|great|cool|nice|perfect"
     "|good|awesome|wonderful|thanks|thank you|sorry|excuse me|um|uh|hmm|please|kindly|just|simply|"
     "also|then|and then|next|finally|lastly"
@@ -20,6 +20,7 @@ _FILLERS = (
     "additionally|furthermore|in addition|besides|moreover|and also|and|but|plus"
     "|after that|afterwards|oh|yes|yeah|yep|sure|agent|assistant|buddy|friend|my friend|mate|quick|"
     "quickly|quick one|one more thing|another thing"
+    "|oops|whoops|uh oh|ah|argh|ugh|hm|my bad|my mistake|ok so|real quick"
     "|listen|look|good morning|good evening|good afternoon|instead(?! of)|again|once more|btw|by "
     "the way|i say|question|for this persona|for the persona|if possible"
     "|if you can|if you could|if you please|if you don't mind|if you would|when you can|when you "
@@ -60,8 +61,8 @@ _WISH = re.compile(
     "you|change|rename|call|delete|remove|add|append|set|update|replace|insert|put|include|create|"
     "show|list|view|get rid|drop|undo|make)\\b)"
     "|(?:i|we) (?:really |also |just )?(?:want|need|would like|wish|want-to|would love)(?: you)? to"
-    "|(?:i|we) want-to|i'm going to need you to|i (?:need|want|would like|'d like) you to|i(?:'d| "
-    "would) like to|i'd love to|i'd love you to|i'd like you to|i'd love for you to|i'd appreciate "
+    "|(?:i|we) want-to|i'm going to need you to|i (?:need|want|would like|'d like) you to|"
+    "(?:i|we) (?:want|wish|need|would like|'d like) that you|i(?:'d| would) like to|i'd love to|i'd love you to|i'd like you to|i'd love for you to|i'd appreciate "
     "it if you could|i would appreciate it if you could|i would appreciate it if you"
     "|let's|lets|let us|go ahead and|go and|be so kind as to|be so kind and|be so good as to"
     "|(?:it would|it'd|would) be (?:great|nice|good|lovely|awesome|helpful|cool|wonderful|"
@@ -103,7 +104,7 @@ _TAIL = re.compile(
     f"(?:^| )(?:(?:[,;…(-]|and) )*(?:{_TAIL_WORDS}|[:;] -? ?[)(])(?: [.!?,…)]| : \\)| : -?\\))*$"
 )
 _WEAK_TAIL = re.compile(
-    "(?: [,.])*(?: (?:now|right now|too|as well|also|instead|then|again|once more|first|"
+    "(?: [,.])*(?: (?:now|right now|right-now|too|as well|also|instead|then|again|once more|first|"
     "immediately|quickly|today|completely|entirely|altogether|real quick|from now on|already"
     "|anyway|at once|permanently|for good|currently|at the moment|at present|exactly|these days|so "
     "far|though|, all of them|all of them))+(?P<end>(?: [.!?,…])*)$"
@@ -272,6 +273,30 @@ def without_weak_tail(phrase: Phrase) -> Phrase | None:
     if len(phrase) > 400 or not (match := _WEAK_TAIL.search(phrase.shadow)) or not match.start():
         return None
     return _cut_tail(phrase, match.start())
+
+
+_REASON_TAIL = re.compile(
+    "(?: ,| ;| -)? (?:"
+    "(?:because|since|as|'cause|cause|cuz|coz|so that|before|in case|so) "
+    "(?:it|it's|they|they're|that|that's|this|i|i'm|we|there|there's)\\b[^:]*"
+    "|(?<=[,;-] )(?:i|we) (?:really |just )?(?:do not|don't|am not|are not|aren't|no longer) (?:really )?"
+    "(?:need|use|want|like|have (?:any |a )?(?:use|need) for) (?:it|that|this|them|those|these|that one)"
+    "(?: (?:any more|anymore|any longer|now))?"
+    "|(?<=[,;-] )(?:it's|it is|that's|they're|they are|it was|that one is) (?:(?:very|so|just|really|too|quite|"
+    "a bit|kind of|pretty|totally) )*(?:useless|old|outdated|wrong|silly|boring|bad|stupid|redundant|ugly|"
+    "no longer needed|not needed|a duplicate|pointless|obsolete|unnecessary|long|short|broken)"
+    ")(?P<end>(?: [.!?,…])*)$"
+)
+_TURNS_ROUND = re.compile(
+    r"\b(?:wait|keep|never|actually|unless|if|but|except|hold on|instead|stop|undo|cancel|sorry|and|then|or)\b"
+)
+
+
+def without_reason(phrase: Phrase) -> Phrase | None:
+    """Return the phrase without the reason at its end (", I don't need it", "because …"); None if it has none."""
+    if len(phrase) > 60 or not (match := _REASON_TAIL.search(phrase.shadow)) or not match.start():
+        return None
+    return None if _TURNS_ROUND.search(match.group()) else _cut_tail(phrase, match.start())
 
 
 def _ungerund(phrase: Phrase) -> Phrase:

@@ -47,7 +47,7 @@ _GROUPS = {
     "correct|fix|adjust|replace|swap)",
     "show": "(?:show me|show|display|list out|list|print out|print|view|see|read me|read out|read|tell me|"
     "give me|get me|get|output"
-    "|let me see|let me have|look at|open|fetch|bring up|pull up|dump|have a look at|take a look at|check)",
+    "|give|let me see|let me have|look at|open|fetch|bring up|pull up|dump|have a look at|take a look at|check)",
     "say": "(?:saying|that says|that say|that reads|that asks|which says|which asks|asking|reading|with "
     "the text|with the content|with text|with content"
     "|with the words|with the question|with|called|that goes|like)",

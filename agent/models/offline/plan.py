@@ -261,25 +261,31 @@ def _read(intents: Sequence[Intent]) -> Generator[Call, Result, Draft]:
     wanted = dict.fromkeys(tool for intent in intents for tool in _reads(intent))
     for tool in wanted:
         result = yield Call(tool, {}, "")
-        record = _json_object(result)
+        record = json_object(result.output)
         if result.is_error or record is None:
             raise _ReadFailed(tool, result.output)
         if tool == "get_persona":
             draft.name, draft.prompt = str(record.get("name", "")), str(record.get("system_prompt", ""))
             draft.knows_persona = True
         else:
-            rows = record.get("test_inputs", [])
-            draft.inputs = [
-                TestInput(str(row.get("id", "")), str(row.get("content", "")))
-                for row in (rows if isinstance(rows, list) else [])
-                if isinstance(row, dict)
-            ]
+            draft.inputs = test_inputs_of(result.output)
     return draft
 
 
-def _json_object(result: Result) -> dict[str, Any] | None:
+def test_inputs_of(output: str) -> list[TestInput]:
+    """Return the test inputs in what `list_test_inputs` gave; what is none is left out."""
+    rows = (json_object(output) or {}).get("test_inputs", [])
+    return [
+        TestInput(str(row.get("id", "")), str(row.get("content", "")))
+        for row in (rows if isinstance(rows, list) else [])
+        if isinstance(row, dict)
+    ]
+
+
+def json_object(output: str) -> dict[str, Any] | None:
+    """Return a tool's output as an object, or None when it is none."""
     try:
-        value = json.loads(result.output)
+        value = json.loads(output)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

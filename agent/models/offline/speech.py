@@ -64,7 +64,10 @@ def listed(inputs: Sequence[TestInput]) -> str:
     if not inputs:
         return "There are no test inputs yet."
     count = "There is 1 test input:" if len(inputs) == 1 else f"There are {len(inputs)} test inputs:"
-    lines = [f"{k}. `{item.id}`: {_on_line(item.content)}" for k, item in enumerate(inputs, 1)]
+    lines = [
+        f"{k}. {f'`{item.id}`: ' if item.id else ''}{_on_line(item.content)}"
+        for k, item in enumerate(inputs, 1)
+    ]
     return count + "\n\n" + "\n".join(lines)
 
 

@@ -29,6 +29,7 @@ from agent.models.offline.intents import (
 )
 from agent.models.offline.mood import strip_fillers
 from agent.models.offline.patterns import LONGEST, fit
+from agent.models.offline.rules.asking import RESULT
 from agent.models.offline.rules.inputs import ANOTHER, IT
 from agent.models.offline.steps import CONNECTORS, MOST_CUTS, SEQUENCE, Step, cut_sentences
 from agent.models.offline.words import Phrase, Token, phrase
@@ -127,7 +128,12 @@ def understand(message: str) -> Understood:
             tuple(intent for part in parts for intent in part.intents),
             tuple(text for part in parts for text in part.unclear),
         )
-    return _gather(_steps(phrase(message)))
+    return understand_phrase(phrase(message))
+
+
+def understand_phrase(whole: Phrase) -> Understood:
+    """Return the steps of a message that is no list, in order."""
+    return _gather(_steps(whole))
 
 
 def _gather(steps: list[Step]) -> Understood:
@@ -153,6 +159,8 @@ def _gather(steps: list[Step]) -> Understood:
                 intent = replace(
                     intent, references=tuple(told if old == IT else old for old in intent.references)
                 )
+            if isinstance(intent, Show) and intent.what == RESULT:
+                intent = _result_of(intents)
             if isinstance(intent, AddTest) and intent.topic == ANOTHER:
                 intent = _another(intents, intent.content)
             intents.append(intent)
@@ -206,6 +214,21 @@ def _told_before(before: list[Intent]) -> Reference | None:
     if isinstance(last, ShowTest) and len(last.references) == 1:
         return last.references[0]
     return last.reference if isinstance(last, ChangeTest | ExtendTest | CopyTest) else None
+
+
+def _result_of(before: list[Intent]) -> Show:
+    """What to show after the changes of a message: what they were made to, or everything."""
+    kinds: list[str] = []
+    for intent in before:
+        if isinstance(intent, Rename):
+            kinds.append("name")
+        elif isinstance(intent, AddText | SetPrompt):
+            kinds.append("prompt")
+        elif isinstance(intent, RemoveText | ReplaceText):
+            kinds.append("tests" if isinstance(intent.where, Reference) else "prompt")
+        elif isinstance(intent, AddTest | ChangeTest | ExtendTest | CopyTest | DeleteTests):
+            kinds.append("tests")
+    return Show(tuple(dict.fromkeys(kinds)) or ("name", "prompt", "tests"))
 
 
 def _another(before: list[Intent], content: str) -> Intent:
@@ -307,7 +330,15 @@ def _collapse(whole: Phrase, at: int) -> Phrase | None:
         block = block.lstrip("\n")
     block = _without_thanks(block)
     token = Token("content", rest[0].start, whole.tokens[-1].end, "C", block)
-    return Phrase(whole.source, (*whole.tokens[: at + 1], token))
+    head = whole.tokens[:at]
+    while len(head) > 2 and head[-1].norm in _POLITE and head[-2].norm != ":":
+        head = head[:-1]  # "one more test please: …"
+    return Phrase(whole.source, (*head, colon, token))
+
+
+_POLITE = frozenset(
+    {"please", "thanks", "now", "too", "also", ",", "ok", "okay", "kindly", "mate", "quickly"}
+)
 
 
 def _without_thanks(block: str) -> str:

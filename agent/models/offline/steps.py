@@ -24,11 +24,32 @@ from agent.models.offline.intents import (
     Show,
     Talk,
 )
-from agent.models.offline.mood import mood_of, strip_fillers
+from agent.models.offline.mood import mood_of, strip_fillers, without_reason
 from agent.models.offline.patterns import LONGEST
 from agent.models.offline.words import Phrase, Token
 
 MOST_CUTS = 40
+_INTERJECTIONS = frozenset(
+    [
+        "oops",
+        "whoops",
+        "ah",
+        "oh",
+        "argh",
+        "ugh",
+        "hm",
+        "hmm",
+        "damn",
+        "well",
+        "ok",
+        "okay",
+        "no",
+        "yes",
+        "right",
+        "sorry",
+        "wait",
+    ]
+)
 _THEREFORE = frozenset({"so", "therefore", "hence", "thus"})
 CONNECTORS = frozenset(
     {"and", "then", "also", "plus", ",", ";", "&", "but", "afterwards", "next", "finally", *_THEREFORE}
@@ -215,6 +236,8 @@ def _cut_sentence(sentence: Phrase) -> list[Step]:
         piece = sentence.part(k + 1, end)
         if not piece.tokens or piece.tokens[0].norm in CONNECTORS:
             continue
+        if without_reason(sentence.part(0, end)) is not None and is_request(parse(sentence.part(0, end))):
+            continue
         made = parse(piece)
         if not _stands_alone(piece, made):
             made = _with_verb(first, piece, sentence.part(0, k))
@@ -228,6 +251,8 @@ def _cut_sentence(sentence: Phrase) -> list[Step]:
     if not left.tokens:
         return steps or [Step(sentence, whole)]
     made = whole if end == len(sentence) else parse(left)
+    if steps and all(token.norm in _INTERJECTIONS or token.kind == "mark" for token in left.tokens):
+        return steps  # "oops, undo"
     # "In the prompt, replace …" is one step although its right side would stand alone.
     if (made is None or isinstance(made[0], Hold)) and is_request(whole):
         return [Step(sentence, whole)]

@@ -189,10 +189,19 @@ def score(topic: str, text: str) -> tuple[int, int]:
     return literal, related
 
 
-def all_about(topic: str, texts: list[str]) -> list[int]:
-    """Return the places of all texts that have every word of `topic`, or one related to it."""
+def all_about(topic: str, texts: list[str], *, literal: bool = False) -> list[int]:
+    """Return the places of all texts that have every word of `topic`, or one related to it.
+
+    Args:
+        topic: the words looked for.
+        texts: where they are looked for.
+        literal: related words do not count.
+    """
     count = len(set(words_of(topic)))
-    return [k for k, text in enumerate(texts) if count and sum(score(topic, text)) == count]
+    scores = [score(topic, text) for text in texts]
+    return [
+        k for k, (same, related) in enumerate(scores) if count and same + related * (not literal) == count
+    ]
 
 
 def best(topic: str, texts: list[str]) -> list[int]:

@@ -208,7 +208,9 @@ def phrase(text: str) -> Phrase:
 
 _SPELLINGS = {
     "ad": "add", "adn": "and", "nad": "and", "teh": "the", "hte": "the", "th": "the", "pls": "please",
-    "plz": "please", "plase": "please", "pleas": "please", "thx": "thanks", "ty": "thanks", "u": "you",
+    "plz": "please", "plase": "please", "pleas": "please", "thx": "thanks", "ty": "thanks", "nvm": "nevermind", "theres": "there's", "rn": "right-now",
+    "atm": "right-now", "tmrw": "tomorrow", "gimme": "give", "isnt": "isn't", "wont": "won't",
+    "didnt": "didn't", "shouldve": "should've", "wouldnt": "wouldn't", "couldnt": "couldn't", "u": "you",
     "ur": "your", "wanna": "want-to", "gonna": "going-to", "dont": "don't", "cant": "can't",
     "doesnt": "doesn't", "shouldnt": "shouldn't", "whats": "what's", "id": "id", "tst": "test",
     "tets": "test", "tset": "test", "tests'": "tests", "sys": "system", "1st": "first", "2nd": "second",

@@ -17,7 +17,7 @@ from tests.agent.offline.phrasings import Case, State, problems, read_cases
 
 HERE = Path(__file__).parent
 OURS = read_cases(HERE / "phrasings_ours.toml")
-BLIND = read_cases(HERE / "phrasings_blind.toml")
+BLIND = [*read_cases(HERE / "phrasings_blind.toml"), *read_cases(HERE / "phrasings_second.toml")]
 
 
 def written(case: Case, root: Path) -> Store:

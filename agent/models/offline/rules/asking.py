@@ -20,6 +20,8 @@ from agent.models.offline.rules.rule import RuleSet, Said
 from agent.models.offline.words import Phrase
 
 RULES = RuleSet()
+RESULT = ("result",)
+"""What "show me the rest" or "the result" shows: it lies with the change before it in the message."""
 
 
 @RULES.on(
@@ -79,7 +81,7 @@ def _shown(part: Phrase) -> tuple[str, ...] | None:
 
 
 @RULES.on(
-    "<show> {x}",
+    "<show> {x}(?: (?:to me|for me))?",
     "(?:what is|what's|what are|what was|which are|which is|what were|where is|where's|how is|"
     "how's|where are) {x}",
     "{x}",
@@ -193,6 +195,24 @@ def _tests(said: Said) -> Intent | None:
 
 
 @RULES.on(
+    "<show> (?:me )?(?:the |all |all the |all of the |only the |just the |which |me )*(?:rest|remainder|remaining "
+    "(?:<tests>|<test>|ones?)|others|other (?:<tests>|ones)|ones? (?:that (?:is|are) )?left|(?:<tests> )?(?:that )?"
+    "(?:remains?|are left|is left)|(?:updated|resulting|remaining|new|final|current) (?:list|<tests>))(?: (?:of "
+    "(?:them|the <tests>|the list|it)|now|afterwards|then|to me|that (?:is|are) left|left|please))*",
+    "<show> (?:me )?(?:what's|what is|what are|what|which(?: ones| <tests>)?) (?:left|remaining|remains?|is left|"
+    "are left|there is|there's)(?: (?:now|then|afterwards|over))*",
+    "(?:and )?(?:what's|what is|what) (?:left|remains)(?: (?:now|then|afterwards|over))*",
+    "<show> (?:me )?(?:the |your |what (?:is )?the )?(?:result|outcome|new version|changed version|changes?)"
+    "(?: (?:now|then|afterwards|to me|please|is))*",
+    "<show> (?:me )?(?:how|what) (?:it|that|this|everything|they) (?:all )?(?:looks?|reads?|is|are)(?: (?:like|now|"
+    "then|afterwards|after that))*",
+    "<show> (?:it|them)(?: to me)? (?:afterwards|after that|then|when (?:you are|you're) done)",
+)
+def _result(said: Said) -> Intent:
+    return Show(RESULT)
+
+
+@RULES.on(
     "how many <tests>(?: {y})?",
     "(?:count|number of) (?:the |all |my )*<tests>",
     "<show> (?:the )?(?:number|count) of (?:the |all |my )*<tests>",
@@ -238,7 +258,7 @@ def _search_tests(said: Said) -> Intent | None:
 
 
 @RULES.on(
-    "<show> {x}",
+    "<show> {x}(?: (?:to me|for me))?",
     "(?:what is|what's|what was) (?:in )?{x}",
     "what does {x} (?:say|ask|look like|contain|read|test)(?: (?:exactly|again|now))*",
     "(?:what is|what's|<show>) (?:the )?(?:content|contents|text|wording) of {x}",

@@ -21,7 +21,7 @@ from agent.models.offline.intents import (
     Talk,
 )
 from agent.models.offline.patterns import fit
-from agent.models.offline.reference import parse
+from agent.models.offline.reference import number, parse
 from agent.models.offline.rules.rule import RuleSet, Said
 from agent.models.offline.topics import family_of, sample_about, words_of
 from agent.models.offline.words import Phrase
@@ -119,14 +119,24 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
     if re.search(r"\b(?:first|second|third|last|final|fourth)\b", said.match.string[said.match.end("x") :]):
         return None
     quotes = part.quotes()
-    if (
-        part.quoted
-        and part.tokens[0].kind == "content"
-        and re.search(r"(?:tests|inputs|cases|prompts|questions|messages|examples)\b", head)
-    ):
+    around = head + said.match.string[said.match.end("x") :]
+    if part.tokens[0].kind != "quote" and _SEVERAL.search(around):
         listed = _items(part.said())
         if listed:
             return tuple(AddTest(item) for item in listed)
+        if lines := _lines(part.said()):
+            each = tuple(AddTest(line) for line in lines)
+            if _COUNTED.search(around) and _told_count(around) == len(lines):
+                return each
+            return Ask(
+                "I cannot tell whether each line is to be a test input.",
+                (
+                    Option(f"Add {len(lines)} test inputs, one a line", each, "each lines separate several"),
+                    Option(
+                        "Add one test input of all the lines", (AddTest(part.said()),), "one single whole"
+                    ),
+                ),
+            )
     if (
         quotes
         and len(quotes) > 1
@@ -191,6 +201,22 @@ _INTRODUCING = frozenset(
 )
 _BETWEEN = frozenset({"and", ",", "&", ";", "then", "-", "*", "•", "/", "|", "as", "well"})
 """What may stand between several quoted texts."""
+
+
+_SEVERAL = re.compile(r"\b(?:tests|inputs|cases|prompts|questions|messages|examples|samples|scenarios)\b")
+_COUNTED = re.compile(r"(?:^| )(?P<n>\d{1,2}|two|three|four|five|six|seven|eight|nine|ten) ")
+
+
+def _told_count(around: str) -> int:
+    """Return how many test inputs the words around a list speak of, or 0."""
+    match = _COUNTED.search(around)
+    return (number(match["n"]) or 0) if match else 0
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text of several, or an empty list: they may be one test input each."""
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    return [_unquoted(line) for line in lines] if 1 < len(lines) <= 50 else []
 
 
 def _items(text: str) -> list[str]:
@@ -356,6 +382,7 @@ def _of_test(said: Said, group: str, *, noun: bool = False) -> Reference | None:
     "(?:in|inside|within) {r} ,? ?(?:replace|swap|substitute|exchange|change|switch|turn|correct|"
     "fix|update) (?:the (?:word|words|phrase|text) )?{x} (?:with|by|to|for|into|- >|→) {y}",
     "(?:in|inside|within) {r} ,? ?(?:use|say|write|put) {y} instead of {x}",
+    "(?:in|inside|within) {r} ,? ?(?P<x>Q) (?:should|must|has to|needs to|is to) (?:be|read|say|become) (?P<y>Q)",
 )
 def _replace_in_test(said: Said) -> Intent | None:
     reference = _of_test(said, "r")

@@ -1,0 +1,115 @@
+"""What "it" means in a message: the one thing the exchange before was about, put in the place of the pronoun.
+
+Only a pronoun that directly follows the verb of the request is looked at, and only when the exchange before was
+about exactly one thing; in every other case the question which one is meant stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.models.offline.intents import (
+    AddTest,
+    AddText,
+    Ask,
+    ChangeTest,
+    CopyTest,
+    DeleteTests,
+    ExtendTest,
+    Intent,
+    Rename,
+    SetPrompt,
+    Show,
+    ShowTest,
+    Talk,
+)
+from agent.models.offline.mood import unwrap
+from agent.models.offline.patterns import expand
+from agent.models.offline.reference import TestInput, resolve
+from agent.models.offline.words import Phrase, Token, phrase
+
+_PRONOUN = (
+    r"(?P<it>it|that|this|that one|this one|the new one|(?:that|this|the new) (?:<test>|line|sentence|text))"
+)
+_ACTED_ON = re.compile(
+    expand(
+        f"(?:(?:<delete>|<change>|<show>|overwrite|copy|duplicate) {_PRONOUN}|"
+        f"(?:<add>) [QC] (?:to|at the (?:end|start|beginning) of) {_PRONOUN.replace('?P<it>', '?P<to>')}|"
+        f"(?:replace|change|swap) Q (?:with|by|to|for) Q in {_PRONOUN.replace('?P<it>', '?P<in>')})"
+        "(?! (?:back|all|off|up|over|out|in|on|is|was|about|one)(?: |$))(?= |$)"
+    )
+)
+_ASIDE = ("thanks", "comment", "hello")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The one thing an exchange was about, as words that name it: `the test` and, quoted, its id."""
+
+    words: tuple[str, ...]
+    quoted: str | None = None
+
+
+def told_by(
+    intents: Sequence[Intent], listed: Sequence[TestInput], created: str, before: Told | None
+) -> Told | None:
+    """Return what one exchange was about, or None when it was no single thing.
+
+    Args:
+        intents: what the person asked for.
+        listed: the test inputs as they were read in the exchange.
+        created: the id of the test input that was made, or "".
+        before: what the exchange before was about; thanks and the like do not change it.
+    """
+    if intents and all(isinstance(i, Talk) and i.subject in _ASIDE for i in intents):
+        return before
+    if len(intents) != 1:
+        return None
+    intent = intents[0]
+    if isinstance(intent, AddTest | CopyTest):
+        return Told(("the", "test"), created) if created else None
+    if isinstance(intent, ChangeTest | ExtendTest | ShowTest):
+        references = intent.references if isinstance(intent, ShowTest) else (intent.reference,)
+        places = resolve(references[0], listed) if len(references) == 1 else []
+        return Told(("the", "test"), listed[places[0]].id) if len(places) == 1 else None
+    if isinstance(intent, AddText):
+        return Told(("the", "text"), intent.text)
+    if isinstance(intent, Rename) or (isinstance(intent, Show) and intent.what == ("name",)):
+        return Told(("the", "name"))
+    if isinstance(intent, SetPrompt) or (isinstance(intent, Show) and intent.what == ("prompt",)):
+        return Told(("the", "prompt"))
+    return None
+
+
+def open_pronoun(intents: Sequence[Intent]) -> bool:
+    """Whether what was understood of a message leaves open what "it" is."""
+    return not intents or any(
+        isinstance(intent, Ask)
+        or (isinstance(intent, DeleteTests) and any(one.kind == "pronoun" for one in intent.references))
+        or (isinstance(intent, Show) and len(intent.what) == 3)
+        for intent in intents
+    )
+
+
+def put_in(message: str, told: Told) -> Phrase | None:
+    """Return the message with its pronoun replaced by what it means, or None when it has none to replace."""
+    if len(message) > 4000:
+        return None
+    whole = phrase(message)
+    bare = unwrap(whole).phrase
+    match = _ACTED_ON.match(bare.shadow)
+    if match is None:
+        return None
+    name = next(group for group in ("it", "to", "in") if match[group] is not None)
+    part = bare.group(match, name)
+    if part is None or not part.tokens:
+        return None
+    first, last = part.tokens[0], part.tokens[-1]
+    put = [Token("word", first.start, last.end, word) for word in told.words]
+    if told.quoted is not None:
+        put.append(Token("quote", first.start, last.end, "Q", told.quoted))
+    kept = [token for token in whole.tokens if token.end <= first.start]
+    rest = [token for token in whole.tokens if token.start >= last.end]
+    return Phrase(message, (*kept, *put, *rest))
