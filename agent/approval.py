@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from agent.task import Approval, Question
 from agent.tool import Tool
+from agent.tools.control import CONTROL
 from agent.tools.preview import HARMLESS, preview
 from agent.turns import thaw
 from personas import trust
@@ -60,7 +61,7 @@ class ApprovalRules:
         """Return whether a call of this tool is allowed, asked for, or not allowed."""
         if tool.name in self.overrides:
             return self.overrides[tool.name]
-        if self.policy == "auto" or tool.control or tool.name in HARMLESS:
+        if self.policy == "auto" or tool.name in HARMLESS or tool.name in CONTROL:
             return "allow"
         return "ask" if self.policy == "ask-all" or tool.destructive else "allow"
 

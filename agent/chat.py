@@ -288,7 +288,7 @@ class Chat:
     def begin_call(self, call: ToolCallTurn) -> None:
         """Note in the log that a call of `left_open` is about to act."""
         if self._session is not None:
-            self._session.started(call)
+            self._session.begin_left_open(call)
 
     # -- one run ---------------------------------------------------------------------------------------
 

@@ -238,13 +238,23 @@ class Session:
         if all(call.tool_use_id != result.tool_use_id for call in self.left_open):
             raise InvalidValue("The conversation went on meanwhile; nothing waits for this answer any more.")
         self.left_open = [call for call in self.left_open if call.tool_use_id != result.tool_use_id]
+        record = to_record(result)
         for index in range(len(self._recent) - 1, -1, -1):
             turn = self._recent[index]
             if isinstance(turn, ToolResultTurn) and turn.tool_use_id == result.tool_use_id:
-                self._unsaved = [record for record in self._unsaved if record.get("id") != turn.id]
                 self._recent[index] = result
+                self._unsaved = [record if one.get("id") == turn.id else one for one in self._unsaved]
                 break
-        self._write(to_record(result))
+        if record not in self._unsaved:
+            self._unsaved.append(record)
+        self._write(self._unsaved.pop())
+
+    def begin_left_open(self, call: ToolCallTurn) -> None:
+        """Note that a call that was left open is about to act after all; `settle` gives it its result."""
+        # What stands for the missing results is not written before that: the first result in a log counts.
+        held, self._unsaved = self._unsaved, []
+        self.started(call)
+        self._unsaved = held + self._unsaved
 
     def started(self, call: ToolCallTurn) -> None:
         """Note that a call is about to act."""
