@@ -120,17 +120,16 @@ class TaskRun:
         end: AgentEnd | None = None
         try:
             end = await self.chat.send(said, self._assignment(begin, asides))
-            self._ending = self._ending_of(end)
         except PersonaError as error:
-            self._ending = ("error", {"error_message": str(error)})
+            self._ending = ("error", {"error_message": str(error), "ended_at": self._ended_at or utc_now()})
+            if self._kept:
+                await self._keep_quietly(self._ended())
             if self.begun.done():
                 raise
             self.begun.set_exception(error)
         finally:
             unsubscribe()
             self._watch.halt()
-            if self._kept and self._ending is not None:
-                await self._keep_quietly(self._ended())
             if self._log is not None:
                 self._log.close()
         return end
@@ -223,7 +222,7 @@ class TaskRun:
 
     # -- what happens ----------------------------------------------------------------------------------
 
-    def _hear(self, event: Event) -> None:
+    def _hear(self, event: Event) -> Awaitable[None] | None:
         if isinstance(event, AgentStart):
             self._watch.go()
             if not self.begun.done():
@@ -248,6 +247,12 @@ class TaskRun:
             if event.tool_results and self.task.idle_steps:
                 self._change(idle_steps=0)
             self._log_quietly()
+        elif isinstance(event, AgentEnd) and not self.parked:
+            # While the conversation is still held: nobody finds a task at work on which nobody works.
+            self._watch.halt()
+            self._ending = self._ending_of(event)
+            return self._keep_quietly(self._ended())
+        return None
 
     def _hear_tool_end(self, event: ToolEnd) -> None:
         self._open.discard(event.call.id)

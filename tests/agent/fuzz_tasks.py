@@ -1,0 +1,300 @@
+"""Random tasks over several lives of a program: stop, reply, approval, leaving and crashes at every point.
+
+    python -m tests.agent.fuzz_tasks --runs 2000 --seed 1
+
+Each must follow the table of states, make valid requests only, make no call twice, lose nothing that was kept,
+and be found afterwards as something that can be gone on with.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import random
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from agent import run as agent_run
+from agent.agent import AgentBusy
+from agent.approval import ApprovalRules
+from agent.chat import Chat
+from agent.models.scripted import ScriptedModel
+from agent.task import AgentTask
+from agent.task_options import TaskOptions
+from agent.turns import to_record
+from personas.authorship import USER
+from personas.changes import EditPrompt
+from personas.errors import PersonaError
+from personas.home import open_home
+from personas.store import Store
+from tests.agent.scenario import _script
+from tests.agent.task_scenario import PROMPT, Disk, Life, run_in_place
+from tests.agent.test_task_conformance import broken_rules, started_calls
+from tests.agent.virtual_time import VirtualLoop
+
+WORDS = ("Words.", "More words.", "", "\ud800 odd", "long " * 30)
+REPLIES = ("the first", "once", "yes", "task", "always", "no", "no, not like that", "", "2", "odd \x1b[2J")
+
+
+class Broken(AssertionError):
+    """A task broke what must hold."""
+
+
+def fuzz_one(seed: int, folder: Path) -> str:
+    """Play the lives of one random task; return the state it was left in.
+
+    Raises:
+        Broken: something that must hold did not.
+    """
+    rng = random.Random(seed)
+    store = Store(open_home(folder / f"home{seed}"))
+    store.create("Kept", system_prompt=PROMPT, by=USER)
+    rules = ApprovalRules(
+        rng.choice(["auto", "ask-destructive", "ask-all"]),
+        {"undo": rng.choice(["ask", "deny"])} if rng.random() < 0.3 else {},
+    )
+    options = TaskOptions(
+        approval=rules,
+        max_steps=rng.choice([2, 5, 50]),
+        max_seconds=rng.choice([3.0, 1800.0]),
+        request_pause=rng.choice([0.0, 0.5]),
+        idle_steps=rng.choice([1, 3]),
+        begin_by_themselves=rng.random() < 0.2,
+    )
+    try:
+        for number in range(rng.randint(1, 4)):
+            loop = VirtualLoop()
+            run_in_place(_live(rng, store, options, number, loop), loop)
+        found = _look(store)
+    except Broken as broken:
+        raise Broken(f"seed {seed}: {broken}") from None
+    except Exception as error:
+        raise Broken(f"seed {seed}: {type(error).__name__}: {error}") from error
+    return found.status if found is not None else "none"
+
+
+async def _live(
+    rng: random.Random, store: Store, options: TaskOptions, number: int, loop: VirtualLoop
+) -> None:
+    answers = [_script(_parts(rng), rng.choice([0, 3])) for _ in range(rng.randint(1, 7))]
+    life = Life(store, "kept", options, answers)
+    crash: list[tuple[Disk, list[str]]] = []
+    patient = rng.random() < 0.8
+
+    over = False
+
+    def strike() -> None:
+        if not over:
+            _strike(rng, life, loop)
+
+    def die() -> None:
+        if not over:
+            crash.append((Disk.of(store, number), [turn.id for turn in life.chat.turns]))
+
+    def see(task: AgentTask) -> None:
+        if task.is_waiting and patient:
+            loop.call_later(rng.choice([0, 1, 9000]), lambda: _answer(rng, life, loop))
+        if rng.random() < 0.05:
+            raise RuntimeError("an observer")
+
+    life.runner.observe(see)
+    for _ in range(rng.choice([0, 0, 1, 2, 5])):
+        loop.at_tick(loop.ticks + rng.choice([2, 5, rng.randint(2, 60), rng.randint(2, 400)]), strike)
+    if rng.random() < 0.4:
+        loop.at_tick(loop.ticks + rng.choice([rng.randint(2, 60), rng.randint(2, 400)]), die)
+    for _ in range(rng.randint(1, 2)):
+        found = await life.runner.find(store, "kept")
+        work = loop.create_task(
+            life.begin(_what_to_do(rng, found), rng.choice(["Do it.", "once", "continue", "no"]))
+        )
+        await asyncio.wait({work}, timeout=30_000)
+        if not work.done():
+            ended = life.runner.park("kept") if rng.random() < 0.5 else life.runner.stop("kept")
+            if not ended:
+                life.runner.stop("kept")
+            await work
+        work.result()
+    for _ in range(30):
+        await asyncio.sleep(0)
+    over = True
+    await life.runner.close()
+    await _check_tasks()
+    if faults := broken_rules(life):
+        raise Broken("; ".join(faults))
+    if crash:
+        disk, kept = crash[0]
+        disk.restore()
+        _check_kept(store, kept)
+    elif not any(run.parked for run in life.runner._runs.values()):
+        _check_log(store, life)
+    _look(store)
+
+
+async def _check_tasks() -> None:
+    """Only what ignored its cancellation may still be there."""
+    for _ in range(20):
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        if not left - agent_run._left_behind:
+            break
+        await asyncio.sleep(0)
+    else:
+        raise Broken(f"tasks left behind: {left}")
+    for _ in range(5):
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+        await asyncio.sleep(0)
+
+
+def _what_to_do(rng: random.Random, found: AgentTask | None) -> str:
+    if rng.random() < 0.15:
+        return rng.choice(["task", "chat", "reply", "resume", "stop"])
+    if found is None or found.is_over:
+        return "task" if rng.random() < 0.8 else "chat"
+    return "reply" if found.is_waiting else "resume"
+
+
+def _strike(rng: random.Random, life: Life, loop: VirtualLoop) -> None:
+    """Something happens, between any two awaits of the program."""
+    kind = rng.choice(
+        ["stop", "answer", "answer", "leave", "steer", "later", "abort", "edit", "close", "again"]
+    )
+    if kind == "stop":
+        life.runner.stop("kept")
+    elif kind == "answer":
+        _answer(rng, life, loop)
+    elif kind == "leave":
+        life.runner.park("kept")
+    elif kind in ("steer", "later") and life.runner.is_live("kept"):
+        life.runner.steer("kept", "Mind the tone.", later=kind == "later")
+    elif kind == "abort":
+        life.chat.abort("fuzz")
+    elif kind == "edit":
+        try:
+            life.store.change("kept", EditPrompt("To the end.", "To the very end."), revision=None, by=USER)
+        except PersonaError:
+            return
+    elif kind == "close":
+        loop.create_task(life.runner.close())
+    elif kind == "again":
+        loop.create_task(_try(life.runner.start(life.chat, "Again.")))
+
+
+def _answer(rng: random.Random, life: Life, loop: VirtualLoop) -> None:
+    if life.runner.is_live("kept"):
+        loop.create_task(_try(life.runner.respond(life.chat, rng.choice(REPLIES))))
+
+
+async def _try(act: Any) -> None:
+    try:
+        await act
+    except (PersonaError, AgentBusy):
+        return
+
+
+def _check_kept(store: Store, before: list[str]) -> None:
+    """What was in the conversation when the program died is in it now."""
+    chat = Chat(store, "kept", ScriptedModel())
+    chat.load()
+    now = {turn.id for turn in [*chat.earlier(), *chat.turns]}
+    # The results of calls that were open are made anew each time the conversation is read.
+    missing = [turn_id for turn_id in before if turn_id not in now]
+    if len(missing) > 3:
+        raise Broken(f"turns are missing: {missing}")
+
+
+def _check_log(store: Store, life: Life) -> None:
+    """The log holds what was in memory, unless the task was left waiting."""
+    if any(task.is_waiting for task in life.seen[-1:]):
+        return
+    chat = Chat(store, "kept", ScriptedModel())
+    chat.load()
+    ours, theirs = ([to_record(turn) for turn in one.turns] for one in (life.chat, chat))
+    if ours != theirs[len(theirs) - len(ours) :]:
+        raise Broken("the log is what happened")
+
+
+def _look(store: Store) -> AgentTask | None:
+    """The task is something that can be gone on with; no call acted twice; the file is whole."""
+    from agent.task_found import read_task
+
+    tomllib.loads(store.path("kept").read_text(encoding="utf-8"))
+    found = read_task(store, "kept")
+    if found is not None and found.is_working:
+        raise Broken(f"nobody works on it, and it is {found.status}")
+    if store.session_of("kept") is not None:
+        started = started_calls(store, "kept")
+        if len(started) != len(set(started)):
+            raise Broken("a call acted twice")
+    return found
+
+
+def _parts(rng: random.Random) -> list[Any]:
+    """One random answer."""
+    parts: list[Any] = []
+    for _ in range(rng.choice([0, 1, 1, 2, 3])):
+        draw = rng.random()
+        if draw < 0.25:
+            parts.append(rng.choice(WORDS))
+        elif draw < 0.45:
+            parts.append({"call": "ask_user", "input": {"question": "Which?", "options": ["the first", "b"]}})
+        elif draw < 0.55:
+            parts.append({"call": "send_update", "input": {"text": "Half."}})
+        elif draw < 0.65:
+            parts.append({"pause": rng.choice([0, 0.1, 5])})
+        elif draw < 0.9:
+            call, given = rng.choice(
+                [
+                    ("edit_system_prompt", {"old": "Always.", "new": "Always. Really."}),
+                    ("edit_system_prompt", {"old": "nowhere", "new": ""}),
+                    ("create_test_input", {"content": "A test?"}),
+                    ("delete_test_input", {"id": "a-test"}),
+                    ("update_persona_name", {"name": "Other"}),
+                    ("undo", {}),
+                    ("get_persona", {}),
+                    ("begin_task", {}),
+                    ("unknown", {}),
+                ]
+            )
+            parts.append({"call": call, "input": given})
+        else:
+            parts.append({"call": "task_complete", "input": {"summary": "All done."}})
+    draw = rng.random()
+    if draw < 0.05:
+        parts.append({"fail": "server", "retryable": rng.random() < 0.5})
+    elif draw < 0.08:
+        parts.append({"raise": "boom"})
+    elif draw < 0.12:
+        parts.append({"hang": rng.choice([0, 1])})
+    elif draw < 0.18:
+        parts.append({"stop": rng.choice(["max_tokens", "refusal", "pause_turn", "end_turn"])})
+    return parts
+
+
+def main() -> int:
+    """Run from the command line; the first broken task ends it with its seed."""
+    parser = argparse.ArgumentParser(description="Fuzz tasks.")
+    parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    logging.getLogger("agent").setLevel(logging.CRITICAL)
+    states: Counter[str] = Counter()
+    began = time.perf_counter()
+    for seed in range(given.seed, given.seed + given.runs):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                states[fuzz_one(seed, Path(folder))] += 1
+            except Broken as broken:
+                print(broken, file=sys.stderr)
+                return 1
+    print(f"{given.runs} tasks in {time.perf_counter() - began:.1f} s, left as {dict(states)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
