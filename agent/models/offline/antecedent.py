@@ -19,7 +19,10 @@ from agent.models.offline.intents import (
     DeleteTests,
     ExtendTest,
     Intent,
+    Reference,
+    RemoveText,
     Rename,
+    ReplaceText,
     SetPrompt,
     Show,
     ShowTest,
@@ -87,10 +90,20 @@ def open_pronoun(intents: Sequence[Intent]) -> bool:
     """Whether what was understood of a message leaves open what "it" is."""
     return not intents or any(
         isinstance(intent, Ask)
-        or (isinstance(intent, DeleteTests) and any(one.kind == "pronoun" for one in intent.references))
+        or any(one.kind == "pronoun" for one in _references(intent))
         or (isinstance(intent, Show) and len(intent.what) == 3)
         for intent in intents
     )
+
+
+def _references(intent: Intent) -> tuple[Reference, ...]:
+    if isinstance(intent, DeleteTests | ShowTest):
+        return intent.references
+    if isinstance(intent, ChangeTest | ExtendTest | CopyTest):
+        return (intent.reference,)
+    if isinstance(intent, ReplaceText | RemoveText) and isinstance(intent.where, Reference):
+        return (intent.where,)
+    return ()
 
 
 def put_in(message: str, told: Told) -> Phrase | None:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.models.offline import content
+from agent.models.offline import content, speech
 from agent.models.offline.antecedent import Told, open_pronoun, put_in, told_by
 from agent.models.offline.draft import Call
 from agent.models.offline.grammar import is_request
@@ -156,7 +156,8 @@ def _said_it(step: Call | Answer, exchange: Exchange) -> bool:
 def _replay(
     exchange: Exchange, understood: Understood, tools: Collection[str], earlier: Sequence[Exchange]
 ) -> Call | Answer:
-    plan = make_plan(understood, tools, [one.said for one in earlier])
+    helped = any(speech.gave_help(one.answered) for one in earlier)
+    plan = make_plan(understood, tools, [one.said for one in earlier], helped)
     try:
         step = next(plan)
         for identity, name in exchange.calls:

@@ -19,6 +19,7 @@ from agent.models.offline.intents import (
     Intent,
     Option,
     RemoveText,
+    Rename,
     ReplaceText,
     SearchPrompt,
     Show,
@@ -27,7 +28,7 @@ from agent.models.offline.intents import (
     Talk,
     Undo,
 )
-from agent.models.offline.mood import EDITING, mood_of, unwrap, without_reason, without_weak_tail
+from agent.models.offline.mood import EDITING, mood_of, ungerund, unwrap, without_reason, without_weak_tail
 from agent.models.offline.patterns import LONGEST, fit
 from agent.models.offline.reference import parse as parse_reference
 from agent.models.offline.rules import CHANGING, READING, VAGUE
@@ -57,9 +58,9 @@ def parse(sentence: Phrase) -> tuple[Intent, ...] | None:
         return told or (hold,)
     placed = _place_first(plain.phrase)
     made = apply(CHANGING, _object_first(placed), plain.asked)
-    if brief is not None and (made is None or isinstance(made[0], Ask)):
+    if brief is not None and (made is None or isinstance(made[0], DeleteThing | Ask)):
         taken = apply(CHANGING, brief, plain.asked)
-        made = taken if taken and isinstance(taken[0], _TAKING) else made
+        made = taken if taken and isinstance(taken[0], (*_TAKING, Rename)) else made
     if shorter is not None and (made is None or isinstance(made[0], DeleteThing | Ask)):
         less = apply(CHANGING, shorter, plain.asked)
         made = less if made is None or is_request(less) else made
@@ -76,6 +77,10 @@ def _shown_before(phrase: Phrase) -> tuple[Intent, ...] | None:
     """Read "before I delete the code test, show it to me": what is only shown may come with any clause."""
     match = fit(
         "(?:before|after|once|when|while|since|because|as) (?:i|we|you|i'll|we'll) (?P<c>.+?) , {x}", phrase
+    ) or fit(
+        "(?:before|after|when|while) (?P<c>(?:deleting|removing|dropping|changing|editing|updating|replacing|"
+        "renaming) .+?) ,? ?(?P<x><show> .+)",
+        phrase,
     )
     rest = phrase.group(match, "x") if match else None
     if match is None or rest is None:
@@ -84,11 +89,9 @@ def _shown_before(phrase: Phrase) -> tuple[Intent, ...] | None:
     made = apply(READING, shown, False)
     if not made or not all(isinstance(intent, Show | ShowTest | ShowSpot | SearchPrompt) for intent in made):
         return None
-    clause = phrase.group(match, "c")
-    acted = fit(
-        "(?:(?:want|decide|choose|will|can|should|do|may|to) )*(?:<delete>|<change>) {r}", clause or rest
-    )
-    meant = clause.group(acted, "r") if acted and clause is not None else None
+    clause = ungerund(phrase.group(match, "c") or rest)
+    acted = fit("(?:(?:want|decide|choose|will|can|should|do|may|to) )*(?:<delete>|<change>) {r}", clause)
+    meant = clause.group(acted, "r") if acted else None
     references = parse_reference(meant)
     if references and re.search(r"\b(?:it|that|this|them|that one)\b", shown.shadow):
         return (ShowTest(references),)

@@ -20,7 +20,7 @@ _FILLERS = (
     "additionally|furthermore|in addition|besides|moreover|and also|and|but|plus"
     "|after that|afterwards|oh|yes|yeah|yep|sure|agent|assistant|buddy|friend|my friend|mate|quick|"
     "quickly|quick one|one more thing|another thing"
-    "|oops|whoops|uh oh|ah|argh|ugh|hm|my bad|my mistake|ok so|real quick"
+    "|basically|essentially|honestly|literally|oops|whoops|uh oh|ah|argh|ugh|hm|my bad|my mistake|ok so|real quick"
     "|listen|look|good morning|good evening|good afternoon|instead(?! of)|again|once more|btw|by "
     "the way|i say|question|for this persona|for the persona|if possible"
     "|if you can|if you could|if you please|if you don't mind|if you would|when you can|when you "
@@ -82,7 +82,7 @@ _VERBS = (
     + "|rename|undo|call|prepend"
 )
 EDITING = (
-    f"(?:ever |now |yet |just |actually |really |even |you )*(?:{_VERBS}|touch|do|worry|bother|"
+    f"(?:ever |under any circumstances |in any case |now |yet |just |actually |really |even |you )*(?:{_VERBS}|touch|do|worry|bother|"
     f"forget|hesitate|mind|think"
     "|mess|reset|move|lose|apply|continue|proceed|go|stop|ask|save|hide|dare|you)\\b"
 )
@@ -115,7 +115,7 @@ _GERUNDS = {
     "replacing": "replace", "swapping": "swap", "updating": "update", "setting": "set", "showing": "show",
     "listing": "list", "telling": "tell", "giving": "give", "creating": "create", "making": "make",
     "undoing": "undo", "reverting": "revert", "prepending": "prepend", "writing": "write", "reading": "read",
-    "dropping": "drop", "getting": "get", "erasing": "erase", "displaying": "display", "printing": "print",
+    "dropping": "drop", "editing": "edit", "getting": "get", "erasing": "erase", "displaying": "display", "printing": "print",
 }  # fmt: skip
 
 _CHANGE_WORDS = (
@@ -131,7 +131,7 @@ _NEGATED = re.compile(
     "|(?:you|we|i) (?:do not|don't|needn't|need not|shouldn't|should not|mustn't|must not|can't|"
     "cannot|won't|will not|would not|wouldn't)(?: (?:have|need|want|wish|like))*(?: you)?(?: to)? "
     "(?!need the|want the|need that|want that)"
-    f"(?:ever |now |yet |just |actually |really )?(?:{_CHANGE_WORDS})\\b"
+    f"(?:ever |under any circumstances |in any case |now |yet |just |actually |really )?(?:{_CHANGE_WORDS})\\b"
     "|(?:i'd|i would) (?:rather|prefer)(?: that)?(?: you| we)? (?:not|didn't|don't)"
     "|(?:please )?(?:stop|avoid|refrain from|hold off(?: on)?|wait with|quit) (?:[^ ]+ing)\\b"
     "|(?:keep|leave) (?:all |just )*(?:the |my )?(?:others?|rest|other [^ ]+)(?: ones?)?"
@@ -246,12 +246,12 @@ def unwrap(phrase: Phrase) -> Plain:
     for _ in range(12):
         head = " ".join(token.norm for token in phrase.tokens[:14])
         if match := _GERUND.match(head + " "):
-            phrase = _ungerund(_cut(phrase, match.end()))
+            phrase = ungerund(_cut(phrase, match.end()))
             asked = True
         elif match := _ASKED.match(head):
             phrase, asked = _cut(phrase, match.end()), True
         elif (match := _WISH.match(head)) or (match := _STEP_WORD.match(head)):
-            phrase = _ungerund(_cut(phrase, match.end()))
+            phrase = ungerund(_cut(phrase, match.end()))
         elif ((match := _GREETING_WITH_NAME.match(head)) and len(phrase) > 3) or (
             (match := _LEAD.match(head)) and match.end() and match.end() < len(head)
         ):
@@ -277,7 +277,7 @@ def without_weak_tail(phrase: Phrase) -> Phrase | None:
 
 _REASON_TAIL = re.compile(
     "(?: ,| ;| -)? (?:"
-    "(?:because|since|as|'cause|cause|cuz|coz|so that|before|in case|so) "
+    "(?:because|since|as|'cause|cause|cuz|coz|so that|before|so) "
     "(?:it|it's|they|they're|that|that's|this|i|i'm|we|there|there's)\\b[^:]*"
     "|(?<=[,;-] )(?:i|we) (?:really |just )?(?:do not|don't|am not|are not|aren't|no longer) (?:really )?"
     "(?:need|use|want|like|have (?:any |a )?(?:use|need) for) (?:it|that|this|them|those|these|that one)"
@@ -299,7 +299,8 @@ def without_reason(phrase: Phrase) -> Phrase | None:
     return None if _TURNS_ROUND.search(match.group()) else _cut_tail(phrase, match.start())
 
 
-def _ungerund(phrase: Phrase) -> Phrase:
+def ungerund(phrase: Phrase) -> Phrase:
+    """Return "deleting the test" as "delete the test"; other phrases as they are."""
     if not phrase.tokens or phrase.tokens[0].norm not in _GERUNDS:
         return phrase
     first = phrase.tokens[0]

@@ -88,17 +88,20 @@ def _reads(intent: Intent) -> tuple[str, ...]:
     return ()
 
 
-def make_plan(understood: Understood, tools: Collection[str], earlier: Sequence[str] = ()) -> Plan:
+def make_plan(
+    understood: Understood, tools: Collection[str], earlier: Sequence[str] = (), helped: bool = False
+) -> Plan:
     """Return the plan for what was understood.
 
     Args:
         understood: the steps of the message.
         tools: names of the tools the request offers; no other is called.
         earlier: what the person said before in this conversation, oldest first.
+        helped: whether this conversation holds the whole help already.
     """
     intents = understood.intents
     if understood.unclear or not intents:
-        return Answer(speech.not_understood(understood.unclear, bool(intents)))
+        return Answer(speech.not_understood(understood.unclear, bool(intents), helped))
     for k, intent in enumerate(intents):
         if isinstance(intent, Ask):
             return _question(intent, intents, k)
@@ -111,7 +114,8 @@ def make_plan(understood: Understood, tools: Collection[str], earlier: Sequence[
     ]
     if blocking and len(intents) > 1:
         return Answer(
-            "I have not begun, because one part of your request is beyond me. " + speech.talked(blocking[0])
+            "I have not begun, because one part of your request is beyond me. "
+            + speech.talked(blocking[0], helped=helped)
         )
     reads = [tool for intent in intents for tool in _reads(intent)]
     undoes = ["undo"] if any(isinstance(intent, Undo) for intent in intents) else []
@@ -137,7 +141,7 @@ def make_plan(understood: Understood, tools: Collection[str], earlier: Sequence[
             f"{lead}I could not read the persona: `{failed.tool}` reported: "
             f"{speech.quote(failed.output, 400)}. {'Nothing else' if done else 'Nothing'} was changed."
         )
-    return (yield from _carry_out(intents, draft, tools, done, earlier))
+    return (yield from _carry_out(intents, draft, tools, done, earlier, helped))
 
 
 def _carry_out(
@@ -146,13 +150,14 @@ def _carry_out(
     tools: Collection[str],
     done: list[str],
     earlier: Sequence[str],
+    helped: bool,
 ) -> Plan:
     work: list[Call | Done] = []
     if len(intents) > 1:
         intents = tuple(prepare.pinned(intent, draft) for intent in intents)
     for k, intent in enumerate(intents):
         if isinstance(intent, Talk):
-            work.append(Done(speech.talked(intent, earlier)))
+            work.append(Done(speech.talked(intent, earlier, helped)))
         elif isinstance(intent, Hold):
             work.append(
                 Done(

@@ -18,6 +18,10 @@ WHAT_I_AM = (
     "without a neural "
     "model. I am not the persona and cannot speak as it; I change its file when you ask in plain words."
 )
+PASTED = (
+    "I have not set up the key you wrote here, and a message stands in the log of this conversation: "
+    "replace that key by a new one if others can read this computer."
+)
 SKILLS = """I understand requests such as:
 
 - rename it to "Sunny"
@@ -94,8 +98,28 @@ def asked(ask: Ask, lead: str = "") -> str:
     return text
 
 
-def not_understood(unclear: Sequence[str], also: bool) -> str:
-    """Return the answer when a step is not understood and so nothing was done."""
+AGAIN = "Say “help” for what I understand and how to connect a real model."
+"""What stands for the long help once it was given in a conversation."""
+
+
+def with_help(lead: str, helped: bool) -> str:
+    """Return an answer with the help at its end: whole the first time, one sentence after it was given."""
+    return f"{lead} {AGAIN}" if helped else f"{lead}\n\n{SKILLS}\n\n{CONNECT}"
+
+
+def gave_help(answered: str) -> bool:
+    """Whether an answer held the whole help."""
+    return " ".join(SKILLS.split()) in " ".join(answered.split())
+
+
+def not_understood(unclear: Sequence[str], also: bool, helped: bool = False) -> str:
+    """Return the answer when a step is not understood and so nothing was done.
+
+    Args:
+        unclear: the steps that were not understood, in the person's words.
+        also: whether other steps were understood.
+        helped: whether the conversation holds the whole help already.
+    """
     shown = ", ".join(quote(text, 80) for text in unclear[:3])
     lead = f"I did not understand {shown}" if shown else "I did not understand that"
     rest = (
@@ -103,6 +127,8 @@ def not_understood(unclear: Sequence[str], also: bool) -> str:
         if also
         else ", so I have changed nothing."
     )
+    if helped:
+        return with_help(f"{lead}{rest} I am rule-based, without a neural model.", helped)
     return f"{lead}{rest}\n\n{WHAT_I_AM} {SKILLS}\n\n{CONNECT}"
 
 
@@ -136,8 +162,14 @@ def held(hold: Hold) -> str:
     )
 
 
-def talked(talk: Talk, earlier: Sequence[str] = ()) -> str:
-    """Return the answer to a sentence that only wants words. `earlier`: what the person said before, oldest first."""
+def talked(talk: Talk, earlier: Sequence[str] = (), helped: bool = False) -> str:
+    """Return the answer to a sentence that only wants words.
+
+    Args:
+        talk: what it is about.
+        earlier: what the person said before, oldest first.
+        helped: whether the conversation holds the whole help already; "help" gives it whole all the same.
+    """
     subject = talk.subject
     if subject == "hello":
         return f"Hello! {WHAT_I_AM} Say “help” for what I understand."
@@ -146,7 +178,8 @@ def talked(talk: Talk, earlier: Sequence[str] = ()) -> str:
     if subject == "help":
         return f"{SKILLS}\n\nI am rule-based and offline, without a neural model. {CONNECT}"
     if subject == "connect":
-        return f"I am the embedded offline assistant, without a neural model. {CONNECT}"
+        pasted = f"\n\n{PASTED}" if re.search(r"sk-[A-Za-z]", talk.detail) else ""
+        return f"I am the embedded offline assistant, without a neural model. {CONNECT}{pasted}"
     if subject == "thanks":
         return "You are welcome."
     if subject == "farewell":
@@ -170,9 +203,9 @@ def talked(talk: Talk, earlier: Sequence[str] = ()) -> str:
     if subject == "persona-voice":
         return f"I cannot answer as the persona. {WHAT_I_AM} Nothing was changed.\n\n{CONNECT}"
     if subject == "creative":
-        return (
+        told = (
             "That takes judgement about language, and I am rule-based, without a neural model: I put exact "
-            "words in place and "
-            f"invent none. Nothing was changed.\n\n{SKILLS}\n\n{CONNECT}"
+            "words in place and invent none. Nothing was changed."
         )
+        return with_help(told, helped)
     return "All right."

@@ -7,7 +7,7 @@ so "rename it to Salt and Pepper" stays whole and "rename it to Salt and delete 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.models.offline.grammar import is_request, parse
 from agent.models.offline.intents import (
@@ -24,8 +24,8 @@ from agent.models.offline.intents import (
     Show,
     Talk,
 )
-from agent.models.offline.mood import mood_of, strip_fillers, without_reason
-from agent.models.offline.patterns import LONGEST
+from agent.models.offline.mood import mood_of, strip_fillers, unwrap, without_reason
+from agent.models.offline.patterns import LONGEST, fit
 from agent.models.offline.words import Phrase, Token
 
 MOST_CUTS = 40
@@ -73,7 +73,17 @@ _BARE = frozenset(
         "everything",
         "both",
         "tests",
+        "test",
+        "input",
+        "inputs",
+        "examples",
         "prompt",
+        "system",
+        "instructions",
+        "title",
+        "status",
+        "overview",
+        "summary",
     ]
 )
 _ABBREVIATIONS = frozenset(
@@ -218,6 +228,8 @@ def bare_show(piece: Phrase, made: tuple[Intent, ...] | None) -> bool:
 def _cut_sentence(sentence: Phrase) -> list[Step]:
     """Cut one sentence at its connectors, from the right, where what follows is a request."""
     whole = parse(sentence)
+    if whole is None and (located := _cut_located(sentence)):
+        return located
     if whole and (isinstance(whole[0], Hold) or (mood_of(sentence) is not None and not is_request(whole))):
         return _cut_negation(sentence, whole)
     if whole and all(
@@ -261,10 +273,48 @@ def _cut_sentence(sentence: Phrase) -> list[Step]:
     return [Step(left, made), *steps]
 
 
+def _cut_located(sentence: Phrase) -> list[Step] | None:
+    """Cut "in the prompt, replace 'a' with 'b' and 'c' with 'd'": the place holds for every step."""
+    match = fit("(?:in|inside|within) <prompt> ,? ?{x}", unwrap(sentence).phrase)
+    rest = unwrap(sentence).phrase.group(match, "x") if match else None
+    if rest is None:
+        return None
+    steps = _cut_sentence(rest)
+    made = [intent for step in steps for intent in step.intents or (Hold("question"),)]
+    if len(steps) < 2 or not all(isinstance(i, ReplaceText | RemoveText | AddText) for i in made):
+        return None
+    if any(isinstance(i, ReplaceText | RemoveText) and i.where not in (None, "prompt") for i in made):
+        return None
+    return [
+        Step(
+            step.phrase,
+            tuple(
+                replace(i, where="prompt") if isinstance(i, ReplaceText | RemoveText) else i
+                for i in step.intents or ()
+            ),
+        )
+        for step in steps
+    ]
+
+
 def _gives_reason(sentence: Phrase, end: int, left: Phrase) -> bool:
     """Whether the left side is only why: "I want to see how it copes with grief, so add …"."""
     between = {token.norm for token in sentence.tokens[end : end + 3]}
-    return bool(between & _THEREFORE) and not _SECOND_THOUGHT.search(left.shadow)
+    if _SECOND_THOUGHT.search(left.shadow):
+        return False
+    if between & _THEREFORE:
+        return True
+    asked = " ".join(token.norm for token in sentence.tokens[end + 1 : end + 6])
+    return bool(_NARRATED.match(strip_fillers(left).shadow) and _ASKS.match(asked))
+
+
+_NARRATED = re.compile(
+    "i(?:'m| am| was|'ve been| have been|'ve| have)?(?: just| currently| only)? (?:looking|reading|playing|testing|"
+    "trying|working|using|going (?:over|through)|having|looked|read|tried|tested|had a look)\\b"
+)
+_ASKS = re.compile(
+    "(?:please|could you|can you|would you|will you|maybe|i'd like|i would like|i want|let's|lets)\\b"
+)
 
 
 def _stands_alone(piece: Phrase, made: tuple[Intent, ...] | None) -> bool:

@@ -43,7 +43,7 @@ _SAYS = (
     "(?:(?:saying|that says|that say|that reads|that asks|which says|which asks|which reads|asking|"
     "reading|with the text|with the content|with content|with text|with the words|with the "
     "question|with the prompt|with the message|containing|that goes|as follows|like this|with|"
-    "called|content) )?(?:(?:this|following|these|the following) )?(?:[:,;=-] )*"
+    "called|content) )?(?:(?:this|following|these|the following|below|here) )?(?:[:,;=-] )*"
 )
 _LISTS = "(?:<the>(?:<tests>|list of <tests>|test list|set of <tests>|collection of <tests>|list))"
 
@@ -124,17 +124,17 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
         listed = _items(part.said())
         if listed:
             return tuple(AddTest(item) for item in listed)
-        if lines := _lines(part.said()):
+        if lines := _lines(part.said()) or _commaed(part):
             each = tuple(AddTest(line) for line in lines)
             if _COUNTED.search(around) and _told_count(around) == len(lines):
                 return each
             return Ask(
-                "I cannot tell whether each line is to be a test input.",
+                "I cannot tell where one test input ends and the next begins.",
                 (
-                    Option(f"Add {len(lines)} test inputs, one a line", each, "each lines separate several"),
                     Option(
-                        "Add one test input of all the lines", (AddTest(part.said()),), "one single whole"
+                        f"Add {len(lines)} test inputs, {_quoted(lines)}", each, "each lines separate several"
                     ),
+                    Option("Add all of it as one test input", (AddTest(part.said()),), "one single whole"),
                 ),
             )
     if (
@@ -143,17 +143,17 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
         and all(t.kind in ("quote", "newline") or t.norm in _BETWEEN for t in part.tokens)
     ):
         return tuple(AddTest(quote) for quote in quotes)
-    others = [token for token in part.tokens if token.kind not in ("quote", "mark")]
+    others = [token for token in part.tokens if token.kind not in ("quote", "mark", "content", "newline")]
     if len(quotes) == 1 and not part.quoted and all(token.norm in _INTRODUCING for token in others):
         return AddTest(quotes[0])
     if part.quoted:
         text = content.clean_block(part.said())
-        if vague := re.fullmatch(
-            r"(?:something|anything|a question|one) (?:about|on) (.{2,60})", text, re.IGNORECASE
-        ):
-            topic = vague.group(1).rstrip(".!? ")
-            return AddTest(sample_about(topic), topic)
         inner = content.again(text)
+        if vague := fit("(?:something|anything|a question|one) (?:about|on) {t}", inner):
+            subjects = inner.group(vague, "t")
+            topics = [content.topic_of(piece) for piece in _subjects(subjects, False)] if subjects else []
+            named = [topic for topic in topics if topic]
+            return tuple(AddTest(sample_about(topic), topic) for topic in named) if named else None
         if len(inner.quotes()) > 1 and inner.tokens[0].kind == "quote":
             several = all(t.kind in ("quote", "newline") or t.norm in _BETWEEN for t in inner.tokens)
             return tuple(AddTest(quote) for quote in inner.quotes()) if several else None
@@ -197,6 +197,16 @@ _INTRODUCING = frozenset(
         "just",
         "simply",
         "this",
+        "these",
+        "following",
+        "below",
+        "two",
+        "three",
+        "lines",
+        "line",
+        "sentence",
+        "sentences",
+        "message",
     ]
 )
 _BETWEEN = frozenset({"and", ",", "&", ";", "then", "-", "*", "•", "/", "|", "as", "well"})
@@ -217,6 +227,20 @@ def _lines(text: str) -> list[str]:
     """Return the lines of a text of several, or an empty list: they may be one test input each."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     return [_unquoted(line) for line in lines] if 1 < len(lines) <= 50 else []
+
+
+def _commaed(part: Phrase) -> list[str]:
+    """Return the pieces between the commas of one line that is no sentence, or an empty list."""
+    text = part.said()
+    if (part.quotes() and not part.quoted) or re.search(r"[.!?:\"“”\n]", text[:-1]):
+        return []
+    pieces = [piece.strip() for piece in re.split(r"[,;] *(?:and )?| and ", text) if piece.strip()]
+    return pieces if len(pieces) > 1 else []
+
+
+def _quoted(texts: list[str]) -> str:
+    shown = ", ".join(f"“{text[:40]}”" for text in texts[:4])
+    return shown + (", …" if len(texts) > 4 else "")
 
 
 def _items(text: str) -> list[str]:
@@ -244,6 +268,7 @@ def _add_test_named(said: Said) -> Intent | None:
 @RULES.on(
     "(?:<add>) (?:a|another|one more)(?: new)? one (?:[:,-] |saying |that says |that asks )+{xq}",
     "(?:<add>) {xq} as (?:a |another )(?:new )?one(?: instead)?",
+    "(?:<add>|use|have) {xq} (?:instead|in its place|in place of (?:it|that|them))",
 )
 def _add_one(said: Said) -> Intent | None:
     return AddTest(content.clean_block(said.text("x")), ANOTHER)
@@ -430,6 +455,8 @@ def _extend_test(said: Said) -> Intent | None:
     "let {r} (?:be|say|read|ask) {x}",
     "{r} (?::|=|- >|→) {x}",
     "instead of {r} (?:, )?(?:use|put|have|take) {xq}",
+    "(?:<change>|overwrite) {r} [,;:.-] (?:it|this|that|the (?:text|content)) (?:should|must|shall|needs to|has "
+    "to|ought to)(?: now| rather| just| simply)* (?:be|say|read|ask|become)(?: :)? {xq}",
 )
 def _change_test(said: Said) -> Intent | None:
     reference = _of_test(said, "r")

@@ -80,7 +80,12 @@ _talk(
     "better |other |different |neural |online |another |smarter |api |anthropic |claude |local "
     ")*(?:model|api|api key|key|llm|claude|sonnet|opus|haiku|ollama|gpt|ai|server|endpoint)(?: "
     "{y})?",
-    "(?:{x} )?(?:api key|anthropic_api_key|anthropic - api - key|base_url|base url)(?: {y})?",
+    "(?:{x} )?(?:api key|api-key|anthropic_api_key|anthropic - api - key|base_url|base url)(?: {y})?",
+    "(?:set|add|put|enter|give|use|store|paste|save|where (?:do|can|should) i (?:put|set|enter|add|paste)|here "
+    "is|here's) (?:you )?(?:in )?(?:my|the|a|an) (?:[^ ]+ )?(?:key|token)(?: {y})?",
+    "(?:how|where) (?:do|can|could|should|would) (?:i|we) (?:log in|login|sign in|authenticate|choose (?:a|the|another) "
+    "model|change the model|pick a model|get a (?:real|better) model)(?: {y})?",
+    "(?:{x} )?(?:sk - ant - |sk-ant-).*",
 )
 _talk(
     TALK,
@@ -95,6 +100,7 @@ _talk(
 _talk(
     TALK,
     "farewell",
+    "call (?:it|this) (?:quits|a day|a night|even)",
     "(?:bye|goodbye|good bye|see you|see ya|good night|quit|exit|later|see you later|bye bye|/ "
     "(?:quit|exit))(?: [^ ]+)?",
 )

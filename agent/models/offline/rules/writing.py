@@ -214,6 +214,10 @@ def _insert(said: Said) -> Intent | None:
     "<prompt> (?:should|must|shall|needs to|has to|ought to)(?: also| now)* (?P<p>start|begin|end|"
     "close|finish) with {x}",
     "(?:make|have|let) <prompt> (?P<p>start|begin|end|close|finish) with {x}",
+    f"<prompt> (?:should|must|shall|needs to|has to|ought to)(?: also| additionally| now)* (?:say|mention|include|"
+    f"contain|state|have) {{xq}} {_EDGE}",
+    "(?:make|set|put) {xq} (?:as )?(?:the |its )(?:new |very )*(?P<p>first|opening|last|final|closing) "
+    "(?:line|sentence|rule)(?: (?:of|in) <prompt>)?",
     "(?P<p>prepend) {x}(?: (?:to|in|at|before) <prompt>)?",
     "(?P<p>prepend) to <prompt> (?:: )?{x}",
     "(?P<p>first|last) line of <prompt> should be {xq}",
