@@ -11,11 +11,12 @@ from typing import Literal
 
 from textual.binding import Binding
 
-Where = Literal["anywhere", "prompt", "personas", "tests", "chat"]
+Where = Literal["anywhere", "prompt", "personas", "tests", "chat", "output"]
 
 HEADINGS: dict[Where, str] = {
     "anywhere": "Anywhere",
     "chat": "Chat bar",
+    "output": "Reading the agent's output (Ctrl+O, Ctrl+O)",
     "prompt": "Prompt and test input editors",
     "personas": "Persona list",
     "tests": "Test inputs",
@@ -96,6 +97,12 @@ TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
     ("chat", "up, down", "Messages you sent before"),
     ("chat", "pageup, pagedown", "Scroll the agent's output"),
     ("chat", "/", "Commands, with Tab to complete"),
+    ("output", "j, k", "Next and previous turn"),
+    ("output", "enter, d", "Open or close it: input, output, diff"),
+    ("output", "y", "Copy it"),
+    ("output", "u", "Undo the agent's last run"),
+    ("output", "/, n, N", "Find, next, previous"),
+    ("output", "end", "Follow the end again"),
     ("prompt", "ctrl+z, ctrl+y", "Undo, redo; the agent's runs among them"),
     ("personas", "j, k, enter", "Down, up, open"),
     ("tests", "j, k", "Down, up"),
@@ -118,8 +125,21 @@ def bindings(where: Where) -> list[Binding]:
     ]
 
 
+READING = [
+    ("j k", "turns"),
+    ("Enter", "open"),
+    ("y", "copy"),
+    ("u", "undo"),
+    ("/", "find"),
+    ("End", "follow"),
+]
+"""What the footer shows while the output is read."""
+
+
 def footer(where: Where) -> list[tuple[str, str]]:
     """Return (key, word) of what the footer shows in one part of the screen."""
+    if where == "output":
+        return READING
     return [
         (key_name(command.keys.split(",")[0]), command.short)
         for command in COMMANDS

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from personas.errors import Conflict, InvalidValue, NothingToUndo, PersonaError, UnknownPersona
 from tui.draft import Clash, meet
 from tui.widgets.text_editor import Step, TextEditor
-from tui.workspace import Look, Workspace
+from tui.workspace import Look, Saved, Workspace
 
 if TYPE_CHECKING:
     from personas.persona import Persona
@@ -58,6 +58,7 @@ class Editing:
         self._look = Look(workspace.store)
         self._openings = 0
         self._choosing = False
+        self._put_off: str | None = None
 
     # -- state ------------------------------------------------------------------------------------------
 
@@ -232,51 +233,87 @@ class Editing:
             return
         try:
             stored = await self.workspace.save_test_input(persona.id, input_id, base, text)
-            if isinstance(stored, Clash):
-                chosen = await self._desk.choose(stored, "Yours", "On disk")
-                text = stored.theirs if chosen is None else chosen
-                stored = await self.workspace.save_test_input(persona.id, input_id, stored.theirs, text)
         except InvalidValue as error:
-            await self._keep_as_new(persona.id, text, error)
+            await self._keep_as_new(persona.id, text, f"{error} What you typed is kept as a new one.")
             return
         except PersonaError as error:
             self._desk.tell(f"Not saved: {error}", error=True)
             return
-        if self.id != persona.id or isinstance(stored, Clash):
+        if isinstance(stored, Clash):
+            self._desk.start(self._choose_test(persona.id, input_id, stored))
+        else:
+            self._stored_test(input_id, text, stored)
+
+    def _stored_test(self, input_id: str, sent: str, stored: Saved) -> None:
+        """Show what is stored of a test input now, unless something else was typed meanwhile."""
+        if self.id != stored.persona.id:
             return
         tests = self._desk.tests
-        if tests.shown == input_id and tests.editor.raw == text:
-            tests.editor.mark_saved(text)
+        if tests.shown == input_id and tests.editor.raw == sent:
+            tests.editor.take(stored.text, None)
+            tests.editor.mark_saved(stored.text)
         self.take(stored.persona)
 
-    async def _keep_as_new(self, persona_id: str, text: str, reason: PersonaError) -> None:
-        """What was typed has lost its test input: it becomes one of its own."""
-        from personas.changes import AddTestInput
-
-        try:
-            persona = await self.workspace.change(persona_id, AddTestInput(text))
-        except PersonaError:
-            self._desk.tell(f"Not saved: {reason}", error=True)
-            return
-        self._desk.tell(f"{reason} What you typed is kept as a new one.")
-        self.take(persona)
-
-    async def choose(self) -> None:
-        """Show both texts where they touch, and store what the person chooses."""
-        clash = self._desk.prompt.clash
-        if clash is None or self._choosing:
+    async def _choose_test(self, persona_id: str, input_id: str, clash: Clash) -> None:
+        """Show both contents where they touch and store what is chosen; put off, yours becomes a new test input."""
+        if self._choosing:
             return
         self._choosing = True
         try:
             chosen = await self._desk.choose(clash, "Yours", "On disk")
         finally:
             self._choosing = False
-        editor = self._desk.prompt
-        if chosen is None or editor.clash is None:
+        tests = self._desk.tests
+        if self.id == persona_id and tests.shown == input_id:
+            tests.editor.show(clash.theirs)
+        if chosen is None:
+            await self._keep_as_new(persona_id, clash.ours, "Both are kept: yours as a new test input.")
             return
-        theirs = editor.clash.theirs
+        stored = await self.workspace.save_test_input(persona_id, input_id, clash.theirs, chosen)
+        if isinstance(stored, Clash):
+            await self._keep_as_new(
+                persona_id, chosen, "It changed once more; yours is kept as a new test input."
+            )
+        else:
+            self._stored_test(input_id, clash.theirs, stored)
+
+    async def _keep_as_new(self, persona_id: str, text: str, why: str) -> None:
+        """What was typed has no place in its test input: it becomes one of its own."""
+        from personas.changes import AddTestInput
+
+        try:
+            persona = await self.workspace.change(persona_id, AddTestInput(text))
+        except PersonaError as error:
+            self._desk.tell(f"Not saved: {error}", error=True)
+            return
+        self._desk.tell(why)
+        self.take(persona)
+
+    async def choose(self, *, asked: bool = False) -> None:
+        """Show both texts where they touch, and store what the person chooses.
+
+        Args:
+            asked: the person asks for it; else a clash that was put off is not shown again.
+        """
+        clash = self._desk.prompt.clash
+        if clash is None or self._choosing or (clash.theirs == self._put_off and not asked):
+            return
+        persona_id = self.id
+        self._choosing = True
+        try:
+            chosen = await self._desk.choose(clash, "Yours", "On disk")
+        finally:
+            self._choosing = False
+        editor = self._desk.prompt
+        if chosen is None:
+            self._put_off = clash.theirs
+        if chosen is None or editor.clash is None or self.id != persona_id:
+            return
+        newest = editor.clash.theirs  # an agent may have gone on meanwhile
         editor.take(chosen, None)
-        editor.mark_saved(theirs)
+        editor.mark_saved(clash.theirs)
+        if newest != clash.theirs:
+            editor.absorb(newest, None)
         self._desk.show_state()
         await self.save()
 

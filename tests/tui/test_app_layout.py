@@ -93,8 +93,7 @@ async def test_resizing_back_and_forth_while_the_agent_answers(tmp_path: Path) -
         await p.until(lambda: "word word" in drawn(p.app.screen))
 
 
-@pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
-@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+@pytest.mark.parametrize(("theme", "size"), [("textual-dark", (80, 24)), ("textual-light", (140, 40))])
 async def test_hostile_text_is_only_text_everywhere(
     tmp_path: Path, theme: str, size: tuple[int, int]
 ) -> None:

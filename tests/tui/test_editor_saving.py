@@ -246,3 +246,53 @@ async def test_a_paste_of_escapes_is_kept_and_never_drawn_raw(tmp_path: Path) ->
         drawn = "".join(s.text for y in range(5) for s in p.prompt.render_line(y))
         assert "\x1b" not in drawn
         assert "[/]" in drawn
+
+
+TESTED = 'name = "T"\n[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n'
+
+
+@pytest.mark.parametrize(
+    ("key", "contents"),
+    [
+        ("1", ["Mine What is 2+2?"]),
+        ("2", ["Theirs 2+2?"]),
+        ("escape", ["Theirs 2+2?", "Mine What is 2+2?"]),
+    ],
+)
+async def test_a_test_input_changed_on_both_sides_is_chosen_and_no_word_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, contents: list[str]
+) -> None:
+    from personas.changes import UpdateTestInput
+
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    store = make_store(tmp_path, {"t": TESTED})
+    async with program(store) as p:
+        await p.press("f4", "enter")
+        await p.write("Mine ")
+        p.main.editing.take(store.change("t", UpdateTestInput("sum", "Theirs 2+2?"), revision=None, by=USER))
+        assert p.main.tests.editor.raw == "Mine What is 2+2?"
+        await p.press("escape")
+        await p.dialog(ChooseText)
+        await p.press(key)
+        await p.until(lambda: [t.content for t in store.get("t").test_inputs] == contents)
+        await p.until(lambda: not p.main.tests.editor.unsaved)
+        assert p.main.tests.editor.raw in contents
+
+
+async def test_a_conflict_put_off_is_not_shown_again_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        await p.press("f3")
+        await p.write("my ")
+        p.main.editing.take(store.change("one", SetPrompt("its line\n"), revision=None, by=USER))
+        await p.press("escape")
+        await p.dialog(ChooseText)
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        await p.main.editing.flush()
+        await p.pilot.pause(0.1)
+        assert p.app.screen is p.main
+        assert p.state == "conflict"

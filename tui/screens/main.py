@@ -289,7 +289,9 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         """Show in the last line what keys do where the focus is."""
         place: Where = "anywhere"
         chain = self.focused.ancestors_with_self if self.focused else []
-        if self.personas in chain:
+        if self.conversing.reading:
+            place = "output"
+        elif self.personas in chain:
             place = "personas"
         elif self.tests.rows in chain:
             place = "tests"

@@ -236,7 +236,7 @@ class MainActions(Screen[None]):
         if editing is None or editing.persona is None:
             return
         if editing.state == "conflict":
-            await editing.choose()
+            await editing.choose(asked=True)
             return
         await editing.flush()
         title, diff = await editing.last_change()
