@@ -24,6 +24,7 @@ from agent.approval import (
 )
 from agent.chat import Chat
 from agent.events import AgentEnd
+from agent.limits import shorten
 from agent.models.stalls import Clock
 from agent.task import AgentTask, Mode, Question, move
 from agent.task_found import give_up, make_call, read_task, stored_question, write_task
@@ -267,12 +268,14 @@ class AgentTaskRunner:
 
     async def close(self, seconds: float = 5.0) -> None:
         """End everything for a program that ends: waiting tasks stay waiting on disk, working ones are stopped."""
-        for run in self._runs.values():
-            if not run.park():
-                run.stop("the program was left")
-        running = [self._ends[persona_id] for persona_id in self._runs]
-        if running:
-            await asyncio.wait(running, timeout=seconds)
+        for persona_id in (*self._runs, *self._beginning):
+            if not self.park(persona_id):
+                self.stop(persona_id, "the program was left")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._runs or self._beginning:
+                    running = [self._ends[persona_id] for persona_id in self._runs]
+                    await (asyncio.wait(running) if running else asyncio.sleep(0.01))
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -300,7 +303,7 @@ class AgentTaskRunner:
         except (BrokenFile, InvalidValue, OutsideHome):
             return  # the conversation it waits in cannot be opened: a new one begins
         if left is not None and left.is_waiting:
-            asked = left.pending_question or "its question"
+            asked = shorten(left.pending_question or "its question", 200)
             raise TaskWaits(
                 f"A task about {chat.persona_id} waits for your answer: {asked} Answer it with `persona reply "
                 f'{chat.persona_id} "…"`, or stop it with --stop.'

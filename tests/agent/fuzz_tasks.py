@@ -142,7 +142,7 @@ async def _check_tasks() -> None:
         left = asyncio.all_tasks() - {asyncio.current_task()}
         if not left - agent_run._left_behind:
             break
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
     else:
         raise Broken(f"tasks left behind: {left}")
     for _ in range(5):

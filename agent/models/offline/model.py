@@ -20,6 +20,7 @@ from agent.models.base import (
 )
 from agent.models.offline.dialogue import next_step
 from agent.models.offline.plan import Answer
+from agent.models.offline.task import as_call, as_conversation
 
 _FEW_WORDS = re.compile(r"\S*\s*(?:\S+\s*)?")
 _LONGEST_DELTA = 200
@@ -52,7 +53,10 @@ class OfflineModel:
     async def stream(self, request: Request) -> AsyncIterator[BlockEvent]:
         """Answer one request; see `agent.models.base.Model`."""
         try:
-            step = next_step(request.messages, {tool.name for tool in request.tools})
+            tools = {tool.name for tool in request.tools}
+            step = next_step(as_conversation(request.messages), tools)
+            if isinstance(step, Answer):
+                step = as_call(step, tools)
         except Exception as error:  # noqa: BLE001 - a model never raises; a fault of ours is told as one
             told = f"The offline model stumbled over this request ({type(error).__name__}); put it in other words."
             yield Failed(ModelError("client", told))
