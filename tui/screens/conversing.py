@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tui.editing import Editing
     from tui.remembered import Remembered
     from tui.screens.main import MainScreen
+    from tui.widgets.agent_panel import AgentPanel
 
 
 class Conversing(PanelWatch):
@@ -42,13 +43,18 @@ class Conversing(PanelWatch):
         self._shown: str | None = None
         self.settled = asyncio.Event()
 
-    async def begin(self, editing: Editing) -> str:
-        """The home is open: conversations can be. Returns the id of the persona that was open last."""
-        self._editing = editing
+    async def recall(self, editing: Editing) -> str:
+        """The home is open: read what is remembered of it; returns the id of the persona that was open last."""
         from tui.remembered import recall
 
+        self._editing = editing
         self._remembered = await editing.workspace.call(recall, editing.workspace.store.home)
         self._drafts = {**self._remembered.drafts}
+        return self._remembered.persona_id
+
+    def begin(self, panel: AgentPanel) -> None:
+        """The panel is there: conversations can be."""
+        self.attach(panel)
         self._panel.delay = self._screen.program.settings.panel_seconds
         if self._screen.program.model_name == OFFLINE:
             self._bar.set_hint(
@@ -56,7 +62,6 @@ class Conversing(PanelWatch):
             )
         self._talks = Talks(self._make_chat, on_event=self._hear, on_end=self._ended)
         self.sync()
-        return self._remembered.persona_id
 
     async def remember(self) -> None:
         """Store which persona is open and what is written but not sent, if that changed."""

@@ -148,10 +148,6 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
     async def _begin(self) -> None:
         """After the first paint: open the home, list the personas, show one, then read the rest."""
         gc.enable()
-        panel = await asyncio.to_thread(_load_panel)
-        self.conversing.attach(panel)
-        await self.settings.fill()
-        await self.query_one("#stage").mount(panel)
         store = await self.program.open_home()
         if store is None:
             return
@@ -160,15 +156,21 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         from tui.listing import Listing
         from tui.workspace import Workspace
 
-        self.editing = Editing(self, Workspace(store))
+        editing = Editing(self, Workspace(store))
         self._listing = Listing(store)
-        self.deeds = Deeds(self, self.editing)
-        last = await self.conversing.begin(self.editing)
-        ids = await self.editing.workspace.ids()
+        ids = await editing.workspace.ids()
         self.personas.show_ids(ids)
+        last = await self.conversing.recall(editing)
         first = self._wanted or (last if last in ids else ids[0] if ids else None)
+        self.editing, self.deeds = editing, Deeds(self, editing)
         if first is not None:
-            await self.open_persona(first)
+            await editing.open(first)
+        panel = await asyncio.to_thread(_load_panel)
+        await self.query_one("#stage").mount(panel)
+        await self.settings.fill()
+        self.conversing.begin(panel)
+        if editing.id is not None:
+            await self.conversing.show(editing.id)
         self.conversing.settled.set()
         self.show_state()
         self.set_interval(LOOK_EVERY, self._look)

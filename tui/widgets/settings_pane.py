@@ -43,6 +43,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
     def __init__(self, id: str = "settings") -> None:
         super().__init__(id=id)
         self._stored = {field: "" for field, _, _ in FIELDS}
+        self._shown: Persona | None = None
         self.border_title = "Settings"
 
     async def fill(self) -> None:
@@ -53,6 +54,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
             Horizontal(LiteralLabel(title), Field(hint=hint, id=f"setting-{field}"), classes="setting")
             for field, title, hint in FIELDS
         )
+        self.show(self._shown, fresh=True)
 
     def field(self, name: str) -> Field:
         """Return one field."""
@@ -65,7 +67,11 @@ class SettingsPane(VerticalScroll, can_focus=False):
 
     def show(self, persona: Persona | None, *, fresh: bool = False) -> None:
         """Show a persona's settings; a field being typed in keeps its text unless `fresh`."""
+        self._shown = persona
         stored = _values(persona)
+        if not self.children:
+            self._stored = stored
+            return
         for name, value in stored.items():
             field = self.field(name)
             if fresh or field.raw == self._stored[name] or field.raw == value:
@@ -99,7 +105,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
 
     def unsaved(self) -> list[tuple[str, str]]:
         """Return (field, value) of every field that differs from what is stored."""
-        if self.field("name").disabled:
+        if not self.children or self.field("name").disabled:
             return []
         values = {name: self.field(name).raw.strip() for name in self._stored}
         return [(name, value) for name, value in values.items() if value != self._stored[name]]
