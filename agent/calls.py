@@ -200,6 +200,7 @@ class _Runner:
         tool = entry.tool
         assert tool is not None and entry.input is not None, "preflight comes first"
         run = self._run
+        most = run.config.limits.max_output if tool.max_output is None else tool.max_output
         context = ToolContext(
             run_id=run.id,
             call_id=entry.turn.id,
@@ -210,7 +211,7 @@ class _Runner:
             value: Any = tool.execute(entry.input, context)
             if isinstance(value, Awaitable):
                 value = await value
-            output = as_output(value, run.config.limits.max_output)
+            output = as_output(value, most)
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is its result
             output = _error(describe(error))
         hook = run.config.after_tool_call
@@ -220,7 +221,7 @@ class _Runner:
             answer = hook(self._hook_context(entry, output))
             if isinstance(answer, Awaitable):
                 answer = await asyncio.wait_for(answer, run.config.limits.hook_timeout)
-            return output if answer is None else as_output(answer, run.config.limits.max_output)
+            return output if answer is None else as_output(answer, most)
         except Exception as error:  # noqa: BLE001 - a hook of the application
             return _error(f"The call ran, but the check after it failed ({describe(error)}).")
 

@@ -65,6 +65,7 @@ class Tool:
         destructive: asks for approval under the policy `ask-destructive`.
         control: runs after its siblings, alone (`task_complete`, `ask_user`).
         timeout: seconds until it is cancelled, or None.
+        max_output: characters of its output that are kept, where the run's limit does not suit it.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Tool:
     destructive: bool = False
     control: bool = False
     timeout: float | None = None
+    max_output: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,12 @@ def check_base_url(url: str) -> ModelError | None:
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
+    if usable and ("@" in parts.netloc or parts.query):
+        # The transport would send them in place of the key, and they would be named in every message.
+        message = (
+            "The base URL must have no user, password or query in it; give the key as ANTHROPIC_API_KEY."
+        )
+        return ModelError("client", message)
     if usable and url.isprintable() and " " not in url:
         return None
     shown = "".join(char for char in hide_secrets(url) if char.isprintable())[:100]

@@ -22,6 +22,8 @@ LONGEST_DIFF = 4_000
 """Characters of a diff that go to the model; the whole diff stays in the details."""
 
 
+WHOLE = 40_000_000
+"""Characters of an output that is never cut: half of a prompt is worse than none, and a file has its own limit."""
 ATTEMPTS = 8
 """How often a change is made again because somebody else wrote first."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from agent.tool import NoInput, Tool, ToolContext, ToolOutput
-from agent.tools.base import Desk, Stale, as_json, confirm, fail
+from agent.tools.base import WHOLE, Desk, Stale, as_json, confirm, fail
 from personas.changes import EditPrompt, SetName, SetPrompt
 from personas.errors import PersonaError
 
@@ -87,6 +87,7 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
             "Read the persona",
             NoInput,
             get_persona,
+            max_output=WHOLE,
         ),
         Tool(
             "update_persona_name",

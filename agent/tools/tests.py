@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from agent.tool import NoInput, Tool, ToolContext, ToolOutput
-from agent.tools.base import Desk, as_json, confirm, fail
+from agent.tools.base import WHOLE, Desk, as_json, confirm, fail
 from personas.changes import AddTestInput, DeleteTestInput, UpdateTestInput
 from personas.errors import InvalidValue, PersonaError
 from personas.persona import Persona, TestInput
@@ -73,6 +73,7 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
             "List the test inputs",
             NoInput,
             list_test_inputs,
+            max_output=WHOLE,
         ),
         Tool(
             "get_test_input", "Read one test input by its id.", "Read a test input", IdInput, get_test_input

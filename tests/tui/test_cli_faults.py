@@ -266,3 +266,116 @@ def test_a_home_cannot_choose_a_server_or_a_key(place: Workplace, server: Messag
     (place.home / "config.toml").write_text(f'base_url = "{server.url}"\n', encoding="utf-8")
     assert place.run("chat", "optimist", "Hello, who are you?").returncode == 0
     assert server.requests == []
+
+
+def shell(
+    place: Workplace, line: str, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run `persona` inside a line of shell, `P` standing for it."""
+    command = line.replace("P ", f"'{sys.executable}' -m tui ", 1)
+    return subprocess.run(
+        ["bash", "-c", command], capture_output=True, env=place.environment(env), timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    "command", ["list", "show optimist", "chat optimist hi", "chat optimist hi --json", "--help"]
+)
+def test_a_stdout_that_was_closed_before_is_a_reader_that_went_away(place: Workplace, command: str) -> None:
+    place.run("list")
+    done = shell(place, f"P {command} >&-")
+    assert done.returncode == 141 and done.stderr == b""
+
+
+@pytest.mark.parametrize("command", ["list", "show optimist", "--help", "chat optimist hi --json"])
+def test_a_stdout_on_a_full_disk_fails_in_one_line(place: Workplace, command: str) -> None:
+    place.run("list")
+    done = shell(place, f"P {command} > /dev/full")
+    assert "No space left" in only_line(done)
+
+
+def test_an_answer_that_cannot_be_written_is_a_failure_that_says_what_was_done_is_saved(
+    place: Workplace,
+) -> None:
+    done = shell(place, "P chat optimist 'Change the name to Sunny' > /dev/full")
+    assert "what was done is saved" in only_line(done)
+    assert place.store.get("optimist").name == "Sunny"
+
+
+def test_closed_stdin_and_stderr_are_no_accident(place: Workplace) -> None:
+    place.run("list")
+    assert "empty" in only_line(shell(place, "P chat optimist - <&-"))
+    done = shell(place, "P chat optimist 'Change the name to Sunny' 2>&-")
+    assert done.returncode == 0 and b"Sunny" in done.stdout
+
+
+def test_a_message_that_is_not_utf_8_is_refused_and_one_that_is_survives_any_locale(place: Workplace) -> None:
+    place.run("list")
+    assert "UTF-8" in only_line(shell(place, "P chat optimist $'rename it to \"caf\\xe9\"'"))
+    assert place.store.get("optimist").name == "Optimist"
+    env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert shell(place, "P chat optimist 'rename it to \"Ünï 日本\"'", env).returncode == 0
+    assert place.store.get("optimist").name == "Ünï 日本"
+
+
+def test_a_message_of_absurd_size_is_refused_before_anything_happens(place: Workplace) -> None:
+    place.run("list")
+    assert "characters" in only_line(place.run("chat", "optimist", "-", stdin="a\n" * 2_500_000))
+    assert place.store.session_of("optimist") is None
+
+
+def test_secrets_in_a_url_are_refused_and_never_shown(place: Workplace) -> None:
+    env = {
+        "PERSONA_MODEL": "",
+        "ANTHROPIC_API_KEY": "k",
+        "ANTHROPIC_BASE_URL": "http://someone:hunter2secret@127.0.0.1:1/?key=alsosecret",
+    }
+    for arguments in (
+        ["doctor"],
+        ["doctor", "--online"],
+        ["chat", "optimist", "hi"],
+        ["--debug", "doctor", "--json"],
+    ):
+        done = place.run(*arguments, env=env)
+        assert done.returncode == 1
+        assert b"hunter2" not in done.stdout + done.stderr and b"alsosecret" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("delay", [0.08, 0.15, 0.25, 0.4])
+def test_ctrl_c_while_it_starts_still_ends_a_json_stream(place: Workplace, delay: float) -> None:
+    place.run("list")
+    done = shell(
+        place, f"timeout --preserve-status -s INT {delay} '{sys.executable}' -m tui chat optimist hi --json"
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    if done.returncode == 0:
+        assert lines[-1]["type"] == "done"  # it was faster than the signal
+        return
+    if not lines and b"/tui/" not in done.stderr:
+        return  # Python itself was not up yet; nothing of ours had begun
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == 130
+    assert (lines[-1]["type"], lines[-1]["stop_reason"]) == ("done", "cancelled")
+
+
+def test_a_damaged_session_is_told_in_a_few_lines(place: Workplace) -> None:
+    place.run("chat", "optimist", "hi")
+    session = place.store.home.sessions / f"{place.store.session_of('optimist')}.jsonl"
+    with open(session, "ab") as file:
+        file.write(b"\xff\n{broken\n" * 200)
+    for arguments in (["history", "optimist"], ["chat", "optimist", "hi"], ["doctor"]):
+        done = place.run(*arguments)
+        assert done.returncode == 0
+        assert len(done.stderr.splitlines()) + done.stdout.decode().count("could not be read") < 8
+
+
+def test_a_large_prompt_is_read_whole_and_edited(place: Workplace) -> None:
+    place.run("list")
+    path = place.home / "personas" / "large.toml"
+    path.write_text(
+        'name = "L"\nsystem_prompt = """\n' + "some words here\n" * 70_000 + '"""\n', encoding="utf-8"
+    )
+    done = place.run("chat", "large", 'add "The end." to the system prompt')
+    assert done.returncode == 0, done.stderr
+    prompt = place.store.get("large").system_prompt
+    assert prompt.count("some words here") == 70_000 and prompt.rstrip().endswith("The end.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 def main() -> None:
     """Run `persona` with the arguments of this process and exit with its code."""
-    from tui.cli.boundary import run
-
+    try:
+        from tui.cli.boundary import run
+    except KeyboardInterrupt:  # pressed while Python still reads the program
+        raise SystemExit(130) from None
     run()

@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from personas.errors import PersonaError
 from tui.cli.complaints import complain, redact
+from tui.cli.output import ClosedOutput, drop_stdout
 
 FAILED, USAGE, INTERRUPTED, READER_GONE = 1, 2, 130, 141
 
@@ -22,12 +25,10 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command line, print what went wrong in one line, and exit."""
     from tui.cli.group import persona
 
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-    arguments = sys.argv[1:] if arguments is None else arguments
+    _mend_streams()
+    arguments = [as_text(argument) for argument in (sys.argv[1:] if arguments is None else arguments)]
     try:
-        code = persona.main(args=list(arguments), prog_name="persona", standalone_mode=False)
+        code = persona.main(args=arguments, prog_name="persona", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
@@ -40,8 +41,14 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
         complain(error.format_message())
     except (KeyboardInterrupt, click.Abort):
         code = INTERRUPTED
+        _end_json_stream(arguments)
     except BrokenPipeError:
         code = READER_GONE
+    except OSError as error:
+        code = FAILED
+        complain(f"{error.strerror or error}; is stdout writable, and its disk not full?")
+        _write_traceback(arguments)
+        drop_stdout()
     except PersonaError as error:
         code = FAILED
         complain(str(error))
@@ -63,6 +70,37 @@ def _write_traceback(arguments: Sequence[str]) -> None:
     sys.stderr.write(redact(traceback.format_exc()))
 
 
+def as_text(argument: str) -> str:
+    """Return an argument whose bytes are UTF-8 as that text, whatever the locale made of it."""
+    try:
+        return os.fsencode(argument).decode("utf-8")
+    except UnicodeError:
+        return argument  # no UTF-8: the commands refuse it where it matters
+
+
+def _mend_streams() -> None:
+    """Have streams where the caller closed them, and none that fails on a character it cannot say."""
+    if sys.stdin is None:
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - for the life of the process
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = ClosedOutput()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _end_json_stream(arguments: Sequence[str]) -> None:
+    """Give a JSON stream its last line when Ctrl+C came before there was anything to print."""
+    asked = "--json" in arguments and any(word in arguments for word in ("chat", "reply"))
+    if asked and "tui.cli.conversing" not in sys.modules:
+        from agent.models.base import Usage
+        from tui.cli.output import emit
+
+        emit({"type": "done", "stop_reason": "cancelled", "usage": Usage().to_record()})
+
+
 def _leave(code: int) -> NoReturn:
     """Exit without the interpreter's own complaint about a stdout that is gone."""
     try:
@@ -71,5 +109,5 @@ def _leave(code: int) -> NoReturn:
         code = READER_GONE if isinstance(sys.exc_info()[1], BrokenPipeError) else FAILED
         if code == FAILED:
             complain("cannot write to stdout; is the disk full?")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        drop_stdout()
     sys.exit(code)

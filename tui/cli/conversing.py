@@ -8,8 +8,9 @@ import signal
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, NoReturn
 
-from personas.errors import InvalidValue, PersonaError
+from personas.errors import InvalidValue, PersonaError, StorageError
 from tui.cli.answers import Answers
+from tui.cli.output import summarise
 
 if TYPE_CHECKING:
     from agent.chat import Chat
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 CANCELLED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 FAILED, WAITS, READER_GONE = 1, 3, 141
+
+LONGEST_MESSAGE = 4_000_000
+"""Characters of one message; a megabyte of prompt fits, a file sent by mistake does not."""
 
 Act = Callable[["AgentTaskRunner", "Chat"], Awaitable["AgentTask"]]
 
@@ -53,7 +57,7 @@ def converse(
         chat.clear()
     else:
         chat.load()
-    for problem in chat.problems:
+    for problem in summarise(chat.problems):
         printer.notice(problem)
 
     async def go() -> int:
@@ -99,6 +103,10 @@ class _Talk:
             printer.finish(end)
         if printer.reader_gone:
             _leave_quietly()
+        if printer.unwritable is not None:
+            raise StorageError(
+                f"cannot write to stdout: {printer.unwritable.strerror}; what was done is saved"
+            )
         if self._received and (self._waits or (end is not None and end.outcome == "cancelled")):
             return CANCELLED[self._received[0]]
         return WAITS if self._waits or end is None else exit_code(end)
@@ -173,13 +181,17 @@ def exit_code(end: AgentEnd) -> int:
 
 def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
     """Make the printer, run `action` with it, and print what kept it from beginning; return the exit code."""
+    from agent.events import AgentEnd
     from tui.cli.stream import JsonPrinter, TextPrinter
 
     printer: Printer = JsonPrinter() if as_json else TextPrinter()
     try:
         return action(printer)
+    except KeyboardInterrupt:  # before the run could hear of it
+        printer.finish(AgentEnd(run_id="", seq=0, at=0.0, turns=(), outcome="cancelled"))
+        return CANCELLED[signal.SIGINT]
     except PersonaError as error:
-        if not as_json:
+        if not as_json or printer.unwritable is not None:
             raise
         from tui.cli.complaints import redact
 
@@ -199,6 +211,13 @@ def message_of(argument: str) -> str:
         argument = read_stdin()
     if not argument.strip():
         raise InvalidValue("the message is empty; say what to change")
+    if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
+        raise InvalidValue("the message is not UTF-8 text")
+    if len(argument) > LONGEST_MESSAGE:
+        raise InvalidValue(
+            f"the message has {len(argument):,} characters; {LONGEST_MESSAGE:,} are the most. Put a long text into the "
+            "file with `persona edit`"
+        )
     return argument
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -13,7 +14,10 @@ import click
 
 from personas.errors import PersonaError
 from tui.cli.group import Invocation
-from tui.cli.output import emit, say
+from tui.cli.output import emit, say, summarise
+
+LEAST_SPACE = 1024 * 1024
+"""Free bytes below which a change may fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,10 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
     root = store.home.root
     if not os.access(store.home.personas, os.W_OK):
         yield Finding("problem", "home", f"{root} is read-only; personas can be read but not changed")
+    elif shutil.disk_usage(root).free < LEAST_SPACE:
+        yield Finding(
+            "problem", "home", f"the disk of {root} is full; nothing can be changed until there is room"
+        )
     else:
         yield Finding("ok", "home", f"{root}, {len(personas)} personas")
     for persona in personas:
@@ -123,7 +131,7 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
             _session, _turns, problems = read_history(store, persona.id)
         except PersonaError as error:
             problems = [str(error)]
-        for problem in problems:
+        for problem in summarise(problems):
             yield Finding("note", f"conversation of {persona.id}", problem)
 
 
@@ -139,7 +147,12 @@ def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:
             "ok", "model", "offline, embedded; set ANTHROPIC_API_KEY or base_url to connect another"
         )
         return
-    server = where.base_url or "Anthropic's API"
+    from agent.models.endpoint import check_base_url, hide_secrets
+
+    server = hide_secrets(where.base_url) if where.base_url else "Anthropic's API"
+    if where.base_url and (wrong := check_base_url(where.base_url)) is not None:
+        yield Finding("problem", "model", wrong.message)
+        return
     key = f"key from {where.source}" if where.source else "no key"
     level: Literal["ok", "problem"] = "ok" if where.source or where.base_url else "problem"
     advice = "" if level == "ok" else "; set ANTHROPIC_API_KEY, or use --model offline"

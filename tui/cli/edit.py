@@ -38,7 +38,13 @@ def edit(invocation: Invocation, persona_id: str) -> None:
     before = store.get(persona_id)
     old = store.text(persona_id)
     draft = write_draft(store, persona_id, old)
-    run_editor(draft)
+    try:
+        run_editor(draft)
+    except EditorFailed as error:
+        if read_draft(draft) != old:
+            raise EditorFailed(f"{error}; your text is kept in {draft}") from None
+        draft.unlink()
+        raise EditorFailed(f"{error}; nothing was changed") from None
     new = read_draft(draft)
     if new == old:
         draft.unlink()
@@ -115,4 +121,4 @@ def run_editor(path: Path, env: Mapping[str, str] | None = None) -> None:
         raise EditorFailed(f"cannot run {named}: {error.strerror}; set EDITOR to your editor") from None
     if done.returncode != 0:
         sys.stderr.flush()
-        raise EditorFailed(f"{named} ended with exit code {done.returncode}; your text is kept in {path}")
+        raise EditorFailed(f"{named} ended with exit code {done.returncode}")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-from tui.sanitise import sanitise
+from tui.sanitise import one_line, sanitise
+
+LONGEST_CELL = 100
+"""Terminal cells of one entry of a table; `--json` has the whole."""
 
 
 def say(text: str = "", *, end: str = "\n") -> None:
@@ -23,7 +29,7 @@ def columns(rows: list[tuple[str, ...]]) -> list[str]:
     """Return the rows as lines with aligned columns, by what the terminal shows of each text."""
     from rich.cells import cell_len
 
-    clean = [[" ".join(sanitise(cell).split()) for cell in row] for row in rows]
+    clean = [[one_line(cell, LONGEST_CELL) for cell in row] for row in rows]
     widths = [max(cell_len(row[index]) for row in clean) for index in range(len(clean[0]))] if clean else []
     return [
         "  ".join(
@@ -31,3 +37,44 @@ def columns(rows: list[tuple[str, ...]]) -> list[str]:
         ).rstrip()
         for row in clean
     ]
+
+
+def summarise(problems: Sequence[str], most: int = 3) -> list[str]:
+    """Return the first problems, and one line for the rest of them."""
+    shown = list(problems[:most])
+    if len(problems) > most:
+        shown.append(f"{len(problems) - most} more things in this conversation could not be read.")
+    return shown
+
+
+def drop_stdout() -> None:
+    """Throw away what is still buffered for a stdout that cannot be written, so that nothing raises at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    with contextlib.suppress(OSError, ValueError):  # a stdout without a descriptor buffers nothing
+        os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+class ClosedOutput:
+    """Stands for a stdout that was closed before the program began: every write says so."""
+
+    encoding = "utf-8"
+
+    def write(self, _text: str) -> int:
+        """Raise what a closed pipe raises."""
+        raise BrokenPipeError
+
+    def flush(self) -> None:
+        """Nothing is buffered."""
+
+    def isatty(self) -> bool:
+        """It is no terminal."""
+        return False
+
+    def fileno(self) -> int:
+        """It has no descriptor.
+
+        Raises:
+            OSError: always.
+        """
+        raise OSError("stdout is closed")

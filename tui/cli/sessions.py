@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.output import emit, say
+from tui.cli.output import emit, say, summarise
 
 
 @click.command()
@@ -25,7 +25,7 @@ def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     from tui.cli.transcript import transcript
 
     session_id, turns, problems = read_history(invocation.store, persona_id)
-    for problem in problems:
+    for problem in summarise(problems):
         complain(problem)
     if as_json:
         emit({"session_id": session_id, "turns": [to_record(turn) for turn in turns]}, indent=2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,6 +11,7 @@ from agent.events import AgentEnd, Event, ModelNotice, RetryWait, TurnDelta, Tur
 from agent.models.base import Usage
 from agent.tools.control import CONTROL
 from agent.turns import AssistantTextTurn, NoticeTurn, ThinkingTurn, ToolCallTurn, ToolResultTurn, thaw
+from tui.cli.output import drop_stdout
 from tui.sanitise import Sanitiser, one_line, sanitise
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ class Printer(Protocol):
     """Prints the events of one run."""
 
     reader_gone: bool
+    unwritable: OSError | None
     on_reader_gone: Callable[[], None]
 
     def feed(self, event: Event) -> None:
@@ -52,10 +53,11 @@ class Printer(Protocol):
 
 
 class _Output:
-    """Writes to stdout until its reader goes away; then says so once and drops the rest."""
+    """Writes to stdout until its reader goes away or the disk is full; then says so once and drops the rest."""
 
     def __init__(self) -> None:
         self.reader_gone = False
+        self.unwritable: OSError | None = None
         self.on_reader_gone: Callable[[], None] = lambda: None
         self._muted = False
 
@@ -64,15 +66,17 @@ class _Output:
         self._muted = True
 
     def _write(self, text: str) -> None:
-        if self.reader_gone or self._muted or not text:
+        if self.reader_gone or self.unwritable or self._muted or not text:
             return
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
-        except BrokenPipeError:
-            self.reader_gone = True
-            # What is still buffered must not raise again when the interpreter flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                self.reader_gone = True
+            else:
+                self.unwritable = error
+            drop_stdout()
             self.on_reader_gone()
 
 
@@ -261,7 +265,7 @@ class TextPrinter(_Output):
         self._end_line()
         if end.outcome == "failed":
             self.fail(end.error.message if end.error else "the run failed")
-        elif end.outcome != "completed":
+        elif end.outcome != "completed" and not (self.reader_gone or self.unwritable):
             self._aside(f"({STOP_REASONS.get(end.outcome, end.outcome)})")
 
     def fail(self, message: str) -> None:

@@ -1,0 +1,34 @@
+"""No test sees or touches the person's own settings, homes, keys or terminal."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_OURS = ("ANTHROPIC_BASE_URL", "PERSONA_MODEL", "PERSONA_HOME", "NO_COLOR", "TEXTUAL_THEME")
+_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_of_the_person() -> Iterator[None]:
+    """Settings, data and state lie in a folder of this run; keys are gone unless the real service is asked."""
+    before = dict(os.environ)
+    with tempfile.TemporaryDirectory(prefix="persona-tests-") as folder:
+        root = Path(folder)
+        os.environ |= {
+            "PERSONA_CONFIG": str(root / "config" / "config.toml"),
+            "XDG_CONFIG_HOME": str(root / "config"),
+            "XDG_DATA_HOME": str(root / "data"),
+            "XDG_STATE_HOME": str(root / "state"),
+            "XDG_CACHE_HOME": str(root / "cache"),
+        }
+        live = os.environ.get("PERSONA_LIVE") == "1"
+        for name in () if live else (*_OURS, *_KEYS):
+            os.environ.pop(name, None)
+        yield
+    os.environ.clear()
+    os.environ |= before
