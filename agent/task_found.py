@@ -6,12 +6,11 @@ The log of tasks says only that something waits. What it would do is read from t
 from __future__ import annotations
 
 from agent.approval import approval_of, approval_question, is_same
-from agent.chat import Chat, lock_path, open_session, session_lock
+from agent.chat import lock_path, open_session, session_lock
 from agent.checks import validate
 from agent.session import Session
 from agent.task import AgentTask, Approval, Question, move, way
 from agent.task_log import TaskLog, as_left, waiting_call
-from agent.tool import ToolContext, ToolOutput
 from agent.tools import chat_tools
 from agent.tools.base import Desk
 from agent.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, utc_now
@@ -88,25 +87,6 @@ def give_up(store: Store, task: AgentTask) -> AgentTask:
         task = task.model_copy(update={"ended_at": utc_now(), "pending": None, "current_tool": None})
         _append(store, task)
     return task
-
-
-async def make_call(chat: Chat, task: AgentTask, call: ToolCallTurn, agreed: Approval) -> ToolOutput:
-    """Make a call the person has just agreed to, once more checked; what goes wrong is its output."""
-    tool = next((one for one in chat.tools if one.name == call.tool_name), None)
-    if tool is None:
-        return ToolOutput(output=f"Not run: there is no tool named {call.tool_name!r}.", is_error=True)
-    if not is_same(agreed, approval_now(chat.store, chat.persona_id, call)):
-        return ToolOutput(
-            output="Not run: the file changed after it was agreed to. Look again.", is_error=True
-        )
-    context = ToolContext(run_id=task.id, call_id=call.id, session_id=task.session_id)
-    try:
-        given = validate(tool, call.input)
-        chat.begin_call(call)
-        output = await tool.execute(given, context)
-    except Exception as error:  # noqa: BLE001 - as in a run: whatever a tool raises is its result
-        return ToolOutput(output=str(error) or type(error).__name__, is_error=True)
-    return output if isinstance(output, ToolOutput) else ToolOutput(output=output)
 
 
 def approval_now(store: Store, persona_id: str, call: ToolCallTurn) -> Approval:

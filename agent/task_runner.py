@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +20,18 @@ from agent.approval import (
     check_answer,
     is_same,
     read_decision,
-    refusal,
 )
 from agent.chat import Chat
 from agent.events import AgentEnd
 from agent.limits import shorten
 from agent.models.stalls import Clock
 from agent.task import AgentTask, Mode, Question, move
-from agent.task_found import give_up, make_call, read_task, stored_question, write_task
+from agent.task_found import give_up, read_task, stored_question, write_task
 from agent.task_log import sessions_with_tasks
 from agent.task_options import TaskOptions
+from agent.task_resuming import Prepare, settle_answer, settle_approval, settle_known_answer, words_to_go_on
 from agent.task_run import TaskRun
-from agent.tool import ToolOutput
-from agent.turns import NoticeTurn, ToolResultTurn, Turn, UserTurn, new_id
+from agent.turns import Turn, UserTurn
 from personas import trust
 from personas.current_sessions import current_sessions
 from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError
@@ -40,10 +39,7 @@ from personas.store import Store
 
 log = logging.getLogger(__name__)
 
-CONTINUE = "Please continue."
-
 Observer = Callable[[AgentTask], object]
-Prepare = Callable[[], Awaitable[None]]
 
 
 class TaskWaits(Busy):
@@ -194,26 +190,11 @@ class AgentTaskRunner:
             task = await self.find(chat.store, persona_id)
             if task is None or not task.can_continue:
                 raise InvalidValue(f"There is no task about {persona_id} to continue.")
-            was = task
             await _read(chat)
-            said: UserTurn | None = UserTurn(content=text or CONTINUE)
-            asides: tuple[NoticeTurn, ...] = ()
-            if was.status == "interrupted":
-                note = f"The program ended while this task was at step {was.step_count}; it goes on here."
-                asides = (NoticeTurn(content=note, kind="resumed"),)
-                if was.step_count == 0 and all(turn.id != was.prompt_turn_id for turn in chat.turns):
-                    said = UserTurn(content=was.original_prompt, id=was.prompt_turn_id or new_id("turn"))
+            said, asides = words_to_go_on(task, chat, text)
+            prepare = settle_known_answer(chat, task)
             task = move(task, "running", ended_at=None, error_message=None, idle_steps=0, pending=None)
-            run = self._make_run(chat, task, keep=True)
-
-            async def give_known_answer() -> None:
-                pending = was.pending
-                if pending is None or pending.answer is None or pending.approval is not None:
-                    return
-                if any(call.tool_use_id == pending.tool_use_id for call in chat.left_open):
-                    chat.settle(ToolResultTurn(tool_use_id=pending.tool_use_id, output=pending.answer))
-
-            return await self._launch(run, said, give_known_answer, asides)
+            return await self._launch(self._make_run(chat, task, keep=True), said, prepare, asides)
 
     def steer(self, persona_id: str, text: str, *, later: bool = False) -> None:
         """Say something to the task at work: heard after the tool that runs, or (`later`) when it would be idle.
@@ -385,64 +366,26 @@ class AgentTaskRunner:
             raise InvalidValue("That question is not open any more.")
         check_answer(question, text)
         if question.approval is None:
-            return await self._answer_found(chat, task, text)
-        if read_decision(text).answer == "no":
-            return await self._approve_found(chat, task, text)
-        if not self._is_trusted(chat.store.home.root):
-            raise NotTrusted(
-                f"This approval was found in {chat.store.home.root}, which you do not trust yet; look at it and run "
-                "`persona trust` first, or answer no."
+            task = move(task, "thinking", pending=None).with_note(
+                f"Asked: {question.text} - Answered: {text}"
             )
-        if shown is None or shown.approval is None or not is_same(shown.approval, question.approval):
-            anew = approval_question(question.approval, question.tool_use_id, changed=True)
-            task = task.model_copy(update={"pending": anew})
-            await asyncio.to_thread(write_task, chat.store, task)
-            self._tell(task)
-            return task
-        return await self._approve_found(chat, task, text)
-
-    async def _answer_found(self, chat: Chat, task: AgentTask, text: str) -> AgentTask:
-        """The answer becomes the result of the call that asked; the conversation goes on from there."""
-        assert task.pending is not None
-        tool_use_id, asked = task.pending.tool_use_id, task.pending.text
-        task = task.with_note(f"Asked: {asked} - Answered: {text}")
-        run = self._make_run(chat, move(task, "thinking", pending=None), keep=True)
-
-        async def settle() -> None:
-            chat.settle(ToolResultTurn(tool_use_id=tool_use_id, output=text))
-
-        return await self._launch(run, None, settle)
-
-    async def _approve_found(self, chat: Chat, task: AgentTask, text: str) -> AgentTask:
-        """The call that waited is made, or refused; then the conversation goes on from there."""
-        assert task.pending is not None and task.pending.approval is not None
-        tool_use_id, agreed = task.pending.tool_use_id, task.pending.approval
+            run = self._make_run(chat, task, keep=True)
+            return await self._launch(run, None, settle_answer(chat, question, text))
         decision = read_decision(text)
+        if decision.answer != "no":
+            if not self._is_trusted(chat.store.home.root):
+                raise NotTrusted(
+                    f"This approval was found in {chat.store.home.root}, which you do not trust yet; look at it and "
+                    "run `persona trust` first, or answer no."
+                )
+            if shown is None or shown.approval is None or not is_same(shown.approval, question.approval):
+                anew = approval_question(question.approval, question.tool_use_id, changed=True)
+                task = task.model_copy(update={"pending": anew})
+                await asyncio.to_thread(write_task, chat.store, task)
+                self._tell(task)
+                return task
         run = self._make_run(chat, task, keep=True)
-
-        async def settle() -> None:
-            call = next((one for one in chat.left_open if one.tool_use_id == tool_use_id), None)
-            if call is None:
-                raise InvalidValue(
-                    "The conversation went on meanwhile; nothing waits for this answer any more."
-                )
-            if decision.answer == "no":
-                output = ToolOutput(output=f"Not run: {refusal(decision)}", is_error=True)
-                await run.leave_waiting("thinking")
-            else:
-                await run.grant(call.tool_name, decision)
-                await run.leave_waiting("tool_executing", current_tool=call.tool_name)
-                output = await make_call(chat, task, call, agreed)
-            chat.settle(
-                ToolResultTurn(
-                    tool_use_id=tool_use_id,
-                    output=output.output,
-                    is_error=output.is_error,
-                    details=output.details,
-                )
-            )
-
-        return await self._launch(run, None, settle)
+        return await self._launch(run, None, settle_approval(run, question, decision))
 
 
 async def _read(chat: Chat) -> None:

@@ -1,0 +1,103 @@
+"""How a task that was left is taken up again: what its open call is answered with, and what is said.
+
+Each `settle_…` returns what a run does first, while it holds the conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from agent.approval import Decision, is_same, refusal
+from agent.chat import Chat
+from agent.checks import validate
+from agent.task import AgentTask, Approval, Question
+from agent.task_found import approval_now
+from agent.task_run import TaskRun
+from agent.tool import ToolContext, ToolOutput
+from agent.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn, new_id
+from personas.errors import InvalidValue
+
+CONTINUE = "Please continue."
+
+Prepare = Callable[[], Awaitable[None]]
+
+
+def settle_answer(chat: Chat, question: Question, text: str) -> Prepare:
+    """The answer becomes the result of the call that asked."""
+
+    async def settle() -> None:
+        chat.settle(ToolResultTurn(tool_use_id=question.tool_use_id, output=text))
+
+    return settle
+
+
+def settle_known_answer(chat: Chat, task: AgentTask) -> Prepare:
+    """An answer that was given right before the program ended is not lost."""
+
+    async def settle() -> None:
+        pending = task.pending
+        if pending is None or pending.answer is None or pending.approval is not None:
+            return
+        if any(call.tool_use_id == pending.tool_use_id for call in chat.left_open):
+            chat.settle(ToolResultTurn(tool_use_id=pending.tool_use_id, output=pending.answer))
+
+    return settle
+
+
+def settle_approval(run: TaskRun, question: Question, decision: Decision) -> Prepare:
+    """The call that waited is made, or refused with the reason."""
+    chat, agreed = run.chat, question.approval
+
+    async def settle() -> None:
+        call = next((one for one in chat.left_open if one.tool_use_id == question.tool_use_id), None)
+        if call is None or agreed is None:
+            raise InvalidValue("The conversation went on meanwhile; nothing waits for this answer any more.")
+        if decision.answer == "no":
+            output = ToolOutput(output=f"Not run: {refusal(decision)}", is_error=True)
+            await run.leave_waiting("thinking")
+        else:
+            await run.grant(call.tool_name, decision)
+            await run.leave_waiting("tool_executing", current_tool=call.tool_name)
+            output = await make_call(chat, run.task, call, agreed)
+        result = ToolResultTurn(
+            tool_use_id=question.tool_use_id,
+            output=output.output,
+            is_error=output.is_error,
+            details=output.details,
+        )
+        chat.settle(result)
+
+    return settle
+
+
+async def make_call(chat: Chat, task: AgentTask, call: ToolCallTurn, agreed: Approval) -> ToolOutput:
+    """Make a call the person has just agreed to, once more checked; what goes wrong is its output."""
+    tool = next((one for one in chat.tools if one.name == call.tool_name), None)
+    if tool is None:
+        return ToolOutput(output=f"Not run: there is no tool named {call.tool_name!r}.", is_error=True)
+    if not is_same(agreed, approval_now(chat.store, chat.persona_id, call)):
+        return ToolOutput(
+            output="Not run: the file changed after it was agreed to. Look again.", is_error=True
+        )
+    context = ToolContext(run_id=task.id, call_id=call.id, session_id=task.session_id)
+    try:
+        given = validate(tool, call.input)
+        chat.begin_call(call)
+        output = await tool.execute(given, context)
+    except Exception as error:  # noqa: BLE001 - as in a run: whatever a tool raises is its result
+        return ToolOutput(output=str(error) or type(error).__name__, is_error=True)
+    return output if isinstance(output, ToolOutput) else ToolOutput(output=output)
+
+
+def words_to_go_on(task: AgentTask, chat: Chat, text: str) -> tuple[UserTurn, Sequence[Turn]]:
+    """Return what is said to a task that goes on, and what goes before it.
+
+    Words that began a task and never reached the conversation are said in place of anything else.
+    """
+    if task.status != "interrupted":
+        return UserTurn(content=text or CONTINUE), ()
+    note = f"The program ended while this task was at step {task.step_count}; it goes on here."
+    asides = (NoticeTurn(content=note, kind="resumed"),)
+    if task.step_count == 0 and all(turn.id != task.prompt_turn_id for turn in chat.turns):
+        return UserTurn(content=task.original_prompt, id=task.prompt_turn_id or new_id("turn")), asides
+    return UserTurn(content=text or CONTINUE), asides
