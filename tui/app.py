@@ -14,6 +14,7 @@ from textual.binding import BindingType
 from textual.screen import Screen
 
 from personas.errors import PersonaError
+from tui import graphemes
 from tui.capabilities import detect
 from tui.config import Settings
 from tui.widgets.literal import content
@@ -60,6 +61,7 @@ class PersonaApp(App[int]):
         env: dict[str, str] | None = None,
     ) -> None:
         super().__init__()
+        graphemes.install()
         self.settings = settings or Settings()
         self.model_name = ""
         self.config_path = config_path
