@@ -73,6 +73,7 @@ class AgentTaskRunner:
         self._beginning: dict[str, str | None] = {}  # by persona: why it is to stop before it began
         self._known: dict[str, AgentTask] = {}  # the last state of each task that is not running here
         self._observers: list[Observer] = []
+        self._closing = False
 
     # -- looking ---------------------------------------------------------------------------------------
 
@@ -249,6 +250,7 @@ class AgentTaskRunner:
 
     async def close(self, seconds: float = 5.0) -> None:
         """End everything for a program that ends: waiting tasks stay waiting on disk, working ones are stopped."""
+        self._closing = True
         for persona_id in (*self._runs, *self._beginning):
             if not self.park(persona_id):
                 self.stop(persona_id, "the program was left")
@@ -267,6 +269,8 @@ class AgentTaskRunner:
         Raises:
             Busy: its task is at work, or too many tasks are.
         """
+        if self._closing:
+            raise Busy("The program is ending; begin again in the next one.")
         taken = {*self._runs, *self._beginning}
         if persona_id in taken:
             raise Busy(f"A task about {persona_id} is at work; steer it or stop it first.")

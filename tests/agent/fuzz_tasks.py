@@ -161,9 +161,7 @@ def _what_to_do(rng: random.Random, found: AgentTask | None) -> str:
 
 def _strike(rng: random.Random, life: Life, loop: VirtualLoop) -> None:
     """Something happens, between any two awaits of the program."""
-    kind = rng.choice(
-        ["stop", "answer", "answer", "leave", "steer", "later", "abort", "edit", "close", "again"]
-    )
+    kind = rng.choice(["stop", "answer", "answer", "leave", "steer", "later", "abort", "edit", "again"])
     if kind == "stop":
         life.runner.stop("kept")
     elif kind == "answer":
@@ -179,8 +177,6 @@ def _strike(rng: random.Random, life: Life, loop: VirtualLoop) -> None:
             life.store.change("kept", EditPrompt("To the end.", "To the very end."), revision=None, by=USER)
         except PersonaError:
             return
-    elif kind == "close":
-        loop.create_task(life.runner.close())
     elif kind == "again":
         loop.create_task(_try(life.runner.start(life.chat, "Again.")))
 
