@@ -190,6 +190,13 @@ class Chat:
         self._adopt(open_session(self._store, self.persona_id, session_id, self._on_failure))
         return session_id
 
+    async def close(self) -> None:
+        """Close what is kept open for a next message: the session's file, the model's connections. Idle only."""
+        self._forget()
+        close = getattr(self._model, "close", None)
+        if close is not None:
+            await close()
+
     def _forget(self) -> None:
         self._detach()
         self._detach = _nothing

@@ -62,7 +62,10 @@ def converse(
 
     async def go() -> int:
         runner = AgentTaskRunner(task_options(settings), grants=Grants.of_person())
-        return await _Talk(runner, chat, printer).follow(act)
+        try:
+            return await _Talk(runner, chat, printer).follow(act)
+        finally:
+            await chat.close()
 
     return asyncio.run(go())
 
