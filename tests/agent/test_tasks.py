@@ -16,10 +16,12 @@ from agent.models.anthropic import AnthropicModel
 from agent.models.base import Usage
 from agent.models.scripted import Act, Hang, Pause, ScriptedModel, ToolUse, answer
 from agent.task import OVER, TRANSITIONS, AgentTask, ForbiddenTransition, Status, move, way
+from agent.task_diff import task_diff
 from agent.task_options import Stopwatch, TaskOptions
 from agent.task_runner import AgentTaskRunner
 from agent.turns import AssistantTextTurn, NoticeTurn, ToolCallTurn, UserTurn
 from personas.authorship import USER
+from personas.changes import EditPrompt
 from personas.errors import Busy, InvalidValue, PersonaError
 from personas.store import Store
 from tests.agent.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
@@ -463,3 +465,14 @@ async def test_nobody_is_told_of_a_turn_before_the_log_has_it_in_a_first_convers
     bench.chat.subscribe(look)
     await bench.run()
     assert kept and all(kept)
+
+
+async def test_the_diff_of_a_whole_task_is_what_it_changed_and_nothing_later(store: Store) -> None:
+    second = ToolUse("edit_system_prompt", {"old": "To the end.", "new": "To the beginning."})
+    bench = Bench(store, [answer(EDIT), answer(second), answer(COMPLETE), answer("Hello.")])
+    task = await bench.run()
+    store.change("kept", EditPrompt("You are", "We are"), revision=None, by=USER)
+    whole = task_diff(store, task)
+    assert whole is not None and (whole.added, whole.removed) == (2, 2)
+    assert "+Sometimes.\n+To the beginning.\n" in whole.diff and "We are" not in whole.diff
+    assert task_diff(store, await bench.run("Hello", mode="chat")) is None

@@ -212,6 +212,26 @@ def test_ctrl_c_stops_a_task_and_its_notice_says_where(serve: Any) -> None:
     assert line.run("undo", "kept")[0] == 0 and line.prompt == PROMPT
 
 
+def test_a_program_that_is_terminated_while_it_waits_leaves_the_task_waiting(serve: Any) -> None:
+    line = serve(ASK, DONE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tui", "chat", "kept", "Do it", "--task", "--json"],
+        env=line.place.environment(line.env),
+        stdout=subprocess.PIPE,
+        stdin=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    told = {}
+    for raw in process.stdout:
+        told = json.loads(raw)
+        if told["type"] == "question":
+            process.send_signal(signal.SIGTERM)
+            break
+    rest, _ = process.communicate(timeout=10)
+    assert (process.returncode, told["type"], rest) == (143, "question", b"")
+    assert line.run("reply", "kept", "1")[0] == 0
+
+
 def test_a_terminal_is_asked_and_answered_and_hostile_questions_are_harmless(serve: Any) -> None:
     hostile = call("ask_user", {"question": "Hm \x1b]0;owned\x07\x1b[2J?", "options": ["\x1b[31mred", "b"]})
     line = serve(hostile, DONE)
