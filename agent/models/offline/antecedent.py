@@ -31,7 +31,7 @@ from agent.models.offline.intents import (
 from agent.models.offline.mood import unwrap
 from agent.models.offline.patterns import expand
 from agent.models.offline.reference import TestInput, resolve
-from agent.models.offline.words import Phrase, Token, phrase
+from agent.models.offline.words import Phrase, Token
 
 _PRONOUN = (
     r"(?P<it>it|that|this|that one|this one|the new one|(?:that|this|the new) (?:<test>|line|sentence|text))"
@@ -106,11 +106,10 @@ def _references(intent: Intent) -> tuple[Reference, ...]:
     return ()
 
 
-def put_in(message: str, told: Told) -> Phrase | None:
-    """Return the message with its pronoun replaced by what it means, or None when it has none to replace."""
-    if len(message) > 4000:
+def put_in(whole: Phrase, told: Told) -> Phrase | None:
+    """Return the phrase with its pronoun replaced by what it means, or None when it has none to replace."""
+    if len(whole) > 200:
         return None
-    whole = phrase(message)
     bare = unwrap(whole).phrase
     match = _ACTED_ON.match(bare.shadow)
     if match is None:
@@ -125,4 +124,4 @@ def put_in(message: str, told: Told) -> Phrase | None:
         put.append(Token("quote", first.start, last.end, "Q", told.quoted))
     kept = [token for token in whole.tokens if token.end <= first.start]
     rest = [token for token in whole.tokens if token.start >= last.end]
-    return Phrase(message, (*kept, *put, *rest))
+    return Phrase(whole.source, (*kept, *put, *rest))

@@ -213,7 +213,7 @@ def interpret(
         return Understood((Talk("memory"),))
     understood = understand(message)
     if told is not None and pending is None and (open_pronoun(understood.intents) or understood.unclear):
-        spelled = put_in(message, told)
+        spelled = put_in(phrase(message), told)
         meant = understand_phrase(spelled) if spelled is not None else Understood(())
         if meant.intents and not meant.unclear and not isinstance(meant.intents[0], Hold):
             return meant

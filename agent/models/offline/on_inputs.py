@@ -21,7 +21,7 @@ from agent.models.offline.intents import (
     ReplaceText,
     ShowTest,
 )
-from agent.models.offline.reference import TestInput, resolve
+from agent.models.offline.reference import TestInput, is_sure, resolve
 
 _MOST_OPTIONS = 6
 
@@ -52,7 +52,7 @@ def _options(places: Sequence[int], draft: Draft, make: Callable[[Reference], In
 def the_one(intent: Any, reference: Reference, draft: Draft) -> int | Ask:
     """Return the place of the one test input meant, or the question which one it is."""
     places = resolve(reference, draft.inputs)
-    if len(places) == 1:
+    if len(places) == 1 and is_sure(reference, draft.inputs[places[0]]):
         return places[0]
     if not draft.inputs:
         return Ask("There are no test inputs yet.")
@@ -69,7 +69,9 @@ def the_one(intent: Any, reference: Reference, draft: Draft) -> int | Ask:
                 return replace(intent, where=chosen)
             return replace(intent, reference=chosen)  # type: ignore[no-any-return]
 
-    if places:
+    if len(places) == 1:
+        question = f"I find no test input with all of {speech.quote(reference.value, 100)}."
+    elif places:
         question = "Which test input do you mean?"
     elif reference.kind in ("topic", "exact"):
         question = f"I find no test input for {speech.quote(reference.value, 100)}. Which one do you mean?"

@@ -49,7 +49,7 @@ def add(intent: AddText, draft: Draft) -> Prepared:
     prompt = draft.prompt
     if intent.place in ("before", "after") and intent.spot is not None:
         spans = prompt_text.find(prompt, intent.spot)
-        if len(spans) != 1:
+        if len(spans) != 1 or not prompt_text.is_sure(prompt, intent.spot, spans[0]):
             return _which_spot(spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot))
         new = prompt_text.inserted(prompt, spans[0], intent.text, before=intent.place == "before")
         where = f"{intent.place} {speech.quote(prompt[spans[0][0] : spans[0][1]], 80)}"
@@ -89,9 +89,10 @@ def _which_spot(
         options.append(
             Option(f"The line {speech.quote(text, 100)}", (again(Spot("line", str(place + 1))),), text)
         )
-    return Ask(
-        f"{speech.quote(spot.value, 80)} could be more than one place in the system prompt.", tuple(options)
-    )
+    named = speech.quote(spot.value, 80)
+    if len(spans) == 1:
+        return Ask(f"I find no place in the system prompt with all of {named}.", tuple(options))
+    return Ask(f"{named} could be more than one place in the system prompt.", tuple(options))
 
 
 def _edit(draft: Draft, span: prompt_text.Span, new: str, said: str) -> Call:
@@ -119,6 +120,10 @@ def replace_text(intent: ReplaceText, draft: Draft) -> Prepared:
     if not spans or (len(spans) > 1 and not intent.every):
         if spans and intent.spot.kind in ("text", "words"):
             return _which_occurrence(intent, spans, draft)
+        return _which_spot(
+            spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot, where="prompt")
+        )
+    if len(spans) == 1 and not prompt_text.is_sure(prompt, intent.spot, spans[0]):
         return _which_spot(
             spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot, where="prompt")
         )
@@ -242,7 +247,7 @@ def remove(intent: RemoveText, draft: Draft) -> Prepared:
                 )
             )
         return calls
-    if len(spans) != 1:
+    if len(spans) != 1 or not prompt_text.is_sure(prompt, intent.spot, spans[0]):
         return _which_spot(
             spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot, where="prompt")
         )

@@ -40,7 +40,7 @@ _GROUPS = {
     "|test-prompts|test-messages|test-questions|tests|examples|samples|inputs|scenarios)",
     "add": "(?:add|append|create|insert|put|include|make|write|attach|introduce|set up|tack on|stick|"
     "throw in|save|store)",
-    "delete": "(?:delete|remove|drop|erase|discard|kill|cut|scrap|trash|eliminate|strip|omit|ditch|clear|toss"
+    "delete": "(?:delete|remove|drop|erase|discard|nuke|kill|cut|scrap|trash|eliminate|strip|omit|ditch|clear|toss"
     "|strike out|strike|cross out|chop|axe|nix|bin|kick out|chuck out|chuck|expunge|get rid of|"
     "take out|take away|throw away|throw out|cut out|clear out|wipe|wipe out|lose|purge|destroy)",
     "change": "(?:change|update|edit|modify|alter|rewrite|reword|rephrase|set|make|turn|switch|revise|"

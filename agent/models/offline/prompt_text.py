@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from agent.models.offline.intents import NUMBERED, Spot
-from agent.models.offline.topics import best
+from agent.models.offline.topics import all_about, best
 
 Span = tuple[int, int]
 
@@ -102,6 +102,14 @@ def find(text: str, spot: Spot) -> list[Span]:
     if len(literal) == 1:
         return literal
     return [lines[k] for k in best(spot.value, [text[start:end] for start, end in lines])]
+
+
+def is_sure(text: str, spot: Spot, span: Span) -> bool:
+    """Whether the stretch found for a subject has all its words; with some of them only it is a guess."""
+    if spot.kind not in ("about", "line_about"):
+        return True
+    found = text[span[0] : span[1]]
+    return spot.value.casefold() in found.casefold() or bool(all_about(spot.value, [found]))
 
 
 def unique(text: str, span: Span, new: str) -> Edit:

@@ -159,7 +159,9 @@ def parse(part: Phrase | None, *, noun: bool = False) -> tuple[Reference, ...] |
         count = number(match["n"]) or 0
         places = range(1, count + 1) if match["which"] == "first" else range(-count, 0)
         return tuple(Reference("number", str(place)) for place in places) if 0 < count <= 50 else None
-    if match := fit(rf"<the>(?:<tests>|numbers) (?P<a>{NUMBER}) (?:-|to|through) (?P<b>{NUMBER})", part):
+    if match := fit(
+        rf"<the>(?:<tests>|numbers) (?P<a>{NUMBER})(?: - | to | through | until |-)(?P<b>{NUMBER})", part
+    ):
         first, last = number(match["a"]) or 0, number(match["b"]) or 0
         if 0 < first <= last <= first + 50:
             return tuple(Reference("number", str(place)) for place in range(first, last + 1))
@@ -246,7 +248,7 @@ def _parse_list(part: Phrase, noun: bool) -> tuple[Reference, ...] | None:
         at = place + 1
     if len(pieces) < 2:
         return None
-    plural = fit("<the>(?:two )?(?:<tests>|ones) (?:numbers? |# |with (?:the )?ids? )?{x}", pieces[0])
+    plural = fit("<the>(?:two )?(?:<tests>|<test>|ones) (?:numbers? |# |with (?:the )?ids? )?{x}", pieces[0])
     about = fit("<the>(?:two )?(?:<tests>|ones) (?:<about>) {x}", pieces[0])
     ends = fit("{x} (?:<tests>|<test>|ones|one)", pieces[-1])
     named = noun or plural is not None or about is not None or ends is not None
@@ -303,6 +305,16 @@ def resolve(reference: Reference, inputs: Sequence[TestInput]) -> list[int]:
         part = [k for k, item in enumerate(inputs) if bare and bare in _bare(item.content)]
         return part or best(value, [f"{item.id} {item.content}" for item in inputs])
     return best(value, [f"{item.id} {item.content}" for item in inputs])
+
+
+def is_sure(reference: Reference, item: TestInput) -> bool:
+    """Whether a test input found for a reference has all it names; with some of the words only it is a guess."""
+    if reference.kind not in ("topic", "exact"):
+        return True
+    bare = _bare(reference.value)
+    if bare in (_bare(item.id), _bare(item.content)) or (bare and bare in _bare(item.content)):
+        return True
+    return bool(all_about(reference.value, [f"{item.id} {item.content}"]))
 
 
 def _bare(text: str) -> str:

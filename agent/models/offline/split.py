@@ -12,25 +12,22 @@ from agent.models.offline.intents import (
     AddText,
     Ask,
     ChangeTest,
-    CopyTest,
     DeleteTests,
-    ExtendTest,
     Hold,
     Intent,
     Option,
-    Reference,
-    RemoveText,
     Rename,
     ReplaceText,
     SetPrompt,
     Show,
-    ShowTest,
     Talk,
 )
 from agent.models.offline.mood import strip_fillers
 from agent.models.offline.patterns import LONGEST, fit
+from agent.models.offline.rules.adding import ANOTHER
 from agent.models.offline.rules.asking import RESULT
-from agent.models.offline.rules.inputs import ANOTHER, IT
+from agent.models.offline.rules.inputs import IT
+from agent.models.offline.sequel import about_told, another_of, result_of, told_before
 from agent.models.offline.steps import CONNECTORS, MOST_CUTS, SEQUENCE, Step, cut_sentences
 from agent.models.offline.words import Phrase, Token, phrase
 
@@ -148,21 +145,21 @@ def _gather(steps: list[Step]) -> Understood:
             intents[-1] = filled
             requested = True
             continue
-        for intent in step.intents:
+        for intent in about_told(step, intents):
             late = (
                 isinstance(intent, Hold) and intent.mood == "negated" and not _ELSE.search(step.phrase.shadow)
             )
             if requested and (late or (isinstance(intent, Talk) and intent.subject == "nothing")):
                 unclear.append(step.phrase.raw().strip())
                 continue
-            if isinstance(intent, DeleteTests) and (told := _told_before(intents)):
+            if isinstance(intent, DeleteTests) and (told := told_before(intents)):
                 intent = replace(
                     intent, references=tuple(told if old == IT else old for old in intent.references)
                 )
             if isinstance(intent, Show) and intent.what == RESULT:
-                intent = _result_of(intents)
+                intent = result_of(intents)
             if isinstance(intent, AddTest) and intent.topic == ANOTHER:
-                intent = _another(intents, intent.content)
+                intent = another_of(intents, intent.content)
             intents.append(intent)
         requested = requested or is_request(step.intents)
     intents = [intent for intent in intents if not _answered(intent, intents)]
@@ -206,42 +203,6 @@ def _spelled_out(said: Phrase, before: Intent) -> Intent | None:
     if before.blank == "content" and before.reference is not None:
         return ChangeTest(before.reference, part.said())
     return made.get(before.blank)
-
-
-def _told_before(before: list[Intent]) -> Reference | None:
-    """Return the test input the step before was about, when it was one."""
-    last = before[-1] if before else None
-    if isinstance(last, ShowTest) and len(last.references) == 1:
-        return last.references[0]
-    return last.reference if isinstance(last, ChangeTest | ExtendTest | CopyTest) else None
-
-
-def _result_of(before: list[Intent]) -> Show:
-    """What to show after the changes of a message: what they were made to, or everything."""
-    kinds: list[str] = []
-    for intent in before:
-        if isinstance(intent, Rename):
-            kinds.append("name")
-        elif isinstance(intent, AddText | SetPrompt):
-            kinds.append("prompt")
-        elif isinstance(intent, RemoveText | ReplaceText):
-            kinds.append("tests" if isinstance(intent.where, Reference) else "prompt")
-        elif isinstance(intent, AddTest | ChangeTest | ExtendTest | CopyTest | DeleteTests):
-            kinds.append("tests")
-    return Show(tuple(dict.fromkeys(kinds)) or ("name", "prompt", "tests"))
-
-
-def _another(before: list[Intent], content: str) -> Intent:
-    """What "a new one" is: a line when the step before was about the prompt, else a test input."""
-    if before and isinstance(before[-1], AddText | RemoveText | ReplaceText | SetPrompt):
-        return AddText(content)
-    if before and isinstance(before[-1], AddTest | ChangeTest | DeleteTests | Show):
-        return AddTest(content)
-    line, test = (
-        Option("A line at the end of the system prompt", (AddText(content),), "line prompt"),
-        Option("A test input", (AddTest(content),), "test input"),
-    )
-    return Ask("A new what?", (line, test))
 
 
 def _list_items(message: str) -> list[str] | None:

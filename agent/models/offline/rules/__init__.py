@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.models.offline.rules import (
+    adding,
     asking,
     describing,
     inputs,
@@ -17,6 +18,7 @@ READING = (*talking.TALK.rules, *asking.RULES.rules, *talking.BEYOND.rules)
 """What changes nothing; tried first, also on what is no request."""
 CHANGING = (
     *naming.RULES.rules,
+    *adding.RULES.rules,
     *inputs.RULES.rules,
     *writing.RULES.rules,
     *removing.RULES.rules,

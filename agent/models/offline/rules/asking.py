@@ -266,9 +266,18 @@ def _search_tests(said: Said) -> Intent | None:
     "<show> what {x} (?:says|is|asks|contains)",
     "<show> (?:me )?{x} (?:again|in full|to me|of them|from the list)",
     "(?:remind me )?what {x} (?:says|was|is)",
+    "(?:find|look for|locate|pick|pick out|take|go to|look up|select) {x}",
+    rf"(?:and |what about |how about )?(?P<x>(?:the|my|test|{ORDINAL}) .+?)(?: \?)+",
 )
 def _show_test(said: Said) -> Intent | None:
-    references = parse(said.part("x"))
+    part = said.part("x")
+    if (
+        said.match.string.endswith("?")
+        and part is not None
+        and re.search(r"\b(?:should|must|shall|is|be|to|say)\b", part.shadow)
+    ):
+        return None
+    references = parse(part)
     if not references or references[0].kind in ("pronoun", "all", "both"):
         return Show(("tests",)) if references and references[0].kind in ("all", "both") else None
     return ShowTest(references)

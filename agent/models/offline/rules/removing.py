@@ -18,7 +18,7 @@ RULES = RuleSet()
 
 
 @RULES.on(
-    "(?:<delete>) {x} (?:from|in|out of|off|of) (?:the (?:text|end|start|beginning|top|bottom|"
+    "(?:<delete>) {x} (?:from|form|in|out of|off|of) (?:the (?:text|end|start|beginning|top|bottom|"
     "rest) of )?<prompt>(?: (?:completely|entirely|altogether))?",
     "(?:from|in) <prompt> ,? ?(?:<delete>) {x}",
     "(?:take|get|strip|cut|leave|throw) {x} out of <prompt>",
@@ -55,6 +55,10 @@ def _several_lines(part: Phrase) -> tuple[Intent, ...] | None:
     """`lines 2 and 3`, `the first and the last line`: one removal each, from the end so that places hold."""
     match = fit(r"<the>(?P<u>lines|sentences|rules) (?P<x>\d{1,3}(?: (?:,|and|, and) \d{1,3})+)", part)
     match = match or fit(
+        r"(?P<u>line|sentence|rule)s? (?P<x>\d{1,3}(?: (?:,|and|, and) (?:(?:line|sentence|rule) )?\d{1,3})+)",
+        part,
+    )
+    match = match or fit(
         r"(?P<x><the>[^ ]+(?: (?:,|and|, and) (?:the )?[^ ]+)+) (?P<u>lines?|sentences?|rules?)", part
     )
     if counted := fit(rf"<the>(?P<w>first|last) (?P<n>{NUMBER}) (?P<u>lines|sentences|rules)", part):
@@ -65,7 +69,9 @@ def _several_lines(part: Phrase) -> tuple[Intent, ...] | None:
     if match is None:
         return None
     words = [
-        word for word in re.split(r" (?:,|and|, and) |^the | the ", match["x"]) if word and word != "the"
+        word
+        for word in re.split(r" (?:,|and|, and) |^the | the |\b(?:line|sentence|rule) ", match["x"])
+        if word and word != "the"
     ]
     places = [int(word) if word.isdigit() else ordinal(word.removeprefix("the ")) for word in words]
     if not all(places):

@@ -98,6 +98,8 @@ def _replace(said: Said) -> Intent | None:
     new = content.text_of(new_part, said.text("n") if not swapped and within is None else new_part.raw())
     if new is None:
         return None
+    if not new_part.quotes() and re.search(r" (?:and|,) .+ (?:to|with|by|into) ", f"{new_part.shadow} "):
+        return Ask("That looks like more than one replacement. Put the old and the new words in quotes.")
     if not new_part.quotes() and _PLACES.search(new_part.shadow):
         option = Option(f"Replace it with the words “{new}”", (ReplaceText(spot, new),), "words")
         return Ask("Put the new words in quotes, so that I do not take more than you mean.", (option,))
