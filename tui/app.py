@@ -99,6 +99,11 @@ class PersonaApp(App[int]):
     def on_mount(self) -> None:
         if self.settings.theme in self.available_themes:
             self.theme = self.settings.theme
+        if self.capabilities.ascii_only and (driver := self._driver) is not None:
+            from tui.ascii import in_ascii
+
+            write = driver.write
+            driver.write = lambda data: write(in_ascii(data))  # type: ignore[method-assign]
         if self.capabilities.calm:
             self.animation_level = "none"
         if self.guard is not None:

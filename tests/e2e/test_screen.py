@@ -168,6 +168,18 @@ def test_the_persons_editor_gets_the_file_and_the_draft(folder: Path) -> None:
         terminal.until("a message")
 
 
+def test_a_terminal_without_utf8_is_sent_ascii_only(folder: Path) -> None:
+    with start(folder, env={"LANG": "C", "LC_ALL": "C"}) as terminal:
+        terminal.until("You see")
+        terminal.send("replace short with brief\r")
+        terminal.until("Be brief.")
+        terminal.until("hide output")
+        assert "+- Optimist" in terminal.text
+        terminal.send("\x10")  # Ctrl+P
+        terminal.until("Switch persona")
+        assert bytes(terminal.received).isascii()
+
+
 def test_without_a_terminal_it_says_so(folder: Path) -> None:
     import subprocess
     import sys

@@ -304,7 +304,7 @@ async def test_a_damaged_memory_is_no_hindrance(tmp_path: Path, text: str) -> No
 async def test_older_turns_are_read_when_one_comes_to_the_top(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.chat.RECENT_TURNS", 4)
+    monkeypatch.setattr("agent.stored.RECENT_TURNS", 4)
     store = make_store(tmp_path)
     async with program(store, *[answer(f"answer {n}") for n in range(6)]) as p:
         for number in range(6):

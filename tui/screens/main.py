@@ -21,7 +21,7 @@ from tui.screens.conversing import Conversing
 from tui.screens.main_actions import MainActions
 from tui.screens.main_chat import ChatActions
 from tui.screens.main_layout import PANES, PaneLayout
-from tui.widgets.chat_bar import ChatBar
+from tui.widgets.chat_bar import HINT, ChatBar
 from tui.widgets.key_line import KeyLine
 from tui.widgets.literal import LiteralStatic
 from tui.widgets.pane_tabs import PaneTabs
@@ -34,6 +34,7 @@ from tui.widgets.text_editor import TextEditor
 if TYPE_CHECKING:
     from personas.persona import Persona
     from tui.app import PersonaApp
+    from tui.capabilities import Capabilities
     from tui.commands import Where
     from tui.deeds import Deeds
     from tui.draft import Clash
@@ -78,7 +79,7 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
                 with Vertical(id="side"):
                     yield TestInputs()
                     yield SettingsPane()
-        yield ChatBar()
+        yield ChatBar(ascii_only=self.program.capabilities.ascii_only)
         yield KeyLine()
         yield LiteralStatic("", id="too-small")
 
@@ -117,6 +118,8 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
 
     def on_mount(self) -> None:
         self.prompt.read_only = True
+        self.chat_bar.set_hint(HINT)
+        self.chat_bar.show_output_button(False)
         self.focus_chat()
         self.call_after_refresh(self._start_up)
 
@@ -165,7 +168,7 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         self.editing, self.deeds = editing, Deeds(self, editing)
         if first is not None:
             await editing.open(first)
-        panel = await asyncio.to_thread(_load_panel)
+        panel = await asyncio.to_thread(_load_panel, self.program.capabilities)
         await self.query_one("#stage").mount(panel)
         await self.settings.fill()
         self.conversing.begin(panel)
@@ -303,8 +306,10 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         self.query_one(KeyLine).show(keys, self.conversing.note)
 
 
-def _load_panel() -> AgentPanel:
-    """Make the agent's panel. Its modules are loaded here, after the first paint."""
+def _load_panel(terminal: Capabilities) -> AgentPanel:
+    """Make the agent's panel for a terminal. Its modules are loaded here, after the first paint."""
     from tui.widgets.agent_panel import AgentPanel
+    from tui.widgets.conversation import Glyphs
 
-    return AgentPanel()
+    glyphs = Glyphs(ascii_only=terminal.ascii_only)
+    return AgentPanel(frames_per_second=terminal.frames_per_second, glyphs=glyphs)
