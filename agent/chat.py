@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from agent.agent import Agent
 from agent.assignment import NUDGE, PLAIN, Assignment
@@ -24,19 +23,17 @@ from agent.models.retry import RetryPolicy
 from agent.models.shortened import Shortened
 from agent.prompt import system_prompt
 from agent.session import Session
+from agent.stored import open_session, session_lock, size_of, start_session
 from agent.tool import BeforeAnswer, HookContext
 from agent.tools import chat_tools
 from agent.tools.base import Desk
 from agent.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
 from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError
-from personas.lock import hold
 from personas.persona import Persona
 from personas.store import Store
 
 Listener = Callable[[Event], Awaitable[None] | None]
 
-RECENT_TURNS = 400
-"""Turns of a session that are read when it is opened; more than a request holds at the default settings."""
 HISTORY_CUT = "history"
 """Kind of the notice that older turns are not sent any more."""
 
@@ -211,7 +208,7 @@ class Chat:
 
     def _adopt(self, session: Session) -> None:
         self._session = session
-        self._size = _size_of(session)
+        self._size = size_of(session)
         self._agent.session_id = self._desk.session_id = session.id
         self._agent.turns = session.recent
         self._detach = session.attach(self._agent)
@@ -314,7 +311,7 @@ class Chat:
         session = self._session
         assert session is not None
         held.enter_context(session_lock(self._store, session.id))
-        if _size_of(session) != self._size:
+        if size_of(session) != self._size:
             self.load()
         if not self._seen.name:
             self._seen.name = persona.name
@@ -355,7 +352,7 @@ class Chat:
         session = self._session
         assert session is not None
         parked = self._detach is _nothing
-        self._size = -1 if parked else _size_of(session)
+        self._size = -1 if parked else size_of(session)
         self.note_seen()
 
     def note_seen(self) -> None:
@@ -382,71 +379,6 @@ class Chat:
             UserTurn(content=turn.content) if isinstance(turn, NoticeTurn) and turn.kind == NUDGE else turn
             for turn in with_hand_edits(limit_history(turns, self._options.history_turns))
         ]
-
-
-def start_session(store: Store, persona_id: str) -> str:
-    """Begin a new conversation about a persona and return its id.
-
-    Raises:
-        UnknownPersona: there is no such persona.
-        StorageError: the disk refused.
-    """
-    store.get(persona_id)
-    session = Session.create(store.home.inside(store.home.sessions), persona_id)
-    session.close()
-    store.link_session(persona_id, session.id)
-    return session.id
-
-
-def read_history(store: Store, persona_id: str) -> tuple[str | None, list[Turn], list[str]]:
-    """Return the current conversation: its id (None if there was none), its turns, and what was odd about it.
-
-    Raises:
-        UnknownPersona: there is no such persona.
-        PersonaError: the disk refused, or the session is another persona's.
-    """
-    store.get(persona_id)
-    session_id = store.session_of(persona_id)
-    if session_id is None:
-        return None, [], []
-    session = open_session(store, persona_id, session_id)
-    return session_id, session.turns, session.problems
-
-
-def open_session(
-    store: Store,
-    persona_id: str,
-    session_id: str,
-    on_failure: Callable[[PersonaError], None] = lambda _error: None,
-) -> Session:
-    """Open a stored conversation of a persona.
-
-    Raises:
-        BrokenFile, InvalidValue, PersonaError: see `Session.open`.
-    """
-    path = store.home.inside(store.home.sessions) / f"{session_id}.jsonl"
-    return Session.open(path, tail=RECENT_TURNS, persona_id=persona_id, on_failure=on_failure)
-
-
-def session_lock(store: Store, session_id: str) -> AbstractContextManager[None]:
-    """Return the lock of whoever writes to a conversation, to be held in a `with` block.
-
-    Raises:
-        Busy: (on entering) another run writes to it.
-    """
-    return hold(lock_path(store, session_id), what="The conversation about this persona")
-
-
-def lock_path(store: Store, session_id: str) -> Path:
-    """Return where the lock of a conversation lies."""
-    return store.home.locks / f"session-{session_id}.lock"
-
-
-def _size_of(session: Session) -> int:
-    try:
-        return session.path.stat().st_size
-    except OSError:
-        return -1
 
 
 def _nothing() -> None:

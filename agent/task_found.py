@@ -6,9 +6,9 @@ The log of tasks says only that something waits. What it would do is read from t
 from __future__ import annotations
 
 from agent.approval import approval_of, approval_question, is_same
-from agent.chat import lock_path, open_session, session_lock
 from agent.checks import validate
 from agent.session import Session
+from agent.stored import lock_path, open_session, session_lock
 from agent.task import AgentTask, Approval, Question, move, way
 from agent.task_log import TaskLog, as_left, waiting_call
 from agent.tools import chat_tools

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from agent.chat import Chat, ChatOptions, read_history
+from agent.chat import Chat, ChatOptions
 from agent.events import Event, TurnEnd
 from agent.models.base import Request
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
+from agent.stored import read_history
 from agent.turns import CustomTurn, NoticeTurn, ToolResultTurn
 from personas.authorship import USER
 from personas.changes import SetPrompt

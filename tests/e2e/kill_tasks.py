@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from agent.chat import read_history
+from agent.stored import read_history
 from agent.task import AgentTask
 from agent.task_runner import AgentTaskRunner
 from agent.turns import to_record

@@ -124,7 +124,7 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
 
             where = store.path(persona.id)
             yield Finding("problem", f"persona {persona.id}", f"{describe(persona.error)}; mend {where}")
-    from agent.chat import read_history
+    from agent.stored import read_history
 
     for persona in personas:
         try:

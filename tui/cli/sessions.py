@@ -19,7 +19,7 @@ def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     persona history optimist
     persona history optimist --json | jq '.turns[].type'
     """
-    from agent.chat import read_history
+    from agent.stored import read_history
     from agent.turns import to_record
     from tui.cli.complaints import complain
     from tui.cli.transcript import transcript
@@ -46,7 +46,7 @@ def clear(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     \b
     persona clear optimist
     """
-    from agent.chat import start_session
+    from agent.stored import start_session
 
     session_id = start_session(invocation.store, persona_id)
     if as_json:
