@@ -182,8 +182,9 @@ class AgentTask(_Frozen):
 
     @property
     def pending_question(self) -> str | None:
-        """The words of the open question, None when nothing is asked."""
-        return self.pending.text if self.pending is not None and self.is_waiting else None
+        """The words of the open question, None when nothing is asked, or the answer was given."""
+        question = self.pending if self.is_waiting else None
+        return question.text if question is not None and question.answer is None else None
 
     @property
     def is_working(self) -> bool:

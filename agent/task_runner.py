@@ -107,7 +107,8 @@ class AgentTaskRunner:
         if persona_id in self._runs:
             return self._runs[persona_id].task
         found = await asyncio.to_thread(read_task, store, persona_id)
-        if found is not None and found != self._known.get(persona_id):
+        # One that was over before this program looked is no news.
+        if found is not None and not found.is_over and found != self._known.get(persona_id):
             self._tell(found)
         return found
 

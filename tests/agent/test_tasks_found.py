@@ -313,3 +313,11 @@ async def test_a_log_that_is_a_symlink_is_left_alone(store: Store, tmp_path: Pat
     assert await runner.find_all(store) == []
     assert secret.read_bytes().count(b"\n") >= 1
     assert (await bench.run("Hello", mode="chat")).status == "completed"
+
+
+async def test_a_task_that_was_over_before_is_no_news(store: Store) -> None:
+    await Bench(store, [answer(COMPLETE)]).run()
+    bench = Bench(store, [answer("Hello.")])
+    await bench.run("Hello", mode="chat")
+    assert {task.original_prompt for task in bench.seen} == {"Hello"}
+    assert (await bench.runner.find(store, "kept")) != bench.task and bench.task.original_prompt == "Hello"
