@@ -244,7 +244,15 @@ class PersonaApp(App[int]):
         if not self.failure:
             self.note_fault(error)
             self.failure = f"unexpected {type(error).__name__}: {error}"
+            self._save_what_is_typed()
         super()._handle_exception(error)
+
+    def _save_what_is_typed(self) -> None:
+        try:
+            if self.main.editing is not None:
+                self.main.editing.save_at_once()
+        except Exception as error:  # noqa: BLE001 - the first fault may have broken what this needs
+            self.log(error)
 
     def _print_error_renderables(self) -> None:
         self._exit_renderables.clear()

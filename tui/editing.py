@@ -7,6 +7,7 @@ the editors at once, merged with what is unsaved, and where that touches the per
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from personas.errors import Conflict, InvalidValue, NothingToUndo, PersonaError, UnknownPersona
@@ -225,6 +226,13 @@ class Editing:
             self._desk.show_state()
         else:
             await self.read_again()
+
+    def save_at_once(self) -> None:
+        """Store the prompt although the program is failing; blocking, and silent when it cannot be done."""
+        editor, persona = self._desk.prompt, self.persona
+        if persona is not None and persona.error is None and editor.unsaved:
+            with suppress(PersonaError):
+                self.workspace.save_prompt_now(persona.id, editor.base, editor.raw)
 
     async def save_test(self, input_id: str, base: str, text: str) -> None:
         """Store the content of a test input."""

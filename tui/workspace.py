@@ -68,11 +68,13 @@ class Workspace:
         Raises:
             PersonaError: the file is broken or gone, or the disk refuses.
         """
+        return await self.write(self.save_prompt_now, persona_id, base, ours)
+
+    def save_prompt_now(self, persona_id: str, base: str, ours: str) -> Saved | Clash:
+        """The same, blocking."""
         from personas.changes import SetPrompt
 
-        return await self.write(
-            self._save, persona_id, base, ours, lambda persona: persona.system_prompt, SetPrompt
-        )
+        return self._save(persona_id, base, ours, lambda persona: persona.system_prompt, SetPrompt)
 
     async def save_test_input(self, persona_id: str, input_id: str, base: str, ours: str) -> Saved | Clash:
         """Store the content of a test input in the same way.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -180,9 +181,32 @@ def test_a_terminal_without_utf8_is_sent_ascii_only(folder: Path) -> None:
         assert bytes(terminal.received).isascii()
 
 
+def test_a_fault_becomes_one_line_a_log_and_a_restored_terminal(folder: Path) -> None:
+    code = (
+        "from tui.screens.main_actions import MainActions\n"
+        "def boom(self): raise RuntimeError('boom sk-abcdefghijklmnop')\n"
+        "MainActions.action_help = boom\n"
+        "from tui.cli import main; main()"
+    )
+    with start(folder, command=(sys.executable, "-c", code)) as terminal:
+        terminal.until("You see")
+        terminal.until("saved")
+        terminal.send("\x1bOR")  # F3
+        terminal.until("Esc chat")
+        terminal.send("Typed. \x1bOP")  # F1
+        assert terminal.ended() == 1
+        assert terminal.restored
+        terminal.until("persona: unexpected RuntimeError: boom")
+        assert "Typed. You see" in prompt_file(folder)
+        assert b"Traceback" not in terminal.received
+        assert b"sk-abc" not in terminal.received
+        log = (folder / "state" / "persona-editor" / "fault.log").read_text()
+        assert "Traceback" in log
+        assert "sk-abc" not in log
+
+
 def test_without_a_terminal_it_says_so(folder: Path) -> None:
     import subprocess
-    import sys
 
     from tests.e2e.terminal import ROOT
 
