@@ -63,6 +63,7 @@ async def test_the_first_change_is_opened_to_be_read(tmp_path: Path) -> None:
         place = first_change(p.main, p.main.conversing.talk)  # type: ignore[arg-type]
         assert place is not None
         assert "the way a friend would" in view.layout_model.entries[place].text()
+        assert view.vertical_scrollbar.position == view.scroll_y
         await p.until(lambda: not view.layout_model.entries[place].opened)
 
 

@@ -179,6 +179,8 @@ class Canvas(ScrollView, can_focus=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """The view moved: draw what came on the screen."""
         super().watch_scroll_y(old_value, new_value)
+        # The base class leaves this out while the scrollbar is away, which it is in the middle of a layout.
+        self.vertical_scrollbar.position = new_value
         if self._placing or round(old_value) == round(new_value):
             return
         self._follow_changed(round(new_value) >= self.max_scroll_y)
