@@ -23,6 +23,8 @@ from tests.hostile import ESCAPES
 from tests.messages_server import Answer, Call, MessagesServer, Text, call, say
 from tests.persona_agent import Backend, Workplace
 from tui.cli import boundary
+from tui.config import ConfigError, load_settings
+from tui.models import task_options
 
 PROMPT = "You are kept.\nAlways.\n"
 EDIT = call("edit_system_prompt", {"old": "Always.", "new": "Sometimes."})
@@ -288,3 +290,32 @@ def test_the_whole_task_is_one_line_of_undo_over_two_programs(serve: Any) -> Non
     assert line.run("undo", "kept")[0] == 0
     shown = line.place.store.get("kept")
     assert (shown.name, shown.system_prompt) == ("Kept", PROMPT)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('approval = "never"', "approval must be one of auto, ask-destructive, ask-all"),
+        ('model = ""\n[approval_of]\nundo = 3', ":2: approval_of must be a table of texts"),
+        ('[approval_of]\nundo = "perhaps"', "approval_of.undo must be one of ask, allow, deny"),
+        ("tasks_at_once = 0", "tasks_at_once must be above 0"),
+        ("task_dollars = -1", "task_dollars must not be negative"),
+    ],
+)
+def test_settings_of_tasks_are_checked(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(text + "\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load_settings({"PERSONA_CONFIG": str(path)})
+    assert said in str(refused.value)
+
+
+def test_settings_of_tasks_reach_the_runner(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(
+        'approval = "ask-all"\ntask_dollars = 2\nmax_minutes = 5\n[approval_of]\nundo = "deny"\n',
+        encoding="utf-8",
+    )
+    options = task_options(load_settings({"PERSONA_CONFIG": str(path)}).settings)
+    assert (options.approval.policy, options.approval.overrides) == ("ask-all", {"undo": "deny"})
+    assert (options.max_cost, options.max_seconds, options.max_tokens) == (2.0, 300.0, None)
