@@ -145,7 +145,7 @@ def test_resizing_below_and_above_the_smallest_size(folder: Path) -> None:
         terminal.resize(60, 15)
         terminal.until("You see")
         terminal.send("hello\r")
-        terminal.until("hello")
+        terminal.until("Agent")
         terminal.resize(200, 50)
         terminal.until("Max tokens")
 

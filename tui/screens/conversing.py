@@ -57,9 +57,7 @@ class Conversing(PanelWatch):
         self.attach(panel)
         self._panel.delay = self._screen.program.settings.panel_seconds
         if self._screen.program.model_name == OFFLINE:
-            self._bar.set_hint(
-                "Ask for a change in plain words (offline model; F1 tells how to connect another)"
-            )
+            self._bar.set_hint("Ask for a change in plain words…")
         self._talks = Talks(self._make_chat, on_event=self._hear, on_end=self._ended)
         self.sync()
 
