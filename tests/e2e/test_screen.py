@@ -147,7 +147,7 @@ def test_resizing_below_and_above_the_smallest_size(folder: Path) -> None:
         terminal.send("hello\r")
         terminal.until("Agent")
         terminal.resize(200, 50)
-        terminal.until("Max tokens")
+        terminal.until("╭─ Test inputs")
 
 
 def test_the_persons_editor_gets_the_file_and_the_draft(folder: Path) -> None:
