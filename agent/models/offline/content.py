@@ -41,6 +41,7 @@ _JOINS = re.compile(r" (?:and|to|with|then|as) ")
 _TALK = re.compile(
     r"^(?:to|as|into|either|maybe|perhaps|not|changed|updated|renamed|2|two|too)\b | (?:, )?(?:no|"
     r"wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b| in (?:english|german|french|spanish|italian|latin|japanese|chinese|russian|dutch|portuguese|capitals|uppercase|lowercase|caps)$"
+    r"| (?:tomorrow|later|soon|someday|tonight|eventually|afterwards|next (?:week|time|month|year))$"
 )
 _TAIL = re.compile(
     r"(?: (?:-|instead|now|again|too|then|please|ok|,|from now on|from today on|henceforth|going "

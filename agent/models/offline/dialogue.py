@@ -248,14 +248,12 @@ def _talks(understood: Understood, ask: Ask) -> bool:
             isinstance(i, Talk) and i.subject in ("nothing", "help", "thanks", "connect")
             for i in understood.intents
         )
+    aside = ("creative",) if ask.blank == "name" else ("creative", "comment")  # "ok" is no name
     return (
         bool(understood.intents)
         and not understood.unclear
         and not isinstance(understood.intents[0], Ask)
-        and not (
-            isinstance(understood.intents[0], Talk)
-            and understood.intents[0].subject in ("creative", "comment")
-        )
+        and not (isinstance(understood.intents[0], Talk) and understood.intents[0].subject in aside)
     )
 
 

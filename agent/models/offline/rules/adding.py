@@ -98,6 +98,8 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
     part = said.part("x")
     if part is None:
         return None
+    if all(token.norm in ":,;-=" for token in part.tokens):
+        return Ask("What should the new test input say?", (), "test")
     head = said.match.string[: said.match.start("x")]
     if re.search(r"\b(?:first|second|third|last|final|fourth)\b", said.match.string[said.match.end("x") :]):
         return None

@@ -111,6 +111,10 @@ _talk(
     "not now|leave it|skip it|none of (?:them|these|those)|no thanks|no thank you|don't|do not|"
     "abort|no ,? (?:leave it|nothing|never mind|don't|cancel|stop|thanks))(?: (?:[,.!]|please|"
     "thanks|thank you|then))*",
+    "(?:(?:hm+|oh|ah|well|sorry|no|ok|okay) ,? ?)*(?:idk|i (?:do not|don't) know|dunno|(?:i'm |i am )?not (?:so )?"
+    "sure|(?:i have )?no idea|(?:let me|i have to|i need to) think(?: about it)?|wait|hold on|hang on|one (?:moment|"
+    "second|sec)|just a (?:moment|second|sec|minute)|i can't decide|whatever|huh|what|pardon)(?: (?:yet|please|a "
+    "moment|a second|wait|no))*",
 )
 _talk(
     TALK,

@@ -35,6 +35,8 @@ def _added(said: Said, group: str, place: str, spot: Spot | None = None) -> Inte
     text = content.text_of(part, said.text(group))
     if text is None and part.quotes():
         return None
+    if all(token.norm in ":,;-=" for token in part.tokens):
+        text = ""
     if text is None or not text.strip():
         return Ask("What should I add to the system prompt? Give me the exact words.", (), "text")
     if not part.quotes() and not content.is_sentence(part):
