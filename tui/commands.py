@@ -55,6 +55,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("output.pin", "Keep the agent's output on the screen", "", "pin_output"),
     Command("conversation.find", "Find in the conversation", "ctrl+f", "find"),
     Command("conversation.clear", "Clear the conversation", "", "clear_conversation"),
+    Command("conversation.unclear", "Bring the cleared conversation back", "", "unclear_conversation"),
     Command("chat.recall", "Recall a sent message", "ctrl+r", "recall"),
     Command("editor.external", "Edit in $EDITOR", "ctrl+g", "external_editor", short="$EDITOR"),
     Command("edit.undo", "Undo", "ctrl+z", "undo", priority=False, short="undo"),

@@ -13,6 +13,7 @@ COMMANDS: dict[str, str] = {
     "persona": "open a persona: /persona optimist",
     "quit": "leave",
     "redo": "redo the agent's last run",
+    "unclear": "bring the cleared conversation back",
     "undo": "undo the agent's last run",
 }
 

@@ -225,6 +225,9 @@ async def test_slash_commands_do_what_they_say(tmp_path: Path) -> None:
         await p.dialog(Confirm)
         await p.press("y")
         await p.until(lambda: not p.main.conversing.talk.chat.turns)
+        await p.say("/unclear")
+        await p.until(lambda: len(p.main.conversing.talk.chat.turns) == 2)
+        assert [e.text() for e in p.main.conversing.view.layout_model.entries] == ["hello", "Hi."]
         await p.say("/help")
         await p.until(lambda: isinstance(p.app.screen, Help))
 

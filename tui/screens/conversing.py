@@ -40,6 +40,7 @@ class Conversing(PanelWatch):
         self._drafts: dict[str, str] = {}
         self._remembered: Remembered | None = None
         self._trace = Trace()
+        self._cleared: dict[str, str | None] = {}
         self._shown: str | None = None
         self.settled = asyncio.Event()
 
@@ -254,6 +255,7 @@ class Conversing(PanelWatch):
         asked = Confirm("Begin a new conversation?", "The old one stays on disk.", deed="Clear", keep="Keep")
         if not await self._screen.ask(asked):
             return
+        self._cleared[talk.persona_id] = talk.chat.session_id
         await asyncio.to_thread(talk.chat.clear)
         talk.older = None
         talk.earlier, talk.events, talk.usage, talk.cost = (), [], None, None
@@ -261,7 +263,28 @@ class Conversing(PanelWatch):
             self.view.clear()
             self._trace.clear()
             self._panel.reset()
-            self._screen.tell("A new conversation begins.")
+            self._screen.tell("A new conversation begins. /unclear brings the old one back.")
+        self.sync()
+
+    async def unclear(self) -> None:
+        """Go on with the conversation that was cleared last."""
+        talk = self._talk
+        before = self._cleared.pop(talk.persona_id, None) if talk is not None else None
+        if talk is None or talk.chat is None or self._editing is None or before is None:
+            self._screen.tell("No conversation was cleared since the program began.")
+            return
+        if talk.running:
+            self._cleared[talk.persona_id] = before
+            self._screen.tell("Stop the agent first.")
+            return
+        await self._editing.workspace.write(
+            self._editing.workspace.store.link_session, talk.persona_id, before
+        )
+        await asyncio.to_thread(talk.chat.load)
+        talk.older, talk.earlier, talk.events = None, tuple(talk.chat.turns), []
+        if talk is self._talk:
+            self._load(talk)
+            self._panel.show_output()
         self.sync()
 
     def use_model(self, model: Model) -> None:

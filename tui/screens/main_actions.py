@@ -36,8 +36,6 @@ class MainActions(Screen[None]):
     def escape_meaning(self) -> tuple[str, Any]:
         """Return what Esc does now, as a word and a deed; ("", None) for nothing."""
         screen = self._screen
-        if False:
-            return "close", None
         if screen.personas.filter_open:
             return "close filter", screen.personas.close_filter
         if screen.conversing.running:

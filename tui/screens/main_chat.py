@@ -120,6 +120,9 @@ class ChatActions(Screen[None]):
     def action_clear_conversation(self) -> None:
         self._all.start(self._chat.clear())
 
+    def action_unclear_conversation(self) -> None:
+        self._all.start(self._chat.unclear())
+
     def action_find(self) -> None:
         self._all.start(self._find())
 
@@ -181,6 +184,8 @@ class ChatActions(Screen[None]):
         match name:
             case "clear":
                 await self._chat.clear()
+            case "unclear":
+                await self._chat.unclear()
             case "model":
                 await self._choose_model(rest)
             case "undo":
