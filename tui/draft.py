@@ -70,6 +70,18 @@ def changed_lines(old: str, new: str) -> list[int]:
     return found
 
 
+def moved(old: str, new: str, cursor: tuple[int, int]) -> tuple[int, int]:
+    """Return where the words at `cursor`, a row and a column from 0, are in the new text."""
+    row, column = cursor
+    shift = 0
+    for region in changed_regions(split_lines(old), split_lines(new)):
+        if region.old_end <= row:
+            shift += (region.new_end - region.new_start) - (region.old_end - region.old_start)
+        elif region.old_start <= row:
+            row = min(row, region.old_start + max(0, region.new_end - region.new_start - 1))
+    return row + shift, column
+
+
 def _joined(first: str, second: str) -> str:
     return first if not second else first + ("" if not first or first.endswith("\n") else "\n") + second
 

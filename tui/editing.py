@@ -162,7 +162,15 @@ class Editing:
             await self.read_again()
         return listed
 
-    async def read_again(self, *, quiet: bool = False) -> None:
+    def agent_wrote(self, persona: Persona, step: Step) -> None:
+        """A tool has written: show it at once."""
+        if self.workspace.writing:
+            # Our own write may be newer than what the tool saw: only the disk knows.
+            self._desk.start(self.read_again(quiet=True, step=step))
+        else:
+            self.take(persona, step)
+
+    async def read_again(self, *, quiet: bool = False, step: Step | None = None) -> None:
         """Read the open persona and take in what is new; `quiet` when the person knows that it changed."""
         before = self.persona
         if before is None:
@@ -178,7 +186,7 @@ class Editing:
             self._desk.tell(str(error), error=True)
             return
         if self.persona is not None and now.id == self.persona.id and now.revision != self.persona.revision:
-            self.take(now)
+            self.take(now, step)
             if now.error is None and not quiet and self._desk.prompt.clash is None:
                 self._desk.tell(f"{now.name} was changed outside; what is new is shown.")
             if self._desk.prompt.clash is not None:

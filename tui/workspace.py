@@ -45,6 +45,11 @@ class Workspace:
         self.store = store
         self._turn = asyncio.Lock()
 
+    @property
+    def writing(self) -> bool:
+        """Whether a write of this program is under way."""
+        return self._turn.locked()
+
     async def call(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Run a blocking call of the store in a thread; what it raises is raised here."""
         return await asyncio.to_thread(function, *arguments, **named)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tui.draft import Clash, changed_lines, meet, resolve
+from tui.draft import Clash, changed_lines, meet, moved, resolve
 from tui.editable import from_shown, is_editable, pasted, to_shown, with_signs
 from tui.sanitise import sanitise
 from tui.widgets.text_editor import _smallest
@@ -96,3 +96,10 @@ def test_the_smallest_edit_turns_one_text_into_the_other(old: str, new: str) -> 
     document = Document(old)
     document.replace_range(edit.from_location, edit.to_location, edit.text)
     assert document.text == new
+
+
+def test_the_cursor_stays_at_its_words() -> None:
+    assert moved("a\nb\nc\n", "new\na\nb\nc\n", (2, 1)) == (3, 1)
+    assert moved("a\nb\nc\n", "a\nb\nc\nnew\n", (1, 0)) == (1, 0)
+    assert moved("a\nb\nc\n", "c\n", (2, 0)) == (0, 0)
+    assert moved("a\nb\nc\n", "a\nB\nc\n", (1, 1)) == (1, 1)

@@ -143,3 +143,23 @@ async def test_undo_in_a_list_undoes_the_last_change_of_the_persona(tmp_path: Pa
         await p.press("ctrl+z")
         await p.until(lambda: p.store.get("two").test_inputs)
         await p.until(lambda: len(p.main.tests.rows.rows) == 1)
+
+
+async def test_a_run_that_left_the_prompt_alone_is_undone_first_and_the_prompts_step_stays(
+    tmp_path: Path,
+) -> None:
+    script = [
+        *edits(("second", "2nd")),
+        answer(ToolUse("create_test_input", {"content": "new"})),
+        answer("Added."),
+    ]
+    async with program(make_store(tmp_path), *script) as p:
+        await p.run_to_end("change the prompt")
+        await p.run_to_end("add a test input")
+        await p.press("f3", "ctrl+z")
+        await p.until(lambda: not p.store.get("one").test_inputs)
+        assert "2nd" in p.prompt.raw
+        await p.press("ctrl+z")
+        await p.until(lambda: p.prompt.raw == TEXT and p.on_disk("one") == TEXT)
+        await p.press("ctrl+y")
+        await p.until(lambda: "2nd" in p.prompt.raw and "2nd" in p.on_disk("one"))

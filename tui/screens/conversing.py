@@ -334,7 +334,7 @@ class Conversing(PanelWatch):
         """A tool wrote: the editors show it at once."""
         if self._editing is not None:
             if self._editing.id == persona.id:
-                self._editing.take(persona, Step(talk.run_id))
+                self._editing.agent_wrote(persona, Step(talk.run_id))
             else:
                 self._screen.note_persona(persona)
 

@@ -156,7 +156,6 @@ class MainActions(Screen[None]):
         self.app.push_screen(Help(program.model_name, str(program.config_path or "config.toml")))
 
     def action_redraw(self) -> None:
-        self.app.refresh(layout=True, repaint=True)
         self._screen.program.redraw()
 
     # -- undo ---------------------------------------------------------------------------------------------
@@ -181,7 +180,7 @@ class MainActions(Screen[None]):
     def _store_step(self, event: TextEditor.StoreStep) -> None:
         event.stop()
         editing = self._screen.editing
-        if editing is not None and event.editor is self._screen.prompt:
+        if editing is not None and (event.editor is self._screen.prompt or event.step is None):
             self._screen.start(editing.undo(event.operation, agent=False, step=event.step))  # type: ignore[arg-type]
 
     # -- saving and deeds --------------------------------------------------------------------------------

@@ -168,14 +168,14 @@ class TextEditor(GuardedTextArea):
 
         The cursor stays at its words. The steps of one run that follow one another are one step.
         """
-        from tui.draft import changed_lines
+        from tui.draft import changed_lines, moved
 
         old, new = self.text, to_shown(text)
         if old == new:
             return
         fresh = changed_lines(old, new) if flash else []
         earlier = self._last_step()
-        cursor = _moved(old, new, self.selection.end)
+        cursor = moved(old, new, self.selection.end)
         edit = _smallest(old, new, step)
         self._own_edit = True
         try:
@@ -239,9 +239,8 @@ class TextEditor(GuardedTextArea):
 
     def _set_document(self, text: str, language: str | None) -> None:
         super()._set_document(text, language)
-        self.wrapped_document.__class__ = (
-            _Wrapped  # the same object: wrapping a long text twice would be felt
-        )
+        # The same object with another class: wrapping a long text a second time would be felt.
+        self.wrapped_document.__class__ = _Wrapped
 
     def _refresh_size(self) -> None:
         self.virtual_size = Size(0, self.wrapped_document.height + self.covered)
@@ -350,6 +349,9 @@ class TextEditor(GuardedTextArea):
         from tui.draft import changed_lines
 
         before = self.text
+        if self.raw == text:
+            self.mark_saved(text)  # what was undone was elsewhere in the persona: the step here stays
+            return
         self._own_edit = True
         try:
             move()
@@ -425,17 +427,3 @@ def _common_length(first: str, second: str) -> int:
         else:
             high = middle - 1
     return low
-
-
-def _moved(old: str, new: str, cursor: Location) -> Location:
-    """Return where the words at `cursor` are in the new text."""
-    from personas.lines import changed_regions, split_lines
-
-    row, column = cursor
-    shift = 0
-    for region in changed_regions(split_lines(old), split_lines(new)):
-        if region.old_end <= row:
-            shift += (region.new_end - region.new_start) - (region.old_end - region.old_start)
-        elif region.old_start <= row:
-            row = min(row, region.old_start + max(0, region.new_end - region.new_start - 1))
-    return row + shift, column
