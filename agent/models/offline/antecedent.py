@@ -25,14 +25,20 @@ from agent.models.offline.intents import (
     ReplaceText,
     SetPrompt,
     Show,
+    ShowSpot,
     ShowTest,
+    Spot,
     Talk,
 )
 from agent.models.offline.mood import unwrap
-from agent.models.offline.patterns import expand
+from agent.models.offline.patterns import expand, fit
 from agent.models.offline.reference import TestInput, resolve
 from agent.models.offline.words import Phrase, Token
 
+_PLURAL = re.compile(
+    expand("(?:<delete>|<show>) (?P<it>them|these|those|both|both of them|them both)(?= |$)(?! all)")
+)
+_NO = frozenset({"no", "nope", "wait", "sorry", "oops", "oh", "hm", ",", ".", "!", "-"})
 _PRONOUN = (
     r"(?P<it>it|that|this|that one|this one|the new one|(?:that|this|the new) (?:<test>|line|sentence|text))"
 )
@@ -49,10 +55,17 @@ _ASIDE = ("thanks", "comment", "hello")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The one thing an exchange was about, as words that name it: `the test` and, quoted, its id."""
+    """The one thing an exchange was about, as words that name it: `the test` and, quoted, its id.
+
+    Attributes:
+        words: the words before the quoted text, or all of them.
+        quoted: an id or a text.
+        more: ids of further test inputs, when it was several ("them").
+    """
 
     words: tuple[str, ...]
     quoted: str | None = None
+    more: tuple[str, ...] = ()
 
 
 def told_by(
@@ -75,10 +88,18 @@ def told_by(
         return Told(("the", "test"), created) if created else None
     if isinstance(intent, ChangeTest | ExtendTest | ShowTest):
         references = intent.references if isinstance(intent, ShowTest) else (intent.reference,)
-        places = resolve(references[0], listed) if len(references) == 1 else []
-        return Told(("the", "test"), listed[places[0]].id) if len(places) == 1 else None
+        found = [resolve(reference, listed) for reference in references]
+        if not found or not all(len(places) == 1 for places in found):
+            return None
+        first, *more = dict.fromkeys(listed[places[0]].id for places in found)
+        return Told(("the", "test"), first, tuple(more))
     if isinstance(intent, AddText):
         return Told(("the", "text"), intent.text)
+    if isinstance(intent, ReplaceText) and not isinstance(intent.where, Reference) and intent.new.strip():
+        return Told(("the", "text"), intent.new)
+    if isinstance(intent, ShowSpot) and intent.spot.kind in ("line", "sentence"):
+        place = int(intent.spot.value)
+        return Told((intent.spot.kind, str(place))) if place > 0 else Told(("the", "last", intent.spot.kind))
     if isinstance(intent, Rename) or (isinstance(intent, Show) and intent.what == ("name",)):
         return Told(("the", "name"))
     if isinstance(intent, SetPrompt) or (isinstance(intent, Show) and intent.what == ("prompt",)):
@@ -96,6 +117,20 @@ def open_pronoun(intents: Sequence[Intent]) -> bool:
     )
 
 
+def corrected(said: Phrase, told: Told) -> Intent | None:
+    """Return the change that "sorry, I meant “Hi”" makes of a test input or a text given just before."""
+    match = fit(
+        "(?:(?:no|sorry|oops|actually|wait|oh|hm+)(?: [,.!-])* ?)*(?:i meant|i mean|i wanted)(?: :)? {x}",
+        said,
+    )
+    part = said.group(match, "x") if match else None
+    if part is None or not part.quoted or told.quoted is None or told.more:
+        return None
+    if told.words == ("the", "test"):
+        return ChangeTest(Reference("exact", told.quoted), part.said())
+    return ReplaceText(Spot("text", told.quoted), part.said(), "prompt")
+
+
 def _references(intent: Intent) -> tuple[Reference, ...]:
     if isinstance(intent, DeleteTests | ShowTest):
         return intent.references
@@ -110,11 +145,13 @@ def put_in(whole: Phrase, told: Told) -> Phrase | None:
     """Return the phrase with its pronoun replaced by what it means, or None when it has none to replace."""
     if len(whole) > 200:
         return None
+    while len(whole) > 1 and whole.tokens[0].norm in _NO:
+        whole = whole.part(1)  # "no, make it …"
     bare = unwrap(whole).phrase
-    match = _ACTED_ON.match(bare.shadow)
+    match = (_PLURAL if told.more else _ACTED_ON).match(bare.shadow)
     if match is None:
         return None
-    name = next(group for group in ("it", "to", "in") if match[group] is not None)
+    name = next(group for group in ("it", "to", "in") if match.groupdict().get(group) is not None)
     part = bare.group(match, name)
     if part is None or not part.tokens:
         return None
@@ -122,6 +159,12 @@ def put_in(whole: Phrase, told: Told) -> Phrase | None:
     put = [Token("word", first.start, last.end, word) for word in told.words]
     if told.quoted is not None:
         put.append(Token("quote", first.start, last.end, "Q", told.quoted))
+    for one in told.more:
+        put.append(Token("word", first.start, last.end, "and"))
+        put.extend(Token("word", first.start, last.end, word) for word in told.words)
+        put.append(Token("quote", first.start, last.end, "Q", one))
     kept = [token for token in whole.tokens if token.end <= first.start]
     rest = [token for token in whole.tokens if token.start >= last.end]
+    if rest and rest[0].kind == "quote":
+        put.append(Token("word", last.end, last.end, "to"))  # "make it “Hi”"
     return Phrase(whole.source, (*kept, *put, *rest))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.models.offline import content, speech
-from agent.models.offline.antecedent import Told, open_pronoun, put_in, told_by
+from agent.models.offline.antecedent import Told, corrected, open_pronoun, put_in, told_by
 from agent.models.offline.draft import Call
 from agent.models.offline.grammar import is_request
 from agent.models.offline.intents import (
@@ -207,15 +207,18 @@ def interpret(
         chosen = _choice(phrase(message), pending)
         if chosen is not None:
             return Understood(chosen)
-    if isinstance(before, Rename) and (corrected := _corrected(phrase(message))):
-        return Understood((corrected,))
+    if isinstance(before, Rename) and (renamed := _corrected(phrase(message))):
+        return Understood((renamed,))
+    if told is not None and pending is None and (meant_so := corrected(phrase(message), told)):
+        return Understood((meant_so,))
     if message.strip() == _GO_ON:
         return Understood((Talk("memory"),))
     understood = understand(message)
     if told is not None and pending is None and (open_pronoun(understood.intents) or understood.unclear):
         spelled = put_in(phrase(message), told)
         meant = understand_phrase(spelled) if spelled is not None else Understood(())
-        if meant.intents and not meant.unclear and not isinstance(meant.intents[0], Hold):
+        added = any(isinstance(i, AddTest) and i.content == told.quoted for i in meant.intents)
+        if meant.intents and not meant.unclear and not added and not isinstance(meant.intents[0], Hold):
             return meant
     if pending is None or (is_request(understood.intents) and not understood.unclear):
         return understood

@@ -7,7 +7,7 @@ import re
 from agent.models.offline import content
 from agent.models.offline.intents import AddTest, Ask, CopyTest, Intent, Option
 from agent.models.offline.patterns import fit
-from agent.models.offline.reference import number, parse
+from agent.models.offline.reference import NUMBER, number, parse
 from agent.models.offline.rules.rule import RuleSet, Said
 from agent.models.offline.topics import family_of, sample_about, words_of
 from agent.models.offline.words import Phrase
@@ -100,6 +100,8 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
         return None
     if all(token.norm in ":,;-=" for token in part.tokens):
         return Ask("What should the new test input say?", (), "test")
+    if part.tokens[0].norm in ".!?;,":
+        return None  # "add a test. It should say …": two sentences
     head = said.match.string[: said.match.start("x")]
     if re.search(r"\b(?:first|second|third|last|final|fourth)\b", said.match.string[said.match.end("x") :]):
         return None
@@ -152,9 +154,13 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
     marked = re.search(
         r"(?:[:,;=-]|saying|says|say|reads|asks|asking|reading|text|content|words|question) $", head
     )
-    if parse(part) is not None or re.match(r"<?(?:it|this|that|something|them|these)\b", part.shadow):
+    if (
+        parse(part) is not None
+        or re.match(rf"(?:number |# )?{NUMBER}\b", part.shadow)
+        or re.match(r"<?(?:it|this|that|something|them|these)\b", part.shadow)
+    ):
         return None
-    if marked or (content.is_sentence(part) and len(part) > 1):
+    if marked or (content.is_sentence(part) and len(part) > 1 and not (quotes and part.raw()[:1].islower())):
         return AddTest(typed)
     return Ask(
         "I am not sure what the new test input should say.",
@@ -257,7 +263,7 @@ def _add_test_named(said: Said) -> Intent | None:
 
 
 @RULES.on(
-    "(?:<add>) (?:a|another|one more)(?: new)? one (?:[:,-] |saying |that says |that asks )+{xq}",
+    "(?:<add>) (?:(?:a|another|one more)(?: new)? )?one (?:[:,-] |saying |that says |that asks )+{xq}",
     "(?:<add>) {xq} as (?:a |another )(?:new )?one(?: instead)?",
     "(?:<add>|use|have) {xq} (?:instead|in its place|in place of (?:it|that|them))",
 )

@@ -159,6 +159,7 @@ def _prompt(said: Said) -> Intent:
     "what(?:'s| is) (?:this|it) (?:persona )?(?:about|all about|for)",
     "how does (?:this|the) (?:persona|bot|character) (?:behave|act|talk|answer|work|look)(?: {y})?",
     "(?:an )?overview|status|(?:persona )?summary",
+    "what(?:'s| is) (?:in|inside) (?:here|there|it|this(?: persona| file)?|the persona)",
 )
 def _overview(said: Said) -> Intent:
     return Show(("name", "prompt"))

@@ -178,6 +178,8 @@ def _insert_between(said: Said) -> Intent | None:
     "(?:right |directly |immediately |just )?(?P<w>before|above|after|below|under|behind|"
     "following) {s} ,? ?(?:in <prompt> ,? ?)?(?:<add>) (?:<the>(?:line|sentence|text|words?|rule) "
     ")?(?:: )?{xq}",
+    "(?:<add>) {x} (?:to|in|into) <prompt> ,? ?(?:right |directly |immediately |just )?(?P<w>before|above|after|"
+    "below) {s}",
     "(?:<add>) (?:right |directly |immediately |just )?(?P<w>before|above|after|below|under|behind|"
     "following) {s} (?:: |the (?:line|sentence) |a (?:new )?line |the text )*{xq}",
 )
