@@ -165,6 +165,30 @@ async def test_it_never_speaks_as_the_persona() -> None:
         assert "not the persona" in told or "cannot answer as the persona" in told or "rule-based" in told
 
 
+async def test_the_long_help_is_given_once_and_again_only_when_asked_for() -> None:
+    room = Room()
+    first = await room.say("blah blah")
+    assert "rename it to" in first
+    assert "ANTHROPIC_API_KEY" in first
+    for message in ("blah blah", "make it funnier"):
+        again = await room.say(message)
+        assert "rename it to" not in again
+        assert "“help”" in again
+        assert "without a neural model" in again
+        assert len(again) < len(first) / 3
+    whole = await room.say("help")
+    assert "rename it to" in whole
+    assert "ANTHROPIC_API_KEY" in whole
+
+
+async def test_it_means_the_one_thing_the_message_before_was_about_by_its_id() -> None:
+    room = Room()
+    await room.say("add a test input: code")
+    assert room.inputs[-1] == ("new-1", "code")
+    await room.say("delete it")
+    assert room.called[-1] == ("delete_test_input", {"id": "new-1"})
+
+
 async def test_a_macro_stays_as_it_is() -> None:
     room = Room()
     await room.say('add "Greet {{user}} as {{char}}." to the prompt')

@@ -154,6 +154,8 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
     marked = re.search(
         r"(?:[:,;=-]|saying|says|say|reads|asks|asking|reading|text|content|words|question) $", head
     )
+    if head.startswith("make ") and re.match(r"(?:say|ask|read|be) ", part.shadow):
+        return None
     if (
         parse(part) is not None
         or re.match(rf"(?:number |# )?{NUMBER}\b", part.shadow)
@@ -284,6 +286,7 @@ def _add_test_of(said: Said) -> Intent | None:
         or re.search(
             r"\b(?:to|the|in|of|from|as|first|last|tests?|inputs?|examples?|samples?)\b|[:,]", part.shadow
         )
+        or re.fullmatch(r"(?:(?:a|an|another|one|new|more|some|extra|my|us|me) ?)+", part.shadow)
     ):
         return None
     topic = content.topic_of(part)
