@@ -206,8 +206,8 @@ def _check_kept(store: Store, before: list[str]) -> None:
 
 def _check_log(store: Store, life: Life) -> None:
     """The log holds what was in memory, unless the task was left waiting."""
-    if any(task.is_waiting for task in life.seen[-1:]):
-        return
+    if any(task.is_waiting for task in life.seen[-1:]) or not life.events:
+        return  # what stands for missing results is written with the first event of a run only
     chat = Chat(store, "kept", ScriptedModel())
     chat.load()
     ours, theirs = ([to_record(turn) for turn in one.turns] for one in (life.chat, chat))
