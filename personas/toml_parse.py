@@ -6,7 +6,11 @@ Refuses what would cost `tomllib` too much time or stack, and turns its errors i
 from __future__ import annotations
 
 import re
+import secrets
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from personas.errors import BrokenFile
@@ -25,6 +29,25 @@ _TOKEN = re.compile(
     r"|[\"']|[\[\]{}.=]|,+|\n+"
 )
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+_LONG_STRING = 4096  # characters; `tomllib` takes a string character by character
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")  # in any string
+_DIGITS_LIMIT = 4300  # Python converts no longer ones; TOML promises 64 bits
+_LONG_NUMBER = re.compile(rf"{_TOKEN.pattern}|(?<!\w)(?P<number>[0-9][0-9_]{{{_DIGITS_LIMIT},}}+)(?![.\w])")
+
+_parsed: ContextVar[dict[str, dict[str, Any]] | None] = ContextVar("parsed", default=None)
+
+
+@contextmanager
+def parsing_once() -> Iterator[None]:
+    """Within this block each text is parsed once, however often it is asked for; nobody may change the data."""
+    if _parsed.get() is not None:
+        yield
+        return
+    token = _parsed.set({})
+    try:
+        yield
+    finally:
+        _parsed.reset(token)
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -33,15 +56,65 @@ def parse(text: str) -> dict[str, Any]:
     Raises:
         BrokenFile: the text is not TOML, or nests deeper than `MAX_DEPTH`.
     """
-    _refuse_depth(text)
+    known = _parsed.get()
+    if known is None:
+        return _parse(text)
+    if text not in known:
+        known[text] = _parse(text)
+    return known[text]
+
+
+def _parse(text: str) -> dict[str, Any]:
+    long_strings = _look_through(text)
     try:
+        if long_strings:
+            try:
+                return _parse_around(text, long_strings)
+            except ValueError:
+                pass  # now as it stands, for the right position
         return tomllib.loads(text.removeprefix(BOM))
     except tomllib.TOMLDecodeError as error:
         raise _as_broken_file(str(error), text) from error
     except RecursionError as error:
         raise BrokenFile("The file nests too deeply to be read") from error
-    except ValueError as error:  # for example an integer of more digits than Python converts
-        raise BrokenFile(f"The file holds a value that cannot be read: {error}") from error
+    except ValueError as error:
+        raise _unreadable_value(text) from error
+
+
+def _parse_around(text: str, spans: list[tuple[int, int]]) -> dict[str, Any]:
+    """Let `tomllib` read the text with a short stand-in for each string that stands for itself."""
+    mark = f"\0{secrets.token_hex(16)}:"
+    values: dict[str, str] = {}
+    pieces: list[str] = []
+    pos = len(BOM) * text.startswith(BOM)
+    for start, end in spans:
+        quotes = 3 if text.startswith(('"""', "'''"), start) else 1
+        value = text[start + quotes : end - quotes].replace("\r\n", "\n")
+        name = f"{mark}{len(values)}"
+        values[name] = value.removeprefix("\n") if quotes == 3 else value
+        pieces += (text[pos:start], f'"\\u0000{name[1:]}"')
+        pos = end
+    return dict(_filled(tomllib.loads("".join([*pieces, text[pos:]])), values))
+
+
+def _filled(value: Any, strings: dict[str, str]) -> Any:
+    """Return parsed data with the stand-ins replaced."""
+    if isinstance(value, str):
+        return strings.get(value, value)
+    if isinstance(value, dict):
+        return {key: _filled(item, strings) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, strings) for item in value]
+    return value
+
+
+def _unreadable_value(text: str) -> BrokenFile:
+    """Say where a number stands that Python refuses to convert."""
+    for token in _LONG_NUMBER.finditer(text):
+        if token["number"] is not None:
+            place = line_and_column(text, token.start())
+            return BrokenFile("This number has too many digits", *place)
+    return BrokenFile("The file holds a value that cannot be read")
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
@@ -65,12 +138,16 @@ def _as_broken_file(message: str, text: str) -> BrokenFile:
     return BrokenFile(message[: found.start()], line, column)
 
 
-def _refuse_depth(text: str) -> None:
+def _look_through(text: str) -> list[tuple[int, int]]:
     """Raise BrokenFile where brackets and key parts add up to more than `MAX_DEPTH` levels.
 
     One linear pass over the tokens, before `tomllib` sees the text. Where the text stops making sense the
     pass stops: `tomllib` stops there too, and says why.
+
+    Returns:
+        Where the long strings stand, as values, that have nothing to unescape and nothing forbidden in them.
     """
+    long_strings: list[tuple[int, int]] = []
     containers: list[tuple[str, int]] = []  # open brackets of a value, each with the depth around it
     table = base = 0  # depth of the current table; depth around the current key
     parts = 1  # parts of the current key
@@ -78,6 +155,9 @@ def _refuse_depth(text: str) -> None:
     in_value = False
     for token in _TOKEN.finditer(text):
         if token.lastgroup == "skip":
+            start, end = token.span()
+            if end - start >= _LONG_STRING and in_value and _is_verbatim(text, start, end):
+                long_strings.append((start, end))
             continue
         mark = token[0][0]
         if mark == ".":
@@ -88,7 +168,7 @@ def _refuse_depth(text: str) -> None:
                 raise _too_deep(text, token.start())
         elif mark == "=":
             if in_value:
-                return
+                return []
             if base + parts > MAX_DEPTH:
                 raise _too_deep(text, token.start())
             in_value = True
@@ -97,13 +177,13 @@ def _refuse_depth(text: str) -> None:
                 base, parts, in_value, header_brackets = table, 1, False, 0
         elif mark == ",":
             if not containers:
-                return
+                return []
             parts, in_value = 1, containers[-1][0] == "["
         elif mark in "[{":
             if not in_value and not containers:
                 header_brackets += 1
                 if header_brackets > 2 or mark == "{":
-                    return
+                    return []
                 base, parts = 0, 1
                 continue
             containers.append((mark, base))
@@ -117,9 +197,20 @@ def _refuse_depth(text: str) -> None:
             elif header_brackets:
                 table = parts
             else:
-                return
+                return []
         else:  # a quote that opens no complete string
-            return
+            return []
+    return long_strings
+
+
+def _is_verbatim(text: str, start: int, end: int) -> bool:
+    """Whether a token is a string that stands for its own characters, line ends apart."""
+    quote = text[start]
+    return (
+        quote != "#"
+        and (quote == "'" or text.find("\\", start, end) < 0)
+        and not _FORBIDDEN.search(text, start, end)
+    )
 
 
 def _too_deep(text: str, offset: int) -> BrokenFile:

@@ -62,6 +62,10 @@ _LITERAL = re.compile(r"'[^'\n]*+'")
 _BASIC_BLOCK = re.compile(r'"""[^"\\]*+(?:(?:\\[\s\S]|"{1,2}(?!"))[^"\\]*+)*+"{3,5}')
 _LITERAL_BLOCK = re.compile(r"'''[^']*+(?:'{1,2}(?!')[^']*+)*+'{3,5}")
 _PLAIN = re.compile(r"(?:\d{4}-\d{2}-\d{2} (?=\d))?[^\s,\[\]{}#\"'=]++")
+_USUAL_LINE = re.compile(
+    r"""([A-Za-z0-9_-]++)[ \t]*+=[ \t]*+("[^"\\\n]*+"(?!")|'[^'\n]*+'(?!')|[^\s,\[\]{}#"'=]++)"""
+    r"[ \t]*+(?:#[^\n]*+)?(?:\r?\n|\Z)"
+)
 _STRINGS = (('"""', _BASIC_BLOCK), ("'''", _LITERAL_BLOCK), ('"', _BASIC), ("'", _LITERAL))
 
 
@@ -85,10 +89,27 @@ class _Scanner:
                 sections.append(section)
                 floor = section.header_end
             else:
-                entry = self._read_entry(section)
-                entry.line_start = line_start
-                entry.line_end = floor = self._end_line()
+                entry = self._read_usual_line(section) or self._read_line(section)
+                entry.line_start, entry.line_end = line_start, self.pos
+                floor = self.pos
                 section.entries.append(entry)
+
+    def _read_usual_line(self, section: Section) -> Entry | None:
+        """Read a line with a bare key and a short value in one go, or leave it to `_read_line`."""
+        found = _USUAL_LINE.match(self.text, self.pos)
+        if found is None:
+            return None
+        start, key_end = found.span(1)
+        value_start, value_end = found.span(2)
+        value = Scalar(value_start, value_end)
+        value.entry = entry = Entry(start, key_end, (found[1],), value, value_end, section)
+        self.pos = found.end()
+        return entry
+
+    def _read_line(self, section: Section) -> Entry:
+        entry = self._read_entry(section)
+        self._end_line()
+        return entry
 
     def _fail(self) -> BrokenFile:
         return BrokenFile("This is not valid TOML", *line_and_column(self.text, self.pos))

@@ -89,7 +89,7 @@ def test_an_empty_file_is_a_persona() -> None:
         ('name = "a"\nname = "b"', 2, None, ""),
         ('name = "a', 1, None, ""),
         ("a = " + "[" * 500, 1, None, "deep"),
-        ("a = " + "9" * 5000, None, None, ""),
+        pytest.param("x = 1\na = " + "9" * 5000, 2, 5, "too many digits", id="an endless number"),
         ("\nname = 5", 2, 8, "name must be text, not a whole number"),
         ("tags = 'x'", 1, 8, "tags must be a list, not text"),
         ("tags = ['x', 1.5]", 1, 14, "tags must hold texts, not a number"),

@@ -9,7 +9,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from personas import toml_parse
 from personas.errors import BrokenFile
 from personas.toml_parse import MAX_DEPTH
 from personas.toml_text import KeyPath, locate, parse, scan
@@ -111,7 +114,7 @@ def test_broken_text_says_where(text: str, line: int, column: int) -> None:
 
 
 def test_a_number_python_does_not_convert_is_a_broken_file() -> None:
-    with pytest.raises(BrokenFile, match="cannot be read"):
+    with pytest.raises(BrokenFile, match=r"too many digits .line 1, column 5."):
         parse("a = " + "9" * 5000)
 
 
@@ -216,3 +219,54 @@ def test_this_checkouts_own_toml_can_be_scanned() -> None:
     span = locate(text, ("project", "name"))
     assert span is not None
     assert text[span.start : span.end] == '"persona-editor"'
+
+
+# -- long strings take a short way, with the same outcome ---------------------------------------------
+
+_bodies = st.text(st.sampled_from("ab\"'\\\n\r\t\0\x7f #=[]{}nu0041é🙂 "), max_size=12)
+_quoted = st.builds(
+    lambda quotes, body: quotes + body + quotes, st.sampled_from(['"', "'", '"""', "'''"]), _bodies
+)
+_shapes = st.sampled_from(
+    ["a = {}\n", "a = [{}, {}]\r\n", "{} = 1\n", "a = {{ b = {}, c = [{}] }}\n", "[x]\na = {} # {}\n", "{}"]
+)
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.builds(
+            lambda shape, values: shape.format(*values, *values),
+            _shapes,
+            st.lists(_quoted, min_size=2, max_size=2),
+        ),
+        max_size=2,
+    )
+)
+def test_long_strings_are_read_as_tomllib_reads_them(lines: list[str]) -> None:
+    text = "".join(lines)
+    try:
+        expected: object = tomllib.loads(text)
+    except ValueError as error:
+        expected = error
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(toml_parse, "_LONG_STRING", 0)
+        if isinstance(expected, dict):
+            assert toml_parse.parse(text) == expected
+        else:
+            with pytest.raises(BrokenFile) as caught:
+                toml_parse.parse(text)
+            assert caught.value.message in str(expected)
+
+
+def test_within_a_block_a_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+    real = tomllib.loads
+    monkeypatch.setattr(toml_parse.tomllib, "loads", lambda text: texts.append(text) or real(text))
+    with toml_parse.parsing_once():
+        assert toml_parse.parse("a = 1") == toml_parse.parse("a = " + str(1)) == {"a": 1}
+        with toml_parse.parsing_once():
+            assert toml_parse.parse("a = 1") == {"a": 1}
+    assert texts == ["a = 1"]
+    assert toml_parse.parse("a = 1") == {"a": 1}
+    assert len(texts) == 2
