@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from personas.authorship import Author
-from personas.errors import BrokenFile, Conflict, InvalidValue, OutsideHome, PersonaError, UnknownPersona
+from personas.errors import (
+    BrokenFile,
+    Conflict,
+    InvalidValue,
+    OutsideHome,
+    PersonaError,
+    StorageError,
+    UnknownPersona,
+)
 from personas.home import Home
 from personas.lock import hold
 from personas.merge import count
@@ -26,6 +34,8 @@ from personas.textfile import (
     SIZE_LIMIT,
     decode,
     encode,
+    make_link,
+    read_link,
     read_regular,
     remove_file,
     replace_file,
@@ -126,24 +136,27 @@ class PersonaFile:
         """Return the versions; a change made outside the program becomes a version of its own first."""
         timeline = self.timeline(content)
         current = None if content is None else sha256(content)
-        if (
-            timeline.last_sha is None
-            or timeline.last_sha == current
-            or not self.versions.has(timeline.last_sha)
-        ):
+        known = timeline.last_sha
+        if known is None and timeline.gone is not None and content is not None:
+            known = timeline.gone.before
+            if known == current:  # it is back as it was
+                self.remember(content)
+                timeline.last_sha, timeline.gone, timeline.last = current, None, None
+                timeline.records += 1
+        if known is None or known == current or not self.versions.has(known):
             return timeline
-        before = self.versions.load(timeline.last_sha)
+        before = self.versions.load(known)
         if content is not None:
             self.versions.store(content)
-        gone = content is None
+        what = "deleted" if content is None else "changed" if timeline.last_sha else "brought back"
         added, removed = count(readable(before), "" if content is None else readable(content))
         entry = self._entry(
             timeline,
-            before=timeline.last_sha,
+            before=known,
             after=current,
             role="external",
             by=Author("external"),
-            reason="deleted outside the program" if gone else "changed outside the program",
+            reason=f"{what} outside the program",
             note=("file", f"file +{added} -{removed}"),
             added=added,
             removed=removed,
@@ -270,7 +283,10 @@ class PersonaFile:
         )
 
     def delete(self, timeline: Timeline, before: bytes, *, by: Author) -> Entry:
-        """Remove the file, keeping its text as a version. Arguments and errors as in `write`."""
+        """Remove the file (of a symlink the link alone), keeping its text as a version.
+
+        Arguments and errors as in `write`.
+        """
         removed = count("", readable(before))[0]
         entry = self._entry(
             timeline,
@@ -282,6 +298,7 @@ class PersonaFile:
             note=("file", "deleted"),
             added=0,
             removed=removed,
+            link=read_link(self.path),
         )
         self._record(entry)
         with self._void_on_error(None):
@@ -289,6 +306,45 @@ class PersonaFile:
             with contextlib.suppress(FileNotFoundError):
                 remove_file(self.path, root=self._home.root)
         self._mark_done()
+        return entry
+
+    def relink(self, timeline: Timeline) -> bool:
+        """Make the deleted file the symlink again that it was, and say whether it was one.
+
+        It is not made where it would lead out of the home, to something else than a file, or to no folder.
+        """
+        link = None if timeline.gone is None else timeline.gone.link
+        return link is not None and make_link(self.path, link, root=self._home.root)
+
+    def bring_back(self, timeline: Timeline, content: bytes, *, by: Author, reason: str) -> Entry:
+        """Write a deleted file again: a change from the text it had to `content`, which can be undone.
+
+        Arguments and errors as in `write`; StorageError too where the file is there again.
+        """
+        after_sha = self.versions.store(content)
+        before_sha = after_sha
+        if timeline.gone is not None and self.versions.has(timeline.gone.before):
+            before_sha = timeline.gone.before
+        added, removed = count(readable(self.versions.load(before_sha)), readable(content))
+        entry = self._entry(
+            timeline,
+            before=before_sha,
+            after=after_sha,
+            role="snapshot" if before_sha == after_sha else "change",
+            by=by,
+            reason="",
+            note=("file", reason),
+            added=added,
+            removed=removed,
+        )
+        self._record(entry)
+        with self._void_on_error(after_sha):
+            try:
+                replace_file(self.path, content, root=self._home.root, exclusive=True)
+            except FileExistsError:
+                raise StorageError(f"{self.path} appeared at this moment; nothing was written.") from None
+        self._mark_done()
+        timeline.take(entry)
         return entry
 
     def snapshot(self, timeline: Timeline, content: bytes, *, by: Author, reason: str) -> Entry:
@@ -325,6 +381,7 @@ class PersonaFile:
         typed: bool = False,
         unit: str = "",
         stretch: Entry | None = None,
+        link: str | None = None,
     ) -> Entry:
         number = timeline.next_version if stretch is None else stretch.version
         if not unit:
@@ -343,6 +400,7 @@ class PersonaFile:
             removed=removed,
             typed=typed,
             unit=unit,
+            link=link,
         )
 
     def _stretch(self, timeline: Timeline, by: Author, before_sha: str) -> Entry | None:

@@ -1,6 +1,6 @@
 """`Store`: the one door to read, list, change, delete, undo and restore personas.
 
-Every write goes through `_write`: under the persona's lock, checked against the hash of what is on disk,
+Every write goes through `PersonaFile.write`: under the persona's lock, checked against the hash of what is on disk,
 old text stored first, atomic.
 """
 
@@ -33,14 +33,8 @@ from personas.persona import Persona
 from personas.persona_file import PersonaFile, is_id, readable
 from personas.persona_reading import broken_persona, read_persona
 from personas.slug import free_id, slug
-from personas.textfile import (
-    BOM,
-    SIZE_LIMIT,
-    decode,
-    encode,
-    replace_file,
-    sha256,
-)
+from personas.textfile import BOM, SIZE_LIMIT, decode, encode, replace_file, sha256
+from personas.toml_parse import parsing_once
 from personas.versions import Timeline
 
 if TYPE_CHECKING:
@@ -167,7 +161,7 @@ class Store:
         file = self._existing(persona_id)
         for attempts_left in (2, 1, 0):
             try:
-                with file.lock():
+                with file.lock(), parsing_once():
                     return self._change(file, change, revision, by, reason)
             except Conflict:
                 if revision is not None or not attempts_left:
@@ -263,7 +257,9 @@ class Store:
     def restore(self, persona_id: str, version: str | int, *, by: Author) -> Persona:
         """Make the file what it was in `version`, byte for byte; also brings back a deleted persona.
 
-        A change like any other: it has a version of its own and can be undone.
+        A change like any other: it has a version of its own and can be undone. After a deletion it is a change
+        from the text that was deleted. A persona that was a symlink becomes one again, and its target gets
+        the text; where the link would lead nowhere, the persona becomes a file of its own.
 
         Raises:
             UnknownVersion: there is none.
@@ -276,12 +272,28 @@ class Store:
                 raise unknown_persona(self.home, persona_id, has_versions=False)
             found = _find(persona_id, timeline, version)
             after = file.versions.load(found.sha)
-            if before is None:
-                self._bring_back(file, timeline, after, by, f"version {found.number} restored")
-            elif before != after:
-                note = ("file", f"version {found.number} restored")
-                file.write(timeline, before, after, by=by, note=note)
+            if before is None and not os.path.lexists(file.path) and file.relink(timeline):
+                try:
+                    self._write_restored(file, found.number, after, by, relinked=True)
+                except BaseException:
+                    with contextlib.suppress(OSError):
+                        file.path.unlink()  # the link alone
+                    raise
+            else:
+                self._write_restored(file, found.number, after, by, relinked=False)
             return read_persona(persona_id, after, self.session_of(persona_id))
+
+    @staticmethod
+    def _write_restored(file: PersonaFile, number: int, after: bytes, by: Author, *, relinked: bool) -> None:
+        before = file.read_if_there()
+        timeline = file.noticed(before)
+        reason = f"version {number} restored"
+        if before is None:
+            file.bring_back(timeline, after, by=by, reason=reason)
+        elif before != after:
+            file.write(timeline, before, after, by=by, note=("file", reason))
+        elif relinked:
+            file.snapshot(timeline, after, by=by, reason=reason)
 
     def undo(self, persona_id: str, *, by: Author, only: Literal["agent"] | None = None) -> Undone:
         """Undo the last unit (an agent's run, or a stretch of the person's editing); again: the one before.
@@ -368,22 +380,12 @@ class Store:
         except (Busy, StorageError, UnknownVersion):
             return file, file.timeline(file.read_if_there())
 
-    def _bring_back(
-        self, file: PersonaFile, timeline: Timeline, content: bytes, by: Author, reason: str
-    ) -> None:
-        try:
-            replace_file(file.path, content, root=self.home.root, exclusive=True)
-        except FileExistsError:
-            raise StorageError(f"{file.path} appeared at this moment; nothing was written.") from None
-        with contextlib.suppress(StorageError):  # it is back; the log may lack the line
-            file.snapshot(timeline, content, by=by, reason=reason)
-
     def _step(
         self, persona_id: str, direction: Literal["undo", "redo"], by: Author, only: Literal["agent"] | None
     ) -> Undone:
         """Undo or redo the next unit that still has an effect."""
         file = self._existing(persona_id)
-        with file.lock():
+        with file.lock(), parsing_once():
             before = self._content(file)
             timeline = file.noticed(before)
             stack = timeline.cursor.undo if direction == "undo" else timeline.cursor.redo

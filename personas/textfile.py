@@ -272,6 +272,30 @@ def remove_file(path: Path, *, root: Path) -> None:
         raise storage_error(error, "delete", path) from None
 
 
+def read_link(path: Path) -> str | None:
+    """Return where a symlink says it leads, None where there is none."""
+    try:
+        return os.readlink(path)  # noqa: PTH115 - the text as it stands, not as a path
+    except OSError:
+        return None
+
+
+def make_link(path: Path, target: str, *, root: Path) -> bool:
+    """Make a symlink at `path`, and say whether that was done.
+
+    It is not done where it would lead out of `root`, to something else than a file, or to where none can be.
+    """
+    try:
+        real = resolve_inside(path.parent / target, root)
+        if real == path or not (real.is_file() or (real.parent.is_dir() and not os.path.lexists(real))):
+            return False
+        os.symlink(target, path)  # noqa: PTH211
+        sync_folder(path.parent)
+    except (OSError, ValueError, OutsideHome):
+        return False
+    return True
+
+
 def sync_folder(folder: Path) -> None:
     """Make the names in `folder` last through a power cut, where the file system can."""
     try:

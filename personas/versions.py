@@ -45,6 +45,7 @@ class Entry:
         added, removed: lines, counted over the whole version.
         typed: whether another autosave may join.
         unit: key of the unit of undo.
+        link: where the file led that was deleted, if it was a symlink.
     """
 
     version: int
@@ -59,6 +60,7 @@ class Entry:
     removed: int
     typed: bool = False
     unit: str = ""
+    link: str | None = None
 
     def to_record(self) -> dict[str, Any]:
         """Return the journal's record."""
@@ -76,6 +78,7 @@ class Entry:
             "removed": self.removed,
             "typed": self.typed,
             "unit": self.unit,
+            **({} if self.link is None else {"link": self.link}),
         }
 
     @classmethod
@@ -103,6 +106,7 @@ class Entry:
             removed=int(record["removed"]),
             typed=record["typed"] is True,
             unit=str(record["unit"]),
+            link=_text_or_none(record.get("link")),
         )
 
 
@@ -115,6 +119,7 @@ class Timeline:
         cursor: what can be undone and redone.
         last: the last change that reached the file, None if there was none or something came after it.
         last_sha: SHA-256 of the text the program last knew the file to have; None if it knew of no file.
+        gone: the change that deleted the file, None while it is there.
         next_version: the number the next version gets.
         records: how many records the journal has.
         kept: how many it had when it was last thinned out.
@@ -124,6 +129,7 @@ class Timeline:
     cursor: Cursor = field(default_factory=Cursor)
     last: Entry | None = None
     last_sha: str | None = None
+    gone: Entry | None = None
     next_version: int = 1
     records: int = 0
     kept: int = 0
@@ -143,11 +149,21 @@ class Timeline:
                 return None
         return self.versions.get(int(version))
 
+    def is_reached(self, entry: Entry, current: str | None) -> bool:
+        """Whether a recorded change is in the file, given the file's SHA-256 (None: there is no file).
+
+        What brings a deleted persona back starts from no file, though its record names the text that was deleted.
+        """
+        if entry.after is not None and self.gone is not None:
+            return current is not None
+        return current != entry.before
+
     def take(self, entry: Entry) -> None:
         """Account for a change that reached the file."""
         self._add_version(entry)
         self.last = entry
         self.last_sha = entry.after
+        self.gone = entry if entry.after is None else None
         if entry.after is None:
             return
         hop = Hop(entry.before, entry.after)
@@ -216,7 +232,7 @@ class VersionFolder:
                 pending = self._take(timeline, pending, record)
             except (KeyError, TypeError, ValueError, OverflowError):
                 continue  # a record of another program or another time; the rest still counts
-        if pending is not None and (current is None or current != pending.before):
+        if pending is not None and timeline.is_reached(pending, current):
             timeline.take(pending)
         return timeline
 
@@ -235,7 +251,7 @@ class VersionFolder:
             timeline.take(pending)
         if kind == "known":
             timeline.last_sha = _checked_sha(record["sha"])
-            timeline.last = None
+            timeline.last = timeline.gone = None
         elif kind == "name":
             version = timeline.versions[int(record["version"])]
             timeline.versions[version.number] = replace(version, name=str(record["name"]))

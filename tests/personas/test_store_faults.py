@@ -90,16 +90,24 @@ _ACTS: dict[str, Callable[[Store], object]] = {
     "undo": lambda store: store.undo("a", by=USER),
     "restore": lambda store: store.restore("a", 1, by=Author("restore")),
     "delete": lambda store: store.delete("a", by=USER),
+    "bring back": lambda store: store.restore("a", 1, by=Author("restore")),
 }
+
+
+def _begin(name: str, fresh: Callable[[], tuple[Store, Path]]) -> tuple[Store, Path]:
+    store, path = fresh()
+    if name == "bring back":
+        store.delete("a", by=USER)
+    return store, path
 
 
 def _content(path: Path) -> str | None:
     return path.read_text() if path.exists() else None
 
 
-def _after(fresh: Callable[[], tuple[Store, Path]], act: Callable[[Store], object]) -> str | None:
-    store, path = fresh()
-    act(store)
+def _after(name: str, fresh: Callable[[], tuple[Store, Path]]) -> str | None:
+    store, path = _begin(name, fresh)
+    _ACTS[name](store)
     return _content(path)
 
 
@@ -126,11 +134,11 @@ def test_a_full_disk_leaves_the_old_file_and_says_so(
     fresh: Callable[[], tuple[Store, Path]], name: str, lasting: bool
 ) -> None:
     act = _ACTS[name]
-    after = _after(fresh, act)
+    after = _after(name, fresh)
     number = 0
     while True:
         number += 1
-        store, path = fresh()
+        store, path = _begin(name, fresh)
         before = _content(path)
         failed = False
         with _fault_at(number, kill=False, lasting=lasting) as seen:
@@ -150,12 +158,12 @@ def test_a_full_disk_leaves_the_old_file_and_says_so(
 @pytest.mark.parametrize("name", _ACTS)
 def test_a_death_at_any_moment_leaves_old_or_new(fresh: Callable[[], tuple[Store, Path]], name: str) -> None:
     act = _ACTS[name]
-    after = _after(fresh, act)
+    after = _after(name, fresh)
     number = 0
     outcomes = set()
     while True:
         number += 1
-        store, path = fresh()
+        store, path = _begin(name, fresh)
         before = _content(path)
         with _fault_at(number, kill=True) as seen, suppress(_Killed):
             act(store)
