@@ -228,7 +228,7 @@ def _named(part: Phrase | None) -> tuple[Reference, ...] | None:
         return _exact(part)
     if re.search(
         r"\b(?:a|an|new|another|more|some|few|any|no|following|this|that|these|other|same|wrong|old|"
-        r"extra|additional|whole|entire|current|original)\b|[:?!,;.]",
+        r"extra|additional|whole|entire|current|original|in|from|within)\b|[:?!,;.]",
         part.shadow,
     ):
         return None
