@@ -36,7 +36,7 @@ async def test_the_first_persona_is_open_and_broken_ones_are_listed(tmp_path: Pa
 
 async def test_an_empty_home_says_how_to_begin(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, {})) as p:
-        await p.until(lambda: p.main.personas.rows.empty == "None yet. n makes one.")
+        await p.until(lambda: p.main.personas.rows.empty == "None yet: n makes one")
         await p.say("hello")
         assert p.main.chat_bar.draft == "hello", "what was typed is still there"
         assert "Open a persona first." in p.messages

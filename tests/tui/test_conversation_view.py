@@ -305,7 +305,8 @@ async def test_what_is_opened_at_the_end_is_seen_from_its_beginning() -> None:
         await pilot.click(ConversationView, offset=(3, 11))
         await pilot.pause()
         assert rows(view)[0].startswith(" ▾ edit_system_prompt")
-        assert rows(view)[2:5] == ["     line"] * 3
+        assert rows(view)[1].startswith("   @@")
+        assert rows(view)[-3:] == ["     line"] * 3
         assert not view.following
 
 

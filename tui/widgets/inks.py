@@ -18,7 +18,8 @@ def ink(widget: Widget, fore: str = "", back: str = "", *, bold: bool = False) -
 
     Args:
         widget: on what it is drawn.
-        fore: a colour of the theme such as `text-accent`, empty for none.
+        fore: a colour of the theme such as `text-accent`, empty for none; "contrast" for black or white, whichever
+            can be read on `back`.
         back: the same for the background.
         bold: whether it is bold.
     """
@@ -29,7 +30,8 @@ def ink(widget: Widget, fore: str = "", back: str = "", *, bold: bool = False) -
     if style is None:
         variables = app.theme_variables
         under = ground + _colour(variables, back) if back else ground
-        over = (under + _colour(variables, fore)).rich_color if fore else None
+        text = under.get_contrast_text(0.95) if fore == "contrast" else _colour(variables, fore)
+        over = (under + text).rich_color if fore else None
         style = Style(color=over, bgcolor=under.rich_color if back else None, bold=True if bold else None)
         if len(_cache) > 500:
             _cache.clear()

@@ -96,7 +96,7 @@ class PersonaList(Vertical):
     def show_ids(self, ids: Sequence[str]) -> None:
         """Show these personas; what is known of them stays."""
         self._entries = {key: self._entries.get(key) or Entry(key, key) for key in ids}
-        self.rows.empty = "None yet. n makes one." if not ids else "Nothing matches."
+        self.rows.empty = "None yet: n makes one" if not ids else "Nothing matches."
         self._draw()
 
     def show_entries(self, entries: Sequence[Entry]) -> None:

@@ -188,7 +188,7 @@ class RowList(ScrollView, can_focus=True):
             style += ink(self, "text-accent", bold=True)
         if under_cursor:
             above = (
-                ink(self, "background", "accent", bold=True)
+                ink(self, "contrast", "accent", bold=True)
                 if self.has_focus or self._lit
                 else ink(self, back="panel")
             )

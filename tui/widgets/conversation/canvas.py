@@ -21,12 +21,13 @@ from textual.widget import Widget
 
 from tui.widgets.conversation.entry import Entry
 from tui.widgets.conversation.layout import Layout, Place
-from tui.widgets.conversation.lines import UNICODE, Glyphs, Line
+from tui.widgets.conversation.lines import DIM, UNICODE, Glyphs, Line
 from tui.widgets.conversation.paint import COMPONENTS, Palette, paint, restyle
 
 GUTTER = 1
 """Cells before every line, for the mark of the reading cursor."""
 
+EMPTY = "Nothing was said yet."
 CHUNK_ROWS = 4
 """While following a stream the view moves by so many rows at once: fewer bytes to the terminal."""
 
@@ -136,7 +137,8 @@ class Canvas(ScrollView, can_focus=False):
         line = layout.line(place) if place is not None else None
         if place is None or line is None:
             end = Place(len(layout.entries), 0, 0).encode()
-            strip = paint(Line(), palette, width, Segment(" ", palette.base), end)
+            blank = Line([(EMPTY, DIM)]) if y == 0 and not layout.entries else Line()
+            strip = paint(blank, palette, width, Segment(" ", palette.base), end)
         else:
             strip = self._strip_of(place, line, width, palette)
         if self._new_below and y == self._rows() - 1:

@@ -106,14 +106,14 @@ class ToolEntry(Entry):
         details = self.ended[2] if self.ended is not None else None
         diff = details.get("diff") if details is not None else None
         has_diff = isinstance(diff, str) and bool(diff.strip())
+        if has_diff:
+            parts += _diff_parts(sanitise(str(diff)))  # first: it is what a person opens the call for
         if self.call is not None:
             if self.call.fault:
                 parts += plain_parts(sanitise(self.call.fault), ERROR, INDENT, INDENT)
             for name, value in self.call.input.items():
                 parts += _field(name, value)
-        if has_diff:
-            parts += _diff_parts(sanitise(str(diff)))
-        elif self.ended is not None and self.ended[0]:
+        if not has_diff and self.ended is not None and self.ended[0]:
             failed = self.ended[1]
             first: list[Run] = [("  = ", DIM)]
             parts += plain_parts(sanitise(self.ended[0]), ERROR if failed else 0, first, [("    ", 0)])
