@@ -108,7 +108,7 @@ def test_the_demo_plays_by_itself_and_leaves_nothing(tmp_path: Path) -> None:
     with Terminal(["demo"], tmp_path, {"TMPDIR": str(temporary)}, size=(110, 32)) as terminal:
         terminal.until("recorded run")
         terminal.until("Make it warmer")
-        terminal.until("the way a friend would", seconds=20)
+        terminal.until("one warm sentence", seconds=20)
         terminal.until("+1 −1")
         terminal.send("\x1b")
         terminal.until("recording has stopped")

@@ -40,8 +40,8 @@ def stored(folder: Path) -> str:
 async def test_it_changes_the_prompt_before_the_persons_eyes_and_then_is_theirs(tmp_path: Path) -> None:
     async with demo(tmp_path) as p:
         await p.until(lambda: any("recording is over" in message for message in p.messages), 15)
-        assert "the way a friend would" in p.prompt.raw
-        assert "the way a friend would" in stored(tmp_path)
+        assert "one warm sentence" in p.prompt.raw
+        assert "one warm sentence" in stored(tmp_path)
         assert p.main.conversing.panel_shown
         assert p.app.model_name == "offline"
         assert status(p) == ""
@@ -62,7 +62,7 @@ async def test_the_first_change_is_opened_to_be_read(tmp_path: Path) -> None:
         await p.until(lambda: any(entry.foldable and entry.opened for entry in view.layout_model.entries), 15)
         place = first_change(p.main, p.main.conversing.talk)  # type: ignore[arg-type]
         assert place is not None
-        assert "the way a friend would" in view.layout_model.entries[place].text()
+        assert "one warm sentence" in view.layout_model.entries[place].text()
         assert view.vertical_scrollbar.position == view.scroll_y
         await p.until(lambda: not view.layout_model.entries[place].opened)
 
@@ -74,7 +74,7 @@ async def test_who_writes_something_has_the_program_and_keeps_what_they_wrote(tm
         await p.until(lambda: any("recording has stopped" in message for message in p.messages), 15)
         assert p.main.chat_bar.draft == "mine"
         assert p.app.model_name == "offline"
-        assert "the way a friend would" not in stored(tmp_path)
+        assert "one warm sentence" not in stored(tmp_path)
 
 
 async def test_who_writes_while_they_are_to_read_need_not_wait(tmp_path: Path) -> None:

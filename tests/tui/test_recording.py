@@ -129,7 +129,7 @@ async def test_the_recording_that_comes_with_the_program_plays_on_the_examples(t
     assert len(results) >= 4
     assert [turn.output for turn in results if turn.is_error] == []
     after = chat.store.get(recording.persona_id)
-    assert "the way a friend would" in after.system_prompt
+    assert "one warm sentence" in after.system_prompt
     assert len(after.test_inputs) == len(before.test_inputs) + 1
 
 
