@@ -48,7 +48,6 @@ from personas.versions import Entry, Role, Timeline, VersionFolder
 if TYPE_CHECKING:
     from personas.changes import Change
 
-STRETCH = 600  # seconds in which one person's autosaves are one version
 _NOT_IN_IDS = re.compile("[/\0\ud800-\udfff]")
 _WAIT = 5.0  # seconds to wait for another writer
 
@@ -204,7 +203,9 @@ class PersonaFile:
         if len(after) > SIZE_LIMIT:
             raise InvalidValue(f"The persona would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
         before_sha, after_sha = self.versions.store(before), self.versions.store(after)
-        stretch = self._stretch(timeline, by, before_sha) if typed and role == "change" else None
+        stretch = timeline.stretch(by, before_sha, self._now()) if typed and role == "change" else None
+        if stretch is not None and not self.versions.has(timeline.versions[stretch.version].sha):
+            stretch = None
         start = before if stretch is None else self.versions.load(timeline.versions[stretch.version].sha)
         added, removed = count(readable(start), readable(after))
         entry = self._entry(
@@ -402,20 +403,6 @@ class PersonaFile:
             unit=unit,
             link=link,
         )
-
-    def _stretch(self, timeline: Timeline, by: Author, before_sha: str) -> Entry | None:
-        """Return the last change if the person is still at the same stretch of editing."""
-        last = timeline.last
-        if last is None or by.kind != "user" or last.by.kind != "user" or not last.typed:
-            return None
-        if last.role != "change" or last.after != before_sha:
-            return None
-        first = timeline.versions.get(last.version)
-        try:
-            age = (self._now() - datetime.fromisoformat(first.at)).total_seconds() if first else -1
-        except (ValueError, TypeError):  # a time nobody can read
-            return None
-        return last if 0 <= age <= STRETCH and first and self.versions.has(first.sha) else None
 
     def _time(self) -> str:
         return self._now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -27,6 +27,7 @@ __all__ = ["USER", "Author", "AuthorKind", "Diff", "Timeline", "Undone", "Versio
 Role = Literal["change", "undo", "redo", "external", "snapshot", "delete"]
 
 _SHA = re.compile(r"[0-9a-f]{64}\Z")
+_STRETCH = 600  # seconds in which one person's autosaves are one version
 _UNITS_KEPT = 200
 _RECORDS_LIMIT = 1000  # a longer journal is thinned out
 
@@ -138,6 +139,26 @@ class Timeline:
     def is_long(self) -> bool:
         """Whether it is time to thin out."""
         return self.records > max(_RECORDS_LIMIT, 2 * self.kept)
+
+    def stretch(self, by: Author, before: str, now: datetime) -> Entry | None:
+        """Return the last change if the person `by` is still at the same stretch of editing.
+
+        Args:
+            by: who makes the next change.
+            before: SHA-256 of the text it changes.
+            now: an aware datetime.
+        """
+        last = self.last
+        if last is None or by.kind != "user" or last.by.kind != "user" or not last.typed:
+            return None
+        first = self.versions.get(last.version)
+        if last.role != "change" or last.after != before or first is None:
+            return None
+        try:
+            age = (now - datetime.fromisoformat(first.at)).total_seconds()
+        except (ValueError, TypeError):  # a time nobody can read
+            return None
+        return last if 0 <= age <= _STRETCH else None
 
     def find(self, version: str | int) -> Version | None:
         """Return a version by number, by digits, or by name."""
