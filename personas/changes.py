@@ -16,6 +16,12 @@ from personas.merge import count
 from personas.slug import free_id, slug
 from personas.toml_parse import parse
 
+NAME_LIMIT = 200
+"""Most characters of a display name, a tag, and the names of a model and its effort."""
+
+TEST_INPUT_ID_LIMIT = 100
+"""Most characters of a test input's id. A longer one in a file written by hand is read and kept."""
+
 _ID_LENGTH = 24
 _SHOWN_LENGTH = 40
 
@@ -56,17 +62,16 @@ class Change(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SetName:
-    """Set the display name: one line, not blank."""
+    """Set the display name: one line, not blank, at most `NAME_LIMIT` characters."""
 
     name: str
     typed: ClassVar[bool] = True
     subject: ClassVar[str] = "name"
 
     def apply(self, text: str) -> str:
-        if not self.name.strip():
-            raise InvalidValue("A name must not be empty.")
-        if any(mark in self.name for mark in "\n\r\0"):
-            raise InvalidValue("A name is a single line.")
+        if _get(parse(text), ("name",), str) == self.name:  # which may be longer than we would write it
+            return text
+        _require_line(self.name, "A name", NAME_LIMIT)
         return _set(text, ("name",), self.name)
 
     def summarise(self, old: str, new: str) -> str:
@@ -174,9 +179,11 @@ class SetTags:
 
     def apply(self, text: str) -> str:
         tags = list(self.tags)
-        if any(not tag.strip() or "\n" in tag for tag in tags):
-            raise InvalidValue("A tag is a single line and not empty.")
-        if "tags" not in parse(text) and not tags:
+        known = parse(text).get("tags")
+        for tag in tags:
+            if not isinstance(known, list) or tag not in known:
+                _require_line(tag, "A tag", NAME_LIMIT)
+        if known is None and not tags:
             return text
         return _set(text, ("tags",), tags)
 
@@ -197,9 +204,11 @@ class SetModel:
     def apply(self, text: str) -> str:
         if isinstance(self.max_tokens, int) and self.max_tokens <= 0:
             raise InvalidValue("max_tokens must be greater than 0.")
-        for line in (self.name, self.effort):
-            if isinstance(line, str) and (not line.strip() or "\n" in line):
-                raise InvalidValue("A model's name and its effort are single lines, not empty.")
+        if isinstance(self.max_tokens, int) and self.max_tokens >= 2**63:
+            raise InvalidValue("max_tokens is too large a number.")
+        for line, what in ((self.name, "A model's name"), (self.effort, "A model's effort")):
+            if isinstance(line, str):
+                _require_line(line, what, NAME_LIMIT)
         for key, value in self._fields():
             table = _get(parse(text), ("model",), dict) or {}
             if value is not None:
@@ -234,8 +243,7 @@ class AddTestInput:
             wanted = new_test_input_id(self.content, taken)
         else:
             wanted = self.id
-            if not wanted.strip() or any(mark in wanted for mark in "\n\r\0"):
-                raise InvalidValue("A test input's id is a single line, not empty.")
+            _require_line(wanted, "A test input's id", TEST_INPUT_ID_LIMIT)
             if wanted in taken:
                 raise InvalidValue(f"There is already a test input with the id {wanted!r}.")
         return toml_edit.append_table(text, ("test_inputs",), {"id": wanted, "content": self.content})
@@ -362,12 +370,22 @@ def _index_of(text: str, input_id: str) -> int:
     found = [i for i, table in enumerate(inputs) if table.get("id") == input_id]
     if len(found) > 1:
         raise EditRefused(
-            f"{len(found)} test inputs have the id {input_id!r}; give them ids of their own first."
+            f"{len(found)} test inputs have the id {_short(input_id)!r}; give them ids of their own first."
         )
     if not found:
         known = ", ".join(_short(str(table["id"])) for table in inputs[:20] if "id" in table)
         raise InvalidValue(f"There is no test input {_short(input_id)!r}; there is {known or 'none'}.")
     return found[0]
+
+
+def _require_line(text: str, what: str, limit: int) -> None:
+    """Raise InvalidValue unless the text is one line, not blank, of at most `limit` characters."""
+    if not text.strip():
+        raise InvalidValue(f"{what} must not be empty.")
+    if any(mark in text for mark in "\n\r\0"):
+        raise InvalidValue(f"{what} is a single line.")
+    if len(text) > limit:
+        raise InvalidValue(f"{what} has at most {limit} characters; this one has {len(text)}.")
 
 
 def _require_content(content: str) -> None:

@@ -27,7 +27,7 @@ class BrokenFile(PersonaError):
     """A file that is not a readable persona.
 
     Args:
-        message: what is wrong, without the position.
+        message: what is wrong, without the position and without a full stop.
         line: 1-based line, or None where unknown.
         column: 1-based column, or None where unknown.
     """

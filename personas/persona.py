@@ -44,7 +44,10 @@ class ArcLink(_Frozen):
 
 
 class FileError(_Frozen):
-    """Why a file cannot be read in full, with a 1-based position where one is known."""
+    """Why a file cannot be read in full, with a 1-based position where one is known.
+
+    The message is a clause to be built into a sentence: without a full stop at its end.
+    """
 
     message: str
     line: int | None = None

@@ -11,6 +11,8 @@ from personas.textfile import decode, sha256
 from personas.toml_parse import parse
 
 _Path = tuple[str | int, ...]
+_NUMBER_LIMIT = 2**63  # what TOML promises to hold; printing a longer one can fail
+_SHOWN_LENGTH = 60
 _LOCATED = 20  # faults whose place is looked up to find the first one
 
 _KINDS = {
@@ -67,7 +69,7 @@ def broken_persona(
     if isinstance(error, BrokenFile):
         fault = FileError(message=error.message, line=error.line, column=error.column)
     else:
-        fault = FileError(message=str(error))
+        fault = FileError(message=str(error).removesuffix("."))
     return Persona(
         id=persona_id, name=persona_id, revision=revision, error=fault, agent_chat_session_id=session_id
     )
@@ -132,10 +134,10 @@ class _Fields:
                     self._note(path, f"test input {number} has no id")
                 continue
             if input_id in found:
-                self._note((*path, "id"), f"two test inputs have the id {input_id!r}")
+                self._note((*path, "id"), f"two test inputs have the id {_shown(input_id)}")
                 continue
             if "content" not in table:
-                self._note(path, f"test input {input_id!r} has no content")
+                self._note(path, f"test input {_shown(input_id)} has no content")
             content = self._typed(table, "content", str, path)
             found[input_id] = TestInput(id=input_id, content=content or "")
         return tuple(found.values())
@@ -174,6 +176,9 @@ class _Fields:
     def _typed(self, table: dict[str, Any], key: str, kind: type, above: _Path) -> Any:
         """Return the value if it has the type; else None, with a fault noted if there is a value."""
         value = table.get(key)
+        if kind is int and type(value) is int and not -_NUMBER_LIMIT <= value < _NUMBER_LIMIT:
+            self._note((*above, key), f"{key} is too large a number")
+            return None
         if value is None or type(value) is kind:
             return value
         self._note((*above, key), f"{key} must be {_KINDS[kind]}, not {_kind(value)}")
@@ -181,6 +186,10 @@ class _Fields:
 
     def _note(self, path: _Path, message: str) -> None:
         self.faults.append((path, message))
+
+
+def _shown(input_id: str) -> str:
+    return repr(input_id if len(input_id) <= _SHOWN_LENGTH else input_id[: _SHOWN_LENGTH - 1] + "…")
 
 
 def _kind(value: Any) -> str:

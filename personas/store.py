@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from personas.changes import Change
 
 
+VERSION_NAME_LIMIT = 200
+"""Most characters of a version's name."""
+
+
 def utc_now() -> datetime:
     """Return the current time in UTC."""
     return datetime.now(UTC)
@@ -206,6 +210,8 @@ class Store:
         file = self._file(persona_id)
         if not name.strip() or name.strip() != name or any(mark in name for mark in "\n\r\0"):
             raise InvalidValue("A version's name is a single line, not empty.")
+        if len(name) > VERSION_NAME_LIMIT:
+            raise InvalidValue(f"A version's name has at most {VERSION_NAME_LIMIT} characters.")
         if name.isdigit():
             raise InvalidValue("A version's name must not be a number: versions have numbers already.")
         encode(name)

@@ -134,16 +134,23 @@ def test_test_inputs_move() -> None:
     [
         (SetName("  "), "must not be empty"),
         (SetName("a\nb"), "single line"),
-        (SetTags(["a", ""]), "not empty"),
+        (SetName("a" * 201), "at most 200 characters; this one has 201"),
+        (SetTags(["a", ""]), "must not be empty"),
+        (SetTags(["a\rb"]), "single line"),
+        (SetTags(["a" * 201]), "at most 200"),
         (SetPrompt("\ud83d"), "."),
         (SetModel(max_tokens=0), "greater than 0"),
-        (SetModel(name=" "), "not empty"),
+        (SetModel(max_tokens=10**5000), "too large"),
+        (SetModel(name=" "), "must not be empty"),
+        (SetModel(effort="low\0"), "single line"),
+        (SetModel(name="m" * 201), "at most 200"),
         (EditPrompt("", "x"), "must not be empty"),
         (EditPrompt("unkind", "x"), "no match"),
         (EditPrompt("kind", "x"), "2 matches"),
         (AddTestInput(" \n"), "must not be empty"),
         (AddTestInput("x", id="sum"), "already"),
-        (AddTestInput("x", id=""), "not empty"),
+        (AddTestInput("x", id=""), "must not be empty"),
+        (AddTestInput("x", id="i" * 101), "at most 100 characters; this one has 101"),
         (UpdateTestInput("sum", ""), "must not be empty"),
         (UpdateTestInput("nope", "x"), "there is sum, rain"),
         (DeleteTestInput("nope"), "no test input 'nope'"),
@@ -153,6 +160,19 @@ def test_test_inputs_move() -> None:
 def test_what_cannot_be_is_an_invalid_value(change: Change, message: str) -> None:
     with pytest.raises(InvalidValue, match=message):
         change.apply(_TEXT)
+
+
+def test_names_up_to_the_limit_are_taken_and_longer_ones_in_a_file_are_kept() -> None:
+    assert tomllib.loads(SetName("a" * 200).apply(_TEXT))["name"] == "a" * 200
+    long = f"name = '{'n' * 100_000}'\ntags = ['{'t' * 300}']\n[[test_inputs]]\nid = '{'i' * 300}'\ncontent = 'x'\n"
+    assert SetName("n" * 100_000).apply(long) == long
+    assert tomllib.loads(SetTags(["t" * 300, "new"]).apply(long))["tags"] == ["t" * 300, "new"]
+    changed = tomllib.loads(UpdateTestInput("i" * 300, "y").apply(long))
+    assert changed["test_inputs"] == [{"id": "i" * 300, "content": "y"}]
+    assert len(changed["name"]) == 100_000
+    with pytest.raises(InvalidValue) as caught:
+        DeleteTestInput("j" * 300).apply(long)
+    assert len(str(caught.value)) < 200
 
 
 def test_overlapping_matches_count() -> None:

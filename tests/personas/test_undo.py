@@ -171,7 +171,7 @@ def test_versions_have_names(store, change) -> None:
     assert store.restore("a", "before the agent", by=Author("restore")).name == "A"
     assert store.restore("a", "good", by=Author("restore")).name == "B"
     assert [version.name for version in store.log("a")][-2:] == ["good", "before the agent"]
-    for wrong in ("good", "7", "", " x", "a\nb"):
+    for wrong in ("good", "7", "", " x", "a\nb", "x" * 201):
         with pytest.raises(InvalidValue):
             store.name_version("a", wrong)
     with pytest.raises(UnknownVersion):
