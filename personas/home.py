@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -16,10 +17,12 @@ from typing import Literal
 
 from personas import trust
 from personas.errors import OutsideHome, PersonaError, StorageError
-from personas.textfile import resolve_inside, storage_error
+from personas.textfile import is_stale, resolve_inside, storage_error
 
 APP = "persona-editor"
 EXAMPLES = Path(__file__).parent / "examples"
+
+_BEGINNING = re.compile(r"\.personas-[0-9a-f]{16}\.tmp")
 
 PRIVATE = ("agent-sessions", "outputs", "versions", "actions", "assets", "measurements", "state")
 """Folders of what the program remembers; each keeps itself out of git."""
@@ -176,6 +179,7 @@ def open_home(root: Path, env: Mapping[str, str] = os.environ) -> Home:
         _make_folder(home.root)
         if _missing(home.personas, home):
             _begin(home.personas)
+        _remove_stale_beginnings(home.root)
         _missing(home.library, home)
         for name in PRIVATE:
             _make_private(home.root / name, home)
@@ -266,3 +270,11 @@ def _begin(personas: Path) -> None:
                 raise
     finally:
         shutil.rmtree(start, ignore_errors=True)
+
+
+def _remove_stale_beginnings(root: Path) -> None:
+    """Remove what processes left that were killed in `_begin`."""
+    with contextlib.suppress(OSError), os.scandir(root) as entries:
+        for entry in entries:
+            if _BEGINNING.fullmatch(entry.name) and is_stale(entry) and entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)

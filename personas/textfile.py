@@ -10,8 +10,10 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import secrets
 import stat
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,9 @@ BOM = b"\xef\xbb\xbf"
 _OPEN = (
     os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 )
+_STALE = 3600  # seconds after which a temporary file is nobody's any more
+_TEMPORARY = re.compile(r"\.persona-[0-9a-f]{16}\.tmp")
+_swept: dict[Path, float] = {}  # folders looked through by this process, and when (monotonic)
 _REASONS = {
     errno.ENOSPC: "the disk is full; free some space and try again",
     errno.EDQUOT: "your disk quota is used up; free some space and try again",
@@ -172,7 +177,8 @@ def replace_file(
     """Put `content` at `path` in one step: temporary file in the same folder, fsync, rename, fsync.
 
     A symlink stays a symlink, its target inside `root` is replaced; an existing file keeps its mode, a new one
-    gets 0600. On any error the old file is whole and no temporary file is left.
+    gets 0600. On any error the old file is whole and no temporary file is left; one left by a process that was
+    killed goes with a later write to the same folder.
 
     Args:
         path: the file.
@@ -204,12 +210,37 @@ def replace_file(
             raise
         with contextlib.suppress(OSError):  # it is written; "failed" would be a lie now
             sync_folder(real.parent)
+        _remove_stale(real.parent)
     except FileExistsError:
         if exclusive:
             raise
         raise StorageError(f"Could not write {path}: a temporary file is in the way.") from None
     except OSError as error:
         raise storage_error(error, "write", path) from None
+
+
+def _remove_stale(folder: Path) -> None:
+    """Remove the temporary files that killed processes left in a folder; looks once an hour at most."""
+    now = time.monotonic()
+    if now - _swept.get(folder, -_STALE) < _STALE:
+        return
+    _swept[folder] = now
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if (
+                    _TEMPORARY.fullmatch(entry.name)
+                    and is_stale(entry)
+                    and entry.is_file(follow_symlinks=False)
+                ):
+                    os.unlink(entry.path)  # noqa: PTH108 - scandir's own path
+    except OSError:
+        return  # what is left over costs room, nothing else
+
+
+def is_stale(entry: os.DirEntry[str]) -> bool:
+    """Whether something temporary is so old that whoever made it must be gone."""
+    return time.time() - entry.stat(follow_symlinks=False).st_mtime > _STALE
 
 
 def _mode_to_keep(real: Path, path: Path) -> int:

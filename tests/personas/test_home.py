@@ -175,3 +175,16 @@ def test_a_new_home_that_cannot_be_made_leaves_no_half_of_it(
             open_home(tmp_path / "home", env)
     assert list((tmp_path / "home").iterdir()) == []
     assert "optimist" in Store(open_home(tmp_path / "home", env)).ids()
+
+
+def test_a_beginning_that_was_cut_off_is_removed_later(tmp_path: Path, env: dict[str, str]) -> None:
+    root = tmp_path / "home"
+    open_home(root, env)
+    old, new, other = (root / f".personas-{mark * 16}.tmp" for mark in "01x")
+    for folder in (old, new, other):
+        folder.mkdir()
+        (folder / "optimist.toml").write_text("half")
+    for folder in (old, other):
+        os.utime(folder, (0, 0))
+    open_home(root, env)
+    assert [folder.exists() for folder in (old, new, other)] == [False, True, True]

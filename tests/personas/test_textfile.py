@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -156,3 +157,27 @@ def test_an_exclusive_write_replaces_nothing(
         replace_file(tmp_path / "file", b"second", root=tmp_path, exclusive=True)
     assert (tmp_path / "file").read_bytes() == b"first"
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_what_a_killed_process_left_goes_with_a_later_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[object] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: looks.append(folder) or scandir(folder))
+    name = ".persona-{}.tmp".format
+    kept = [name("0" * 15 + "1"), name("A" * 16), name("0" * 15), "persona-0.tmp", name("f" * 16) + "x"]
+    old = [name("0123456789abcdef"), name("f" * 16)]
+    for file in (*kept, *old):
+        (tmp_path / file).write_text("half")
+    (tmp_path / name("d" * 16)).mkdir()
+    (tmp_path / name("e" * 16)).symlink_to("file")
+    two_hours_ago = time.time() - 7200
+    for file in (*kept[1:], *old, name("d" * 16)):
+        os.utime(tmp_path / file, (two_hours_ago, two_hours_ago))
+    os.utime(tmp_path / name("e" * 16), (two_hours_ago, two_hours_ago), follow_symlinks=False)
+    for content in (b"one", b"two"):
+        replace_file(tmp_path / "file", content, root=tmp_path)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"file", *kept, name("d" * 16), name("e" * 16)}
+    assert looks == [tmp_path]
