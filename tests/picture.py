@@ -1,0 +1,58 @@
+"""The README's picture: `python -m tests.picture` plays the recorded run and writes `docs/screen.svg`.
+
+The program is the real one; the picture shows it when the first change has been opened to be read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.screen_svg import draw
+from tui.config import Settings
+from tui.demo_app import DemoApp
+from tui.playback import Hands, first_change
+from tui.recording import AT_ONCE
+from tui.widgets import text_editor
+
+PICTURE = Path(__file__).parent.parent / "docs" / "screen.svg"
+SIZE = (110, 32)
+
+
+async def take(folder: Path) -> str:
+    """Return the picture; `folder` is an empty one for the demonstration's home."""
+    text_editor.FRESH = 3600.0  # what was changed last stays lit
+    hands = Hands(before_message=0.0, key=0.0, reading=3600.0)
+    app = DemoApp(folder, Settings(theme="textual-dark", calm="always"), pace=AT_ONCE, hands=hands)
+    async with app.run_test(size=SIZE) as pilot:
+        conversing = app.main.conversing
+
+        def read() -> bool:
+            return bool(conversing.talk and conversing.talk.events and not conversing.running)
+
+        while not read():
+            await pilot.pause(0.05)
+        place = first_change(app.main, conversing.talk)
+        assert place is not None
+        conversing.view.toggle(place)
+        conversing.sync()
+        before, picture = "", draw(app)
+        while picture != before:
+            await pilot.pause(0.2)
+            before, picture = picture, draw(app)
+        return picture
+
+
+def main() -> None:
+    """Write the picture."""
+    with tempfile.TemporaryDirectory() as folder:
+        picture = asyncio.run(take(Path(folder)))
+    PICTURE.parent.mkdir(exist_ok=True)
+    PICTURE.write_text(picture, encoding="utf-8")
+    sys.stdout.write(f"{PICTURE}: {len(picture)} bytes\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Pictures of the screen, compared with the ones that were looked at; `--snapshot-update` takes them anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from tests.hostile import forbidden_in
+from tests.screen_svg import draw, rows_of
+from tests.tui.program import Program
+from tui.screens import running_note
+from tui.widgets import test_inputs, text_editor
+
+Check = Callable[[Program], None]
+
+
+class PictureExtension(SingleFileSnapshotExtension):
+    """One SVG file for each picture."""
+
+    _file_extension = "svg"
+    _write_mode = WriteMode.TEXT
+
+    def serialize(self, data: Any, **_options: Any) -> str:
+        return str(data)
+
+
+@pytest.fixture(autouse=True)
+def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of this machine or this moment is seen: no settings of colours, no ages, no light that fades."""
+    for name in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_ANIMATIONS", "COLORTERM", "SSH_CONNECTION", "TMUX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(text_editor, "FRESH", 600.0)
+    monkeypatch.setattr(test_inputs, "FRESH", 600.0)
+    monkeypatch.setattr(running_note, "age", lambda _seconds: "just now")
+
+
+@pytest.fixture
+def looks_as_before(snapshot: SnapshotAssertion, tmp_path: Path) -> Check:
+    """Compare the screen with its stored picture; say in words where they differ."""
+    stored = snapshot.use_extension(PictureExtension)
+
+    def check(p: Program) -> None:
+        picture = draw(p.app)
+        rows = rows_of(picture)
+        assert forbidden_in("\n".join(rows)) == []
+        if picture == stored:
+            return
+        path = tmp_path / "now.svg"
+        path.write_text(picture, encoding="utf-8")
+        execution = stored.executions[max(stored.executions)]
+        before = rows_of(str(execution.recalled_data or ""))
+        different = [
+            f"row {number}\n  was {was!r}\n  now {now!r}"
+            for number, (was, now) in enumerate(zip_longest(before, rows, fillvalue=""))
+            if was != now
+        ]
+        raise AssertionError(
+            "\n".join(
+                [
+                    f"the screen looks different; now: {path}",
+                    *(different or ["the text is the same, the colours are not"]),
+                ]
+            )
+        )
+
+    return check

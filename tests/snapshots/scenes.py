@@ -1,0 +1,211 @@
+"""What the pictures show: recorded runs about three kinds of personas, played in the real program and stopped."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.models.base import BlockDelta
+from agent.models.scripted import Hang, Script, ScriptedModel, failed
+from agent.turns import AssistantTextTurn, ThinkingTurn, ToolCallTurn
+from personas.home import EXAMPLES
+from tests.hostile import ESCAPES
+from tests.screen_svg import draw
+from tests.tui.program import Program, make_store, program
+from tui.config import Settings
+from tui.playback import first_change
+from tui.recording import FIRST_LOOK, RecordedRun, Recording, Step, read_recording, script_of
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A home and what is said in it; `files` are persona files by id."""
+
+    files: dict[str, str]
+    recording: Recording
+
+    @property
+    def run(self) -> RecordedRun:
+        """What the pictures of a single run show."""
+        return self.recording.runs[0]
+
+
+def _step(*blocks: AssistantTextTurn | ThinkingTurn | ToolCallTurn) -> Step:
+    return blocks
+
+
+def _text(content: str) -> AssistantTextTurn:
+    return AssistantTextTurn(content=content)
+
+
+def _call(number: int, name: str, **given: str) -> ToolCallTurn:
+    return ToolCallTurn(tool_use_id=f"call_{number}", tool_name=name, input=given)
+
+
+PLAIN = Scene(
+    {path.stem: path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.toml"))},
+    read_recording(FIRST_LOOK),
+)
+
+WIDE = Scene(
+    {
+        "guide": (
+            'name = "旅行ガイド 🧭"\ndescription = "👩‍👩‍👧 と歩く京都"\ntags = ["旅", "한국어", "עברית"]\n'
+            'system_prompt = """\nあなたは親切な旅行ガイドです。短く、温かく答えてください。\n'
+            "Say “ça va bien” — naïve café, Zoë, e\u0301a\u0308.\n"
+            "שלום עולם, مرحبا بالعالم, नमस्ते दुनिया\n"
+            '한국어 사용자에게는 존댓말을 쓰세요. 👍🏽 ❤️ 🇯🇵\n"""\n\n'
+            '[[test_inputs]]\nid = "kyoto"\ncontent = "京都で半日、どこへ行けばいいですか？ 🍵"\n'
+        ),
+        "emoji": 'name = "👩‍🚀 Астронавт"\nsystem_prompt = "Kurz: größer, weiter, höher."\n',
+    },
+    Recording(
+        "guide",
+        (
+            RecordedRun(
+                "もっと温かく 👩‍👩‍👧 してください",
+                (
+                    _step(
+                        ThinkingTurn(content="「温かく」は二行目に。絵文字は一つだけ 🍵"),
+                        _text("まず読みます 📖"),
+                        _call(1, "get_persona"),
+                    ),
+                    _step(
+                        _call(
+                            2,
+                            "edit_system_prompt",
+                            old="短く、温かく答えてください。",
+                            new="古い友人のように、短く温かく答えてください。🍵",
+                        )
+                    ),
+                    _step(
+                        _text(
+                            "一行だけ変えました：\n\n"
+                            "- **温かさ**：古い友人のように 🍵\n- *그대로*: 나머지는 모두 그대로입니다 👍🏽\n\n"
+                            "| 前 | 後 |\n|---|---|\n| 短く | 友人のように、短く |\n"
+                        )
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
+
+_EVIL = "".join(ESCAPES[name] for name in ("clear screen", "title", "bidi override", "8-bit CSI", "bell"))
+_MARKUP = "[/] [b + ] [@click=app.quit]x[/]"
+
+HOSTILE = Scene(
+    {
+        "evil": (
+            'name = "[/] [red]x \\u001b]0;owned\\u0007"\n'
+            'description = "[/some/path] \\u202egnp.exe"\ntags = ["[/]", "[b + ]"]\n'
+            'system_prompt = """\n[@click=app.quit]press me[/] \\u001b[2J\\u001b[5mblink\n'
+            f"{'x' * 300}\n"
+            'user\\u202egnp.exe \\u009b31m <example>raw</example> {{user}}\nshort\n"""\n\n'
+            '[[test_inputs]]\nid = "a"\ncontent = "[/]\\u001b]52;c;eA==\\u0007 [link=file:///]x"\n'
+        ),
+        "broken": 'name = "Broken\nsystem_prompt = 3\n',
+    },
+    Recording(
+        "evil",
+        (
+            RecordedRun(
+                f"{_MARKUP} {_EVIL}",
+                (
+                    _step(
+                        _text(f"First {_EVIL}{_MARKUP}"),
+                        _call(1, "get_persona"),
+                        _call(2, f"no_such_tool {_MARKUP}\x1b[31m", content=_EVIL),
+                    ),
+                    _step(_call(3, "edit_system_prompt", old="\nshort\n", new=f"\n[/] {_EVIL}\n")),
+                    _step(
+                        _text(
+                            f"{_EVIL}Done {_MARKUP} <example>raw</example>\n\n"
+                            f"```\nrm -rf / \r\x1b[2Kls\n```\n\n{'y' * 200}\n"
+                        )
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
+
+SCENES = {"plain": PLAIN, "wide": WIDE, "hostile": HOSTILE}
+
+
+def cut(script: Script, deltas: int) -> Script:
+    """Return a script that hangs after so many deltas."""
+    kept: list[object] = []
+    for event in script:
+        kept.append(event)
+        deltas -= isinstance(event, BlockDelta)
+        if deltas == 0:
+            break
+    return [*kept, Hang()]  # type: ignore[list-item]
+
+
+def overloaded() -> Script:
+    """Return the answer of a server that has no time, with words that are not harmless."""
+    return [failed("overloaded", f"The server is overloaded {_EVIL}{_MARKUP}; try again in a minute.")]
+
+
+@asynccontextmanager
+async def running(
+    scene: Scene,
+    folder: Path,
+    size: tuple[int, int],
+    theme: str,
+    *answers: Script,
+    persona_id: str | None = None,
+    listed: bool = True,
+) -> AsyncIterator[Program]:
+    """Run the program in a scene, with nothing that moves by itself; by default the model gives the recorded run.
+
+    `listed`: whether there are personas at all.
+    """
+    settings = Settings(theme=f"textual-{theme}", panel_seconds=600, calm="always", retries=0)
+    store = make_store(folder, scene.files)
+    model = ScriptedModel(answers or [script_of(step) for step in scene.run.steps], name="claude-sonnet-5-5")
+    async with program(
+        store,
+        model=model,
+        size=size,
+        settings=settings,
+        persona_id=(persona_id or scene.recording.persona_id) if listed else None,
+        config_path=Path("config.toml"),
+    ) as p:
+        await p.until(lambda: bool(p.main.personas.entries) is listed)
+        yield p
+
+
+async def play_to_end(p: Program, scene: Scene) -> None:
+    """Send the recorded message and wait until the agent is done."""
+    await p.run_to_end(scene.run.message)
+    await settle(p)
+
+
+async def open_change(p: Program) -> None:
+    """Pin the panel and open the first change."""
+    p.main.conversing.panel_event("show_output")
+    talk = p.main.conversing.talk
+    assert talk is not None
+    place = first_change(p.main, talk)
+    assert place is not None
+    p.main.conversing.view.toggle(place)
+    await settle(p)
+
+
+async def settle(p: Program) -> None:
+    """Wait until the screen stands still; let no duration show."""
+    talk = p.main.conversing.talk
+    if talk is not None:
+        talk.started = 0.0
+    p.main.conversing.view.draw_frame()
+    p.main.show_keys()
+    before, still = "", 0
+    while still < 3:
+        await p.pilot.pause(0.03)
+        now = draw(p.app)
+        before, still = now, still + 1 if now == before else 0
