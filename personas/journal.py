@@ -137,13 +137,20 @@ class Journal:
         reader = _Reader()
         for descriptor in self._reading():
             number = 0
+            after, after_number = b"", 0  # the record behind this one in the file
             for raw in _lines_backwards(descriptor):
                 number -= 1
                 record = None
                 if raw is None:
                     reader.problems.append(Problem(number, "the line is too long"))
+                    after = b""
                 else:
                     record = reader._parse(raw, number)
+                if record is not None:
+                    if raw == after and "id" in record:
+                        reader.problems.append(Problem(after_number, "the same record twice"))
+                        record = None
+                    after, after_number = raw or b"", number
                 yield from reader.problems
                 reader.problems.clear()
                 if record is not None:
@@ -257,22 +264,30 @@ def _lines_backwards(descriptor: int) -> Iterator[bytes | None]:
         position = start
         block = min(block * 2, 1 << 20)
         if len(lines) > 1:
-            rest.append(lines.pop())
-            line = b"".join(reversed(rest))
-            if not ends_file:
-                yield line + b"\n" if length + len(rest[-1]) <= LINE_LIMIT else None
-            elif line:
-                yield line
+            last = lines.pop()
+            length += len(last)
+            rest.append(last)
+            if length or not ends_file:
+                yield _line(rest, length, ends_file)
             ends_file = False
             for line in reversed(lines[1:]):
-                yield line + b"\n"
+                yield _line([line], len(line), ends_file)
             rest, length = [], 0
         length += len(lines[0])
         if length <= LINE_LIMIT:
             rest.append(lines[0])
-    if rest or length:
-        line = b"".join(reversed(rest))
-        yield (line if ends_file else line + b"\n") if length <= LINE_LIMIT else None
+    if length:
+        yield _line(rest, length, ends_file)
+    elif not ends_file:
+        yield b"\n"
+
+
+def _line(pieces: list[bytes], length: int, ends_file: bool) -> bytes | None:
+    """Join the pieces of a line, last first, with its newline; None for one that is too long."""
+    newline = b"" if ends_file else b"\n"
+    if length + len(newline) > LINE_LIMIT:
+        return None
+    return b"".join([*reversed(pieces), newline])
 
 
 class _Reader:

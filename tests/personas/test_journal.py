@@ -222,3 +222,79 @@ def test_ten_thousand_records_are_read_at_once(tmp_path: Path) -> None:
     began = time.process_time()
     assert len(Journal(tmp_path / "j").read().records) == 10_000
     assert time.process_time() - began < 0.5
+
+
+# -- the first record, and from the end ---------------------------------------------------------------
+
+_whole = st.sampled_from(
+    [
+        b'{"n":1}\n',
+        b'{"id":"a"}\n',
+        b'{"id":"a"}\n',
+        b'{"text":"' + b"x" * 40_000 + b'"}\n',
+        b'{"a":"\\n"}\r\n',
+    ]
+)
+_broken = st.sampled_from(
+    [
+        b"\n",
+        b"\r\n",
+        b"\0" * 70_000,
+        b'\0\0{"n":2}\0\n',
+        b"noise\n",
+        b"[1]\n",
+        b"x" * 66_000,
+        b"\xff\n",
+        b"{",
+        b'{"n":3}',
+    ]
+)
+_files = st.lists(_whole | _broken | st.binary(max_size=20), max_size=8).map(b"".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_files, st.integers(0, 200_000))
+def test_reading_from_the_end_and_the_first_record_agree_with_reading_all(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, cut: int
+) -> None:
+    path = tmp_path_factory.mktemp("journal") / "j"
+    content = content[: max(len(content) - cut, 0)] if cut < len(content) else content
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(journal_module, "LINE_LIMIT", 65_000)
+        path.write_bytes(content)
+        reading = Journal(path).read()
+        backwards = list(Journal(path).backwards())
+        count = content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
+        records = [item for item in backwards if not isinstance(item, Problem)]
+        problems = [
+            Problem(count + 1 + item.line, item.why) for item in backwards if isinstance(item, Problem)
+        ]
+        assert records[::-1] == reading.records
+        assert sorted(problems, key=lambda problem: problem.line) == reading.problems
+        first = Journal(path).first()
+        path.write_bytes(content.split(b"\n", 1)[0] + b"\n")
+        assert first == next(iter(Journal(path).read().records), None)
+
+
+def test_reading_from_the_end_takes_no_more_than_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "j"
+    path.write_bytes(b"".join(b'{"n":%d}\n' % n for n in range(100_000)))
+    read: list[int] = []
+    real = os.pread
+    monkeypatch.setattr(os, "pread", lambda fd, size, at: read.append(size) or real(fd, size, at))
+    assert next(Journal(path).backwards()) == {"n": 99_999}
+    assert Journal(path).first() == {"n": 0}
+    assert sum(read) < 200_000
+
+
+def test_of_a_missing_file_there_is_no_first_and_no_last(tmp_path: Path) -> None:
+    assert Journal(tmp_path / "none").first() is None
+    assert list(Journal(tmp_path / "none").backwards()) == []
+    (tmp_path / "link").symlink_to(tmp_path / "j")
+    (tmp_path / "j").write_bytes(b'{"n":1}\n')
+    with pytest.raises(OutsideHome):
+        Journal(tmp_path / "link").first()
+    with pytest.raises(OutsideHome):
+        list(Journal(tmp_path / "link").backwards())
