@@ -98,14 +98,17 @@ async def _wait(screen: MainScreen, talk: Talk, seconds: float) -> bool:
 
 
 async def _type(screen: MainScreen, text: str, pause: float) -> bool:
-    """Type into the chat bar; return False, without more, when the person writes there themselves."""
+    """Type into the chat bar; return False when the person writes there themselves, who then finds only that."""
     bar = screen.chat_bar
-    for end in range(len(text)):
+    for end in range(len(text) + 1):
         if bar.draft != text[:end]:
+            if bar.draft.startswith(text[:end]):
+                bar.set_draft(bar.draft[end:])
             return False
-        bar.input.insert(text[end])
-        await asyncio.sleep(pause)
-    return bar.draft == text
+        if end < len(text):
+            bar.input.insert(text[end])
+            await asyncio.sleep(pause)
+    return True
 
 
 def _completed(talk: Talk) -> bool:

@@ -70,7 +70,7 @@ async def test_the_first_change_is_opened_to_be_read(tmp_path: Path) -> None:
 async def test_who_writes_something_has_the_program_and_keeps_what_they_wrote(tmp_path: Path) -> None:
     async with demo(tmp_path, hands=Hands(0.05, 0.5, 0.0)) as p:
         await p.until(lambda: p.main.chat_bar.draft)
-        p.main.chat_bar.set_draft("mine")
+        await p.press("m", "i", "n", "e")
         await p.until(lambda: any("recording has stopped" in message for message in p.messages), 15)
         assert p.main.chat_bar.draft == "mine"
         assert p.app.model_name == "offline"
