@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from personas.errors import BrokenFile
+from personas.toml_escapes import unescaped
 
 MAX_DEPTH = 100
 """How many levels a value may lie below the top of a file, counting every part of a dotted key."""
@@ -82,16 +83,23 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def _parse_around(text: str, spans: list[tuple[int, int]]) -> dict[str, Any]:
-    """Let `tomllib` read the text with a short stand-in for each string that stands for itself."""
+    """Let `tomllib` read the text with a short stand-in for each long string."""
     mark = f"\0{secrets.token_hex(16)}:"
     values: dict[str, str] = {}
     pieces: list[str] = []
     pos = len(BOM) * text.startswith(BOM)
     for start, end in spans:
         quotes = 3 if text.startswith(('"""', "'''"), start) else 1
-        value = text[start + quotes : end - quotes].replace("\r\n", "\n")
+        value: str | None = text[start + quotes : end - quotes].replace("\r\n", "\n")
+        assert value is not None
+        if quotes == 3:
+            value = value.removeprefix("\n")
+        if text[start] == '"':
+            value = unescaped(value, block=quotes == 3)
+        if value is None:
+            continue
         name = f"{mark}{len(values)}"
-        values[name] = value.removeprefix("\n") if quotes == 3 else value
+        values[name] = value
         pieces += (text[pos:start], f'"\\u0000{name[1:]}"')
         pos = end
     return dict(_filled(tomllib.loads("".join([*pieces, text[pos:]])), values))
@@ -145,7 +153,7 @@ def _look_through(text: str) -> list[tuple[int, int]]:
     pass stops: `tomllib` stops there too, and says why.
 
     Returns:
-        Where the long strings stand, as values, that have nothing to unescape and nothing forbidden in them.
+        Where the long strings stand, as values, that have nothing forbidden in them.
     """
     long_strings: list[tuple[int, int]] = []
     containers: list[tuple[str, int]] = []  # open brackets of a value, each with the depth around it
@@ -156,7 +164,7 @@ def _look_through(text: str) -> list[tuple[int, int]]:
     for token in _TOKEN.finditer(text):
         if token.lastgroup == "skip":
             start, end = token.span()
-            if end - start >= _LONG_STRING and in_value and _is_verbatim(text, start, end):
+            if end - start >= _LONG_STRING and in_value and _is_sound_string(text, start, end):
                 long_strings.append((start, end))
             continue
         mark = token[0][0]
@@ -203,14 +211,9 @@ def _look_through(text: str) -> list[tuple[int, int]]:
     return long_strings
 
 
-def _is_verbatim(text: str, start: int, end: int) -> bool:
-    """Whether a token is a string that stands for its own characters, line ends apart."""
-    quote = text[start]
-    return (
-        quote != "#"
-        and (quote == "'" or text.find("\\", start, end) < 0)
-        and not _FORBIDDEN.search(text, start, end)
-    )
+def _is_sound_string(text: str, start: int, end: int) -> bool:
+    """Whether a token is a string and not a comment, with nothing forbidden in it."""
+    return text[start] != "#" and not _FORBIDDEN.search(text, start, end)
 
 
 def _too_deep(text: str, offset: int) -> BrokenFile:

@@ -14,8 +14,10 @@ from typing import Any
 import tomli_w
 
 from personas.errors import InvalidValue
+from personas.toml_escapes import unescaped, with_controls_escaped
 from personas.toml_parse import MAX_DEPTH
 
+_LONG = 1000  # characters of source that are better unescaped all at once
 _LINE_LIMIT = 100  # a new array longer than this takes one line for each element
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -66,7 +68,7 @@ def render_line(value: str) -> str:
     """
     _refuse_surrogates(value)
     escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{_CONTROL.sub(_escape_control, escaped)}"'
+    return f'"{with_controls_escaped(escaped)}"'
 
 
 def render_key(key: str) -> str:
@@ -146,14 +148,10 @@ def _refuse_surrogates(value: str) -> None:
         raise InvalidValue("The text holds half of a surrogate pair, which cannot be written to a file.")
 
 
-def _escape_control(found: re.Match[str]) -> str:
-    return "\\r" if found[0] == "\r" else f"\\u{ord(found[0]):04X}"
-
-
 def _escape_block(value: str) -> str:
     """Escape what cannot stand in a block; newlines stay, lone quotes too."""
     escaped = _QUOTE_RUN.sub(lambda run: '\\"' * len(run[0]), value.replace("\\", "\\\\"))
-    return _CONTROL.sub(_escape_control, escaped)
+    return with_controls_escaped(escaped)
 
 
 def _escape_last(value: str) -> str:
@@ -262,6 +260,8 @@ def _reuse_lines(value: str, newline: str, old_body: str) -> str:
 def _decode(source: str) -> str:
     """Return what a block's source stands for."""
     text = source.replace("\r\n", "\n")
+    if len(text) > _LONG and (value := unescaped(text, block=True)) is not None:
+        return value
     return _ESCAPE.sub(_decode_escape, text) if "\\" in text else text
 
 

@@ -223,7 +223,25 @@ def test_this_checkouts_own_toml_can_be_scanned() -> None:
 
 # -- long strings take a short way, with the same outcome ---------------------------------------------
 
-_bodies = st.text(st.sampled_from("ab\"'\\\n\r\t\0\x7f #=[]{}nu0041é🙂 "), max_size=12)
+_valid_escapes = [
+    r"\u0041",
+    r"\u000E",
+    r"\U0000001f",
+    r"\u001F",
+    r"\U0010FFFF",
+    r"\u005C",
+    r"\u0000",
+    "\\\\",
+    r"\n",
+]
+_invalid_escapes = [r"\uD800", r"\U0000dfff", r"\U00110000", r"\u00", r"\x41", r"\e", r"\q"]
+_line_ends = ["\\\n", "\\ \t\n \n ", "\\\r\n", "a", " ", "\n", "\r\n"]
+_escapes = st.sampled_from([*_valid_escapes, r"\"", r"\b", *_line_ends]) | st.sampled_from(
+    [*_valid_escapes, *_invalid_escapes, *_line_ends]
+)
+_bodies = st.text(st.sampled_from("ab\"'\\\n\r\t\0\x7f #=[]{}nu0041é🙂 "), max_size=12) | st.lists(
+    _escapes, max_size=8
+).map("".join)
 _quoted = st.builds(
     lambda quotes, body: quotes + body + quotes, st.sampled_from(['"', "'", '"""', "'''"]), _bodies
 )
@@ -270,3 +288,22 @@ def test_within_a_block_a_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -
     assert texts == ["a = 1"]
     assert toml_parse.parse("a = 1") == {"a": 1}
     assert len(texts) == 2
+
+
+def test_a_string_with_every_control_character_is_left_to_tomllib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toml_parse, "_LONG_STRING", 0)
+    controls = "".join(f"\\u{code:04x}" for code in range(0x20)) + "\\\\"
+    assert parse(f'a = "{controls}"')["a"] == "".join(map(chr, range(0x20))) + "\\"
+    many = "".join(f"\\u{code:04x}" for code in range(0x400, 0x500))
+    assert parse(f'a = "{many}"')["a"] == "".join(map(chr, range(0x400, 0x500)))
+
+
+@pytest.mark.parametrize("prompt", ["\1" * 300_000, '"\\\2\n' * 75_000, '"""\n' * 75_000, "\\" * 300_000])
+def test_a_long_text_of_nothing_but_escapes_is_set_in_time(prompt: str) -> None:
+    from personas.toml_edit import set_value
+
+    text = set_value("", ("p",), prompt)
+    began = time.process_time()
+    text = set_value(text, ("p",), "x" + prompt)
+    assert time.process_time() - began < 1
+    assert parse(text) == {"p": "x" + prompt}
