@@ -10,50 +10,9 @@ from agent.models.offline.patterns import fit
 from agent.models.offline.reference import NUMBERS, ORDINAL, number, ordinal
 from agent.models.offline.words import Phrase, phrase
 
-_ABBREVIATIONS = frozenset(
-    [
-        "jr",
-        "sr",
-        "inc",
-        "co",
-        "ltd",
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "st",
-        "phd",
-        "esq",
-        "prof",
-        "corp",
-        "bros",
-        "no",
-        "vs",
-        "etc",
-    ]
-)
 _CLAUSE = re.compile(
     r"\b(?:because|if|unless|since|so that|when|which|please|but|instead of|rather than|although|"
     r"whenever|though)\b"
-)
-_JOINS = re.compile(r" (?:and|to|with|then|as) ")
-# "Sunny, no wait, Storm", "either Sunny or Storm", "Storm, both at once": not one name but talk about names.
-_TALK = re.compile(
-    r"^(?:to|as|into|either|maybe|perhaps|not|changed|updated|renamed|2|two|too)\b | (?:, )?(?:no|"
-    r"wait|actually|rather|i mean|sorry|hmm|or|maybe|perhaps)\b| in (?:english|german|french|spanish|italian|latin|japanese|chinese|russian|dutch|portuguese|capitals|uppercase|lowercase|caps)$"
-    r"| (?:tomorrow|later|soon|someday|tonight|eventually|afterwards|next (?:week|time|month|year))$"
-)
-_TAIL = re.compile(
-    r"(?: (?:-|instead|now|again|too|then|please|ok|,|from now on|from today on|henceforth|going "
-    r"forward|for now|for good"
-    r"|as (?:its|the|a|his|her) (?:new )?name|for (?:the|this) (?:persona|bot)))+$"
-)
-_QUOTE_MARKS = frozenset('"“”„«»')
-_VAGUE = re.compile(
-    r"(?:something|anything|whatever|somewhat|some|a bit|a little|a lot|a few|more|less|another|"
-    r"better|a better|a different|a new|a more|an|a nicer|"
-    r"the|a|my|our|its|his|her|this|that|these|those|a funnier|one|one of|the opposite|your|what|"
-    r"whatever you|be|sound|feel|have|being|make|like|it|this|that|them|him|her|nothing|none|how)\b"
 )
 _NOUN = (
     r"(?:line|lines|sentence|sentences|rule|rules|text|words|word|phrase|instruction|instructions|"
@@ -162,78 +121,6 @@ _STARTERS = frozenset(
         "should",
     ]
 )
-
-
-def name_of(part: Phrase | None, *, asked: bool, end: str = "") -> str | None:
-    """Return the new name a phrase gives, or None when it does not read as one.
-
-    A closing `?` or `!` that the person typed after a bare name: `?` stays unless the sentence was a polite
-    question; `!` and `.` end the sentence and go (but the full stop of "Jr." stays).
-    """
-    if part is None or not part.tokens:
-        return None
-    if part.quoted:
-        return part.said().strip() or None
-    inner = part.quotes()
-    if len(inner) == 1 and len(part) <= 3:
-        rest = [token.norm for token in part.tokens if token.kind != "quote"]
-        if all(word in ("the", "name", "just", "simply", ":", "new") for word in rest):
-            return inner[0].strip() or None
-    if inner and (
-        part.source[part.tokens[0].start : part.tokens[0].end][:1].islower() or _JOINS.search(part.shadow)
-    ):
-        return None
-    while part.tokens and part.tokens[0].norm in (":", "simply", "just", "=", "-"):
-        part = part.part(1)
-    if tail := _TAIL.search(part.shadow):
-        part = part.part(0, len(part) - len(tail.group().split()))
-    if not part.tokens:
-        return None
-    if (
-        all(token.norm in ".,;:!?-" for token in part.tokens)
-        or len(part) > 14
-        or any(token.kind == "newline" for token in part.tokens)
-    ):
-        return None
-    text = part.raw().strip()
-    if (
-        len(text) > 80
-        or _CLAUSE.search(part.shadow)
-        or (re.search(r"[.!?] \S", part.shadow.replace(" .", ".")) and not _abbreviates(text))
-    ):
-        return None
-    if (_VAGUE.match(text) and text[0].islower()) or re.search(
-        r" (?:and|then|,) (?:then )?(?:delete|remove|rename|add|append|replace|insert|undo|show|list)\b",
-        part.shadow,
-    ):
-        return None
-    if _TALK.search(part.shadow) or len(inner) > 1 or re.search(r"(?:,| and| &) [a-zß-ÿ]", text):
-        return None
-    if any(token.norm in _QUOTE_MARKS for token in part.tokens if token.kind == "mark"):
-        return None  # a quote that was not closed, or that begins with a space
-    words = text.split()
-    if len(words) > 2 and words[0][:1].isupper() and words[-1].isascii() and words[-1].islower():
-        return None  # "Luna whatever comes next": more talk than name
-    closing = end.replace(" ", "")
-    if closing.startswith(("..", "…")):
-        text += closing
-    elif (closing.startswith(".") and text.rsplit(None, 1)[-1].casefold() in _ABBREVIATIONS) or (
-        re.search(r"(?:^|[\s.])\w\.\w$", text) and closing.startswith(".")
-    ):
-        text += "."
-    elif closing.startswith("?") and not asked:
-        text += closing.rstrip(".")
-    return text.rstrip(",;: ") or None
-
-
-def _abbreviates(text: str) -> bool:
-    """Whether every full stop within the text ends an abbreviation or an initial ("Dr. No", "J. R.")."""
-    words = text.split()
-    return all(
-        word.rstrip(".").casefold() in _ABBREVIATIONS or len(word.rstrip(".")) <= 2
-        for word in words[:-1]
-        if word.endswith(".")
-    ) and not re.search(r"[!?]\s", text)
 
 
 def text_of(part: Phrase | None, typed: str = "") -> str | None:

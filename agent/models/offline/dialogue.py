@@ -31,10 +31,12 @@ from agent.models.offline.intents import (
     Talk,
 )
 from agent.models.offline.mood import mood_of, strip_fillers, unwrap
+from agent.models.offline.names import name_of
 from agent.models.offline.patterns import fit
-from agent.models.offline.plan import Answer, Result, json_object, make_plan, test_inputs_of
+from agent.models.offline.plan import Answer, Result, make_plan
 from agent.models.offline.reference import NUMBER, ORDINAL, TestInput, number, ordinal
 from agent.models.offline.split import Understood, understand, understand_phrase
+from agent.models.offline.stale import Seen, json_object, test_inputs_of
 from agent.models.offline.topics import all_about, best
 from agent.models.offline.words import Phrase, phrase
 
@@ -107,18 +109,28 @@ def next_step(messages: Sequence[Mapping[str, Any]], tools: Collection[str]) -> 
     if not history:
         return Answer("I have no message to answer.")
     pending: Ask | None = None
+    seen: Seen | None = None
     first = max(0, len(history) - _REMEMBERED)
     before: Intent | None = None
     told: Told | None = None
     for k in range(first, len(history) - 1):
         understood = interpret(history[k].said, pending, before, told)
-        step = _replay(history[k], understood, tools, history[:k])
+        step = _replay(history[k], understood, tools, history[:k], seen)
         before = understood.intents[0] if len(understood.intents) == 1 and not understood.unclear else None
         done = () if understood.unclear or _went_wrong(history[k]) else understood.intents
         told = told_by(done, _listed_in(history[k]), _created_in(history[k]), told)
         asked = step.ask if isinstance(step, Answer) else None
         pending = asked if asked is not None and _said_it(step, history[k]) else None
-    return _replay(history[-1], interpret(history[-1].said, pending, before, told), tools, history[:-1])
+        seen = _seen_in(history[k])
+    last = interpret(history[-1].said, pending, before, told)
+    return _replay(history[-1], last, tools, history[:-1], seen)
+
+
+def _seen_in(exchange: Exchange) -> Seen:
+    """Return the persona as an exchange read it last."""
+    persona = _outputs(exchange, "get_persona")
+    inputs = _outputs(exchange, "list_test_inputs")
+    return Seen(persona[-1] if persona else None, inputs[-1] if inputs else None)
 
 
 def _went_wrong(exchange: Exchange) -> bool:
@@ -154,10 +166,14 @@ def _said_it(step: Call | Answer, exchange: Exchange) -> bool:
 
 
 def _replay(
-    exchange: Exchange, understood: Understood, tools: Collection[str], earlier: Sequence[Exchange]
+    exchange: Exchange,
+    understood: Understood,
+    tools: Collection[str],
+    earlier: Sequence[Exchange],
+    seen: Seen | None,
 ) -> Call | Answer:
     helped = any(speech.gave_help(one.answered) for one in earlier)
-    plan = make_plan(understood, tools, [one.said for one in earlier], helped)
+    plan = make_plan(understood, tools, [one.said for one in earlier], helped, seen)
     try:
         step = next(plan)
         for identity, name in exchange.calls:
@@ -206,7 +222,7 @@ def interpret(
     if pending is not None and len(message) < 4000:
         chosen = _choice(phrase(message), pending)
         if chosen is not None:
-            return Understood(chosen)
+            return Understood(chosen, answers=True)
     if isinstance(before, Rename) and (renamed := _corrected(phrase(message))):
         return Understood((renamed,))
     if told is not None and pending is None and (meant_so := corrected(phrase(message), told)):
@@ -238,7 +254,7 @@ def _corrected(said: Phrase) -> Rename | None:
         said,
     )
     part = said.group(match, "x") if match else None
-    name = content.name_of(part, asked=True) if part is not None and len(part) <= 5 else None
+    name = name_of(part, asked=True) if part is not None and len(part) <= 5 else None
     if part is None or name is None or not (part.quoted or name[:1].isupper() or not name[:1].isascii()):
         return None
     return Rename(name)
@@ -373,9 +389,7 @@ def _filled(message: str, ask: Ask) -> Intent | None:
         )
         part = plain.group(match, "x") if match else None
         name = (
-            content.name_of(
-                part, asked=False, end=(part and plain.source[part.tokens[-1].end :].strip()) or ""
-            )
+            name_of(part, asked=False, end=(part and plain.source[part.tokens[-1].end :].strip()) or "")
             if part
             else None
         )

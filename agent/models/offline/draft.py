@@ -39,6 +39,7 @@ class Draft:
     prompt: str = ""
     inputs: list[TestInput] = field(default_factory=list)
     knows_persona: bool = False
+    knows_inputs: bool = False
 
 
 Prepared = list[Call | Done] | Ask

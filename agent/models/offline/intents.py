@@ -45,7 +45,10 @@ NUMBERED = ("line", "sentence", "bullet", "rule", "paragraph")
 
 @dataclass(frozen=True, slots=True)
 class Rename:
+    """A new name; `was`: what the person says it is called now, "" when they do not say."""
+
     name: str
+    was: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +79,15 @@ class ShowSpot:
 
 @dataclass(frozen=True, slots=True)
 class AddText:
-    """Add to the system prompt: at the `end`, the `start`, or `before`/`after` a spot."""
+    """Add to the system prompt: at the `end`, the `start`, or `before`/`after` a spot.
+
+    `next`: what must follow the spot, where the person named both neighbours.
+    """
 
     text: str
     place: Literal["end", "start", "before", "after"] = "end"
     spot: Spot | None = None
+    next: Spot | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +147,11 @@ class CopyTest:
 
 @dataclass(frozen=True, slots=True)
 class DeleteTests:
+    """Delete test inputs; `sure`: without asking, when it is clear which."""
+
     references: tuple[Reference, ...]
     keep: tuple[Reference, ...] = ()
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +174,7 @@ class KeepVisible:
 
 Subject = Literal[
     "hello", "thanks", "farewell", "identity", "help", "connect", "memory", "redo", "elsewhere", "nothing",
-    "comment", "creative", "persona-voice",
+    "comment", "creative", "persona-voice", "order",
 ]  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from agent.models.offline.intents import (
     ReplaceText,
     ShowTest,
 )
-from agent.models.offline.reference import TestInput, is_sure, resolve
+from agent.models.offline.reference import TestInput, describes, is_sure, resolve
 
 _MOST_OPTIONS = 6
 
@@ -69,7 +69,9 @@ def the_one(intent: Any, reference: Reference, draft: Draft) -> int | Ask:
                 return replace(intent, where=chosen)
             return replace(intent, reference=chosen)  # type: ignore[no-any-return]
 
-    if len(places) == 1:
+    if len(places) == 1 and describes(reference):
+        question = f"I am not sure which test input {speech.quote(reference.value, 100)} is."
+    elif len(places) == 1:
         question = f"I find no test input with all of {speech.quote(reference.value, 100)}."
     elif places:
         question = "Which test input do you mean?"
@@ -194,6 +196,15 @@ def delete_tests(intent: DeleteTests, draft: Draft) -> Prepared:
     chosen = [draft.inputs[place] for place in sorted(set(places))]
     if any(not item.id for item in chosen):
         return Ask("I can delete a new test input only after it has been added.")
+    if not intent.sure and chosen:
+        exact = tuple(Reference("exact", item.id) for item in chosen)
+        named = ", ".join(f"`{item.id}` {speech.quote(item.content, 80)}" for item in chosen[:_MOST_OPTIONS])
+        more = f" and {len(chosen) - _MOST_OPTIONS} more" if len(chosen) > _MOST_OPTIONS else ""
+        noun = "test input" if len(chosen) == 1 else f"{len(chosen)} test inputs"
+        return Ask(
+            "I delete test inputs as a whole; the name and the system prompt stay as they are.",
+            (Option(f"Delete the {noun} {named}{more}", (DeleteTests(exact),), "delete all"),),
+        )
     draft.inputs = [item for item in draft.inputs if item not in chosen]
     return [
         Call(

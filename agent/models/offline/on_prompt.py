@@ -51,6 +51,23 @@ def add(intent: AddText, draft: Draft) -> Prepared:
         spans = prompt_text.find(prompt, intent.spot)
         if len(spans) != 1 or not prompt_text.is_sure(prompt, intent.spot, spans[0]):
             return _which_spot(spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot))
+        if intent.next is not None and not _follows(prompt, spans[0][1], intent.next):
+            return Ask(
+                f"{speech.quote(intent.next.value, 80)} does not directly follow {speech.quote(intent.spot.value, 80)} "
+                "in the system prompt.",
+                (
+                    Option(
+                        f"Add it after {speech.quote(intent.spot.value, 80)}",
+                        (replace(intent, next=None),),
+                        f"after first {intent.spot.value}",
+                    ),
+                    Option(
+                        f"Add it before {speech.quote(intent.next.value, 80)}",
+                        (AddText(intent.text, "before", intent.next),),
+                        f"before second {intent.next.value}",
+                    ),
+                ),
+            )
         new = prompt_text.inserted(prompt, spans[0], intent.text, before=intent.place == "before")
         where = f"{intent.place} {speech.quote(prompt[spans[0][0] : spans[0][1]], 80)}"
     elif intent.place == "start":
@@ -65,6 +82,14 @@ def add(intent: AddText, draft: Draft) -> Prepared:
             f"I have added {where}:\n\n{speech.block(intent.text)}",
         )
     ]
+
+
+def _follows(prompt: str, end: int, spot: Spot) -> bool:
+    """Whether a stretch begins right after `end`, but for spaces, marks and what a list has before its items."""
+    return any(
+        start >= end and not any(char.isalnum() for char in prompt[end:start])
+        for start, _ in prompt_text.find(prompt, spot)
+    )
 
 
 def _which_spot(

@@ -7,10 +7,8 @@ that a request is done as a whole or not begun.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from agent.models.offline import prepare, speech
 from agent.models.offline.draft import Call, Done, Draft
@@ -37,8 +35,8 @@ from agent.models.offline.intents import (
     Talk,
     Undo,
 )
-from agent.models.offline.reference import TestInput
 from agent.models.offline.split import Understood
+from agent.models.offline.stale import Seen, json_object, speaks_of, stale, test_inputs_of, touches
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +79,8 @@ def _reads(intent: Intent) -> tuple[str, ...]:
         return ("get_persona",) if intent.where == "prompt" else ("get_persona", "list_test_inputs")
     if isinstance(intent, AddText | SetPrompt | SearchPrompt | ShowSpot):
         return ("get_persona",)
+    if isinstance(intent, Rename) and intent.was:
+        return ("get_persona",)
     if isinstance(intent, DeleteThing):
         return ("get_persona", "list_test_inputs")
     if isinstance(intent, ShowTest | ChangeTest | ExtendTest | CopyTest | DeleteTests):
@@ -89,7 +89,11 @@ def _reads(intent: Intent) -> tuple[str, ...]:
 
 
 def make_plan(
-    understood: Understood, tools: Collection[str], earlier: Sequence[str] = (), helped: bool = False
+    understood: Understood,
+    tools: Collection[str],
+    earlier: Sequence[str] = (),
+    helped: bool = False,
+    seen: Seen | None = None,
 ) -> Plan:
     """Return the plan for what was understood.
 
@@ -98,19 +102,22 @@ def make_plan(
         tools: names of the tools the request offers; no other is called.
         earlier: what the person said before in this conversation, oldest first.
         helped: whether this conversation holds the whole help already.
+        seen: the persona as the exchange before read it: what a question was asked about.
     """
     intents = understood.intents
+    seen = seen if understood.answers else None
     if understood.unclear or not intents:
         return Answer(speech.not_understood(understood.unclear, bool(intents), helped))
     for k, intent in enumerate(intents):
         if isinstance(intent, Ask):
+            yield from _look_before(intent, tools)
             return _question(intent, intents, k)
     if clash := _contradiction(intents):
         return _question(clash, (clash,), 0)
     blocking = [
         i
         for i in intents
-        if isinstance(i, Talk) and i.subject in ("creative", "elsewhere", "persona-voice", "redo")
+        if isinstance(i, Talk) and i.subject in ("creative", "elsewhere", "persona-voice", "redo", "order")
     ]
     if blocking and len(intents) > 1:
         return Answer(
@@ -118,11 +125,17 @@ def make_plan(
             + speech.talked(blocking[0], helped=helped)
         )
     reads = [tool for intent in intents for tool in _reads(intent)]
+    if understood.loose and "get_persona" in tools:
+        reads.append("get_persona")
     undoes = ["undo"] if any(isinstance(intent, Undo) for intent in intents) else []
     if answer := _not_offered([*undoes, *reads], tools):
         return answer
     done: list[str] = []
     try:
+        if seen is not None and isinstance(intents[0], Undo):
+            both = [tool for tool in _ALL_READS if tool in tools]
+            if changed := stale(intents, (yield from _read(both)), seen):
+                return _question(changed, (changed,), 0)
         if isinstance(intents[0], Undo):
             answer = yield from _undo(intents[0], done)
             if answer is not None:
@@ -134,14 +147,32 @@ def make_plan(
             return Answer(
                 "Let us do the undo by itself, before or after the rest; I have changed nothing so far."
             )
-        draft = yield from _read(intents)
+        draft = yield from _read(reads)
     except _ReadFailed as failed:
         lead = "\n\n".join([*done, ""]) if done else ""
         return Answer(
             f"{lead}I could not read the persona: `{failed.tool}` reported: "
             f"{speech.quote(failed.output, 400)}. {'Nothing else' if done else 'Nothing'} was changed."
         )
+    if seen is not None and (changed := stale(intents, draft, seen)):
+        return _question(changed, (changed,), 0, done)
+    if word := next((word for word in understood.loose if speaks_of(draft.prompt, word)), ""):
+        meant = Option("I mean the test inputs", intents, "test input")
+        told = f"The system prompt has {speech.quote(word)} in it too, so I am not sure that you mean a test input."
+        return _question(Ask(told, (meant,)), intents[:1], 0, done)
     return (yield from _carry_out(intents, draft, tools, done, earlier, helped))
+
+
+_ALL_READS = ("get_persona", "list_test_inputs")
+
+
+def _look_before(ask: Ask, tools: Collection[str]) -> Generator[Call, Result, None]:
+    """Read what the options of a question would change: an answer holds for that and for nothing newer."""
+    risky = [intent for option in ask.options for intent in option.intents if touches(intent)]
+    undoes = [tool for tool in _ALL_READS if any(isinstance(intent, Undo) for intent in risky)]
+    for tool in dict.fromkeys([*undoes, *(tool for intent in risky for tool in _reads(intent))]):
+        if tool in tools:
+            yield Call(tool, {}, "")
 
 
 def _carry_out(
@@ -261,10 +292,9 @@ def _first_line(output: str) -> str:
     )
 
 
-def _read(intents: Sequence[Intent]) -> Generator[Call, Result, Draft]:
+def _read(tools: Iterable[str]) -> Generator[Call, Result, Draft]:
     draft = Draft()
-    wanted = dict.fromkeys(tool for intent in intents for tool in _reads(intent))
-    for tool in wanted:
+    for tool in dict.fromkeys(tools):
         result = yield Call(tool, {}, "")
         record = json_object(result.output)
         if result.is_error or record is None:
@@ -274,23 +304,5 @@ def _read(intents: Sequence[Intent]) -> Generator[Call, Result, Draft]:
             draft.knows_persona = True
         else:
             draft.inputs = test_inputs_of(result.output)
+            draft.knows_inputs = True
     return draft
-
-
-def test_inputs_of(output: str) -> list[TestInput]:
-    """Return the test inputs in what `list_test_inputs` gave; what is none is left out."""
-    rows = (json_object(output) or {}).get("test_inputs", [])
-    return [
-        TestInput(str(row.get("id", "")), str(row.get("content", "")))
-        for row in (rows if isinstance(rows, list) else [])
-        if isinstance(row, dict)
-    ]
-
-
-def json_object(output: str) -> dict[str, Any] | None:
-    """Return a tool's output as an object, or None when it is none."""
-    try:
-        value = json.loads(output)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

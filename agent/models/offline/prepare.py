@@ -38,7 +38,8 @@ def pinned(intent: Intent, draft: Draft) -> Intent:
     """Return the intent with numbers replaced by what they number now, before the other steps change it."""
     if isinstance(intent, DeleteTests):
         references = tuple(_pinned_reference(one, draft) for one in intent.references)
-        return DeleteTests(references, tuple(_pinned_reference(one, draft) for one in intent.keep))
+        keep = tuple(_pinned_reference(one, draft) for one in intent.keep)
+        return replace(intent, references=references, keep=keep)
     if isinstance(intent, ShowTest):
         return ShowTest(tuple(_pinned_reference(one, draft) for one in intent.references))
     if isinstance(intent, ChangeTest | ExtendTest | CopyTest):
@@ -65,6 +66,11 @@ def _pinned_reference(reference: Reference, draft: Draft) -> Reference:
 def prepare(intent: Intent, draft: Draft) -> Prepared:
     """Return the calls for one intent, and note in `draft` what they will have changed."""
     if isinstance(intent, Rename):
+        if intent.was and intent.was.strip().casefold() != draft.name.strip().casefold():
+            return Ask(
+                f"It is called {speech.quote(draft.name)}, not {speech.quote(intent.was)}.",
+                (Option(f"Rename it to {speech.quote(intent.name)}", (Rename(intent.name),), intent.name),),
+            )
         was = f" (it was {speech.quote(draft.name)})" if draft.knows_persona else ""
         draft.name = intent.name
         return [

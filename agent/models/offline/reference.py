@@ -249,7 +249,10 @@ def _parse_list(part: Phrase, noun: bool) -> tuple[Reference, ...] | None:
     if len(pieces) < 2:
         return None
     plural = fit("<the>(?:two )?(?:<tests>|<test>|ones) (?:numbers? |# |with (?:the )?ids? )?{x}", pieces[0])
-    about = fit("<the>(?:two )?(?:<tests>|ones) (?:<about>) {x}", pieces[0])
+    about = fit("<the>(?:two )?(?P<noun><tests>|ones) (?:<about>) {x}", pieces[0])
+    one = fit("<the>(?:one )?(?P<noun><tests>|<test>|one|entry) (?:<about>) {x}", pieces[0])
+    if one and not one["noun"].endswith("s") and not all(parse(piece) for piece in pieces[1:]):
+        return None  # "the test about my job and the rain": one test, or two?
     ends = fit("{x} (?:<tests>|<test>|ones|one)", pieces[-1])
     named = noun or plural is not None or about is not None or ends is not None
     found: list[Reference] = []
@@ -291,6 +294,9 @@ def resolve(reference: Reference, inputs: Sequence[TestInput]) -> list[int]:
         at = place - 1 if place > 0 else len(inputs) + place
         by_place = [at] if 0 <= at < len(inputs) else []
         return sorted({*by_id, *by_place}) if kind == "id_or_number" else by_place
+    if kind == "topic" and (counted := number(value.strip().casefold())):
+        named = all_about(value, [f"{item.id} {item.content}" for item in inputs])
+        return sorted({*by_id, *named, *([counted - 1] if counted <= len(inputs) else [])})
     bare = _bare(value)
     folded = by_id or [k for k, item in enumerate(inputs) if _bare(item.id) == bare]
     if len(folded) == 1:
@@ -304,7 +310,28 @@ def resolve(reference: Reference, inputs: Sequence[TestInput]) -> list[int]:
     if kind == "exact":
         part = [k for k, item in enumerate(inputs) if bare and bare in _bare(item.content)]
         return part or best(value, [f"{item.id} {item.content}" for item in inputs])
-    return best(value, [f"{item.id} {item.content}" for item in inputs])
+    texts = [f"{item.id} {item.content}" for item in inputs]
+    if " and " in value and not any(bare in _bare(text) for text in texts):
+        # "The test about my job and the rain" may be one that has both, or two.
+        pieces = [all_about(piece, texts) for piece in value.split(" and ")]
+        return sorted({place for places in pieces for place in places}) or best(value, texts)
+    return best(value, texts)
+
+
+_QUALITY = re.compile(
+    r"(?:(?:very|really|so|too|most|least|more|less|the|and|,|rather|quite|\d+|one|two|three|four|five|ten|first|"
+    r"few|many|only|a|an|no|long|short|longer|shorter|longest|shortest|big|small|biggest|smallest|large|largest|new|"
+    r"newest|newer|old|oldest|older|good|best|bad|worst|better|worse|boring|funny|funniest|fun|simple|simplest|easy|"
+    r"easiest|hard|hardest|difficult|weird|strange|odd|nice|nicest|silly|stupid|useless|useful|important|duplicates?|"
+    r"duplicated|empty|redundant|broken|wrong|right|middle|main|other|same|similar|different|latter|former|german|"
+    r"english|french|spanish|italian|words?|lines?|sentences?|characters?|letters?|question marks?|exclamation "
+    r"marks?|typos?|mistakes?|errors?)(?: |$))+"
+)
+
+
+def describes(reference: Reference) -> bool:
+    """Whether a reference says what a test input is like ("the short one"), which its words do not show."""
+    return reference.kind == "topic" and _QUALITY.fullmatch(reference.value.casefold().strip()) is not None
 
 
 def is_sure(reference: Reference, item: TestInput) -> bool:
@@ -312,6 +339,8 @@ def is_sure(reference: Reference, item: TestInput) -> bool:
     if reference.kind not in ("topic", "exact"):
         return True
     bare = _bare(reference.value)
+    if describes(reference):
+        return bare == _bare(item.id)
     if bare in (_bare(item.id), _bare(item.content)) or (bare and bare in _bare(item.content)):
         return True
     return bool(all_about(reference.value, [f"{item.id} {item.content}"]))

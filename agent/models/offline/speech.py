@@ -200,6 +200,11 @@ def talked(talk: Talk, earlier: Sequence[str] = (), helped: bool = False) -> str
             "of this persona. See `persona --help` for the other commands (`new`, `rm`, `clear`, `log`, "
             "`restore`). Nothing was changed."
         )
+    if subject == "order":
+        return (
+            "I cannot change the order of the test inputs: that is done on the screen, in their list, with "
+            "Shift+Up and Shift+Down (or K and J). Nothing was changed."
+        )
     if subject == "persona-voice":
         return f"I cannot answer as the persona. {WHAT_I_AM} Nothing was changed.\n\n{CONNECT}"
     if subject == "creative":

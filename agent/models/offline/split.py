@@ -12,7 +12,9 @@ from agent.models.offline.intents import (
     AddText,
     Ask,
     ChangeTest,
+    CopyTest,
     DeleteTests,
+    ExtendTest,
     Hold,
     Intent,
     Option,
@@ -109,10 +111,19 @@ _NAMED = (Rename, AddText, ReplaceText, SetPrompt, AddTest, ChangeTest, DeleteTe
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What a message asks for, step by step; `unclear` holds the steps that are not understood, raw."""
+    """What a message asks for, step by step.
+
+    Attributes:
+        intents: the steps.
+        unclear: the steps that are not understood, raw.
+        loose: words such as "example" that stand for test inputs and may mean something else.
+        answers: whether it picks an option of the question before it.
+    """
 
     intents: tuple[Intent, ...]
     unclear: tuple[str, ...] = ()
+    loose: tuple[str, ...] = ()
+    answers: bool = False
 
 
 @lru_cache(maxsize=16)
@@ -124,18 +135,34 @@ def understand(message: str) -> Understood:
         return Understood(
             tuple(intent for part in parts for intent in part.intents),
             tuple(text for part in parts for text in part.unclear),
+            tuple(word for part in parts for word in part.loose),
         )
     return understand_phrase(phrase(message))
 
 
 def understand_phrase(whole: Phrase) -> Understood:
     """Return the steps of a message that is no list, in order."""
-    return _gather(_steps(whole))
+    note = _NOTE.match(whole.shadow[:60])
+    if note is None:
+        return _gather(_steps(whole))
+    noted = whole.part(note.group().strip().count(" ") + 1)
+    understood = _gather(_steps(noted))
+    if understood.unclear or not is_request(understood.intents):
+        return understood if understood.intents else _gather(_steps(whole))
+    now = Option(f"Do it now: {noted.raw()[:200]}", understood.intents, "now do it")
+    return Understood((Ask("That looks like a note to me, not like a request.", (now,)),))
+
+
+_NOTE = re.compile(
+    r"(?:(?:my |a |the )?(?:todo|to - do|fixme|note to self|notes?|reminder|idea|plan|backlog|draft|wishlist|memo|"
+    r"for later|later|someday|maybe later|tbd) (?:: |- |: - )|(?:todo|fixme) )(?=[^ ])"
+)
 
 
 def _gather(steps: list[Step]) -> Understood:
     intents: list[Intent] = []
     unclear: list[str] = []
+    loose: list[str] = []
     requested = False
     for step in steps:
         if step.intents is None:
@@ -145,6 +172,8 @@ def _gather(steps: list[Step]) -> Understood:
             intents[-1] = filled
             requested = True
             continue
+        if any(isinstance(intent, _ON_TESTS) for intent in step.intents):
+            loose.extend(_LOOSE.findall(step.phrase.shadow[:2000]))
         for intent in about_told(step, intents):
             late = (
                 isinstance(intent, Hold) and intent.mood == "negated" and not _ELSE.search(step.phrase.shadow)
@@ -165,7 +194,13 @@ def _gather(steps: list[Step]) -> Understood:
     intents = [intent for intent in intents if not _answered(intent, intents)]
     aside = {"comment", "thanks", "hello"} | ({"nothing"} if requested else set())
     polite = [i for i in intents if not (isinstance(i, Talk) and i.subject in aside)]
-    return Understood(tuple(polite or intents[:1]), tuple(unclear))
+    return Understood(tuple(polite or intents[:1]), tuple(unclear), tuple(loose))
+
+
+_ON_TESTS = (AddTest, ChangeTest, ExtendTest, CopyTest, DeleteTests)
+_LOOSE = re.compile(
+    r"(?<!test )(?<!test - )\b(?:examples?|samples?|scenarios?)\b(?! (?:- )?(?:tests?|inputs?)\b)"
+)
 
 
 _FILLS = {"name": Rename, "prompt": SetPrompt, "test": AddTest, "text": AddText, "content": ChangeTest}
@@ -343,6 +378,7 @@ def _cut_content(step: Step) -> list[Step]:
         return [Step(step.phrase, (_doubt(step),))]
     if not cuts:
         return [step]
+    whole = step.intents is not None and any(isinstance(intent, SetPrompt) for intent in step.intents)
     first_cut = min(cuts)
     text = inner.source[: inner.tokens[first_cut - 1].end].strip()
     shortened = Token("content", token.start, token.start + inner.tokens[first_cut - 1].end, "C", text)
@@ -352,10 +388,14 @@ def _cut_content(step: Step) -> list[Step]:
     head = Phrase(step.phrase.source, (*step.phrase.tokens[:-1], shortened))
     made = parse(head)
     tail = cut_sentences(inner.part(first_cut))
+    if whole and made and all(is_request(one.intents) for one in tail):
+        apart = (*made, *(intent for one in tail for intent in one.intents or ()))
+        asked = f"Take “{text[-80:]}” as its end, and go on with: {inner.part(first_cut).raw()[:160]}"
+        return [Step(step.phrase, (_doubt(step, Option(asked, apart, "end apart split two separate")),))]
     return [Step(head, made), *tail]
 
 
-def _doubt(step: Step) -> Ask:
+def _doubt(step: Step, *others: Option) -> Ask:
     """The question for content after a colon that may go over into a second request."""
     options = tuple(
         Option("Take all of it as the text", step.intents, "all whole everything text")
@@ -365,7 +405,7 @@ def _doubt(step: Step) -> Ask:
     return Ask(
         "I cannot tell where the text after the colon ends and the next request begins. Put the text "
         "in quotes, or:",
-        options,
+        (*options, *others),
     )
 
 

@@ -161,7 +161,7 @@ async def test_it_never_speaks_as_the_persona() -> None:
     for message in ("You are an optimist, cheer me up!", "Answer as the optimist: hi", "tell me a joke"):
         room = Room()
         told = (await room.say(message)).casefold()
-        assert room.called == []
+        assert {name for name, _ in room.called} <= {"get_persona"}  # what a question is about is read first
         assert "not the persona" in told or "cannot answer as the persona" in told or "rule-based" in told
 
 

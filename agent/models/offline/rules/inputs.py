@@ -21,6 +21,7 @@ from agent.models.offline.intents import (
 from agent.models.offline.patterns import fit
 from agent.models.offline.reference import parse
 from agent.models.offline.rules.rule import RuleSet, Said
+from agent.models.offline.words import Phrase
 
 RULES = RuleSet()
 IT = Reference("pronoun", "it")
@@ -41,6 +42,14 @@ IT = Reference("pronoun", "it")
 )
 def _delete_except(said: Said) -> Intent | None:
     kept = said.part("k")
+    keep = parse(said.part("x"), noun=True)
+    if kept is not None and fit("everything|all|it all|all of it|all else", kept):
+        whole = (
+            keep
+            and keep[0].kind not in ("all", "both", "pronoun")
+            and fit("{y} (?:<tests>|<test>)", _kept(said))
+        )
+        return DeleteTests((Reference("all"),), keep, sure=False) if whole and keep else None
     if kept is not None and kept.tokens:
         every = parse(kept)
         if not every or every[0].kind != "all":
@@ -49,6 +58,10 @@ def _delete_except(said: Said) -> Intent | None:
     if not keep or keep[0].kind in ("all", "both", "pronoun"):
         return None
     return DeleteTests((Reference("all"),), keep)
+
+
+def _kept(said: Said) -> Phrase:
+    return said.part("x") or said.phrase
 
 
 @RULES.on(
@@ -75,7 +88,8 @@ def _delete(said: Said) -> Intent | None:
         return None
     if references[0].kind == "pronoun" and part.shadow in ("it", "that one", "this one"):
         return DeleteTests((IT,))
-    return DeleteTests(references)
+    emptied = re.match(r"(?:clear|wipe|strip|cut) (?!out)", said.match.string) and references[0].kind != "all"
+    return DeleteTests(references, sure=not emptied)
 
 
 @RULES.on(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agent.models.offline import content
 from agent.models.offline.intents import Ask, Intent, Option, Rename, Talk, Undo
+from agent.models.offline.names import bare_words, name_of
 from agent.models.offline.patterns import fit
 from agent.models.offline.reference import number, parse
 from agent.models.offline.rules.rule import RuleSet, Said
@@ -70,18 +70,49 @@ def _renamed(said: Said, group: str = "x") -> Intent:
     given = said.part(group)
     if given is None or all(token.norm in ".,;:!?" for token in given.tokens):
         return Ask("What should the new name be?", (), "name")
-    name = content.name_of(said.part(group), asked=said.asked, end=said.end())
+    name = name_of(said.part(group), asked=said.asked, end=said.end())
     if name is None:
         part = said.part(group)
         quotes = part.quotes() if part is not None else ()
-        first = quotes[0] if len(quotes) == 1 else ""
+        first = quotes[0] if len(quotes) == 1 else bare_words(part)
         options = (Option(f"Rename it to “{first}”", (Rename(first),), first),) if first else ()
         return Ask(
             "I am not sure what the new name should be. Tell me the exact name, best in quotes.",
             options,
             "name",
         )
-    return Rename(name)
+    was = said.part("y") if "y" in said.match.groupdict() else None
+    return Rename(name, was.said() if was is not None else "")
+
+
+@RULES.on(
+    "rename <it> (?:back|again)",
+    "(?:<change>|put|bring|rename) <name> (?:back|to (?:what|how) it was(?: before)?)",
+    "(?:rename|change) (?:<it>|<name>)(?: back)? to (?:(?:what|how) it (?:was|used to be)(?: called)?(?: before)?|"
+    "(?:its|the|his|her) (?:old|previous|former|original|earlier|prior|last) name)",
+)
+def _name_back(said: Said) -> Intent:
+    return Ask(
+        "Tell me the exact name, in quotes; or I take back the last change as a whole.",
+        (Option("Undo the last change", (Undo(),), "undo last back"),),
+        "name",
+    )
+
+
+@RULES.on("call (?:it|this|the whole thing|everything) off")
+def _called_off(said: Said) -> Intent:
+    return Talk("nothing")
+
+
+@RULES.on("rename {y} to {x}", "(?:change|update) <name> {y} to {x}")
+def _rename_from(said: Said) -> Intent | None:
+    part, was = said.part("x"), said.part("y")
+    if part is None or was is None or len(was) > 4 or fit("(?:<it>|<name>)(?: .+)?|back|from {z}", was):
+        return None
+    if not was.quoted and not was.raw()[:1].isupper():
+        return None
+    name = name_of(part, asked=said.asked, end=said.end())
+    return Rename(name, was.said()) if name else None
 
 
 @RULES.on(
@@ -155,7 +186,7 @@ def _rename_without_to(said: Said) -> Intent | None:
 )
 def _rename_perhaps(said: Said) -> Intent | None:
     part = said.part("x")
-    name = content.name_of(part, asked=True)
+    name = name_of(part, asked=True)
     if name is None or part is None or not (part.quoted or not name[:1].islower()) or parse(part) is not None:
         return None
     return Ask(

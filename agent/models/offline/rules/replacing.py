@@ -100,7 +100,7 @@ def _replace(said: Said) -> Intent | None:
         return None
     if not new_part.quotes() and re.search(r" (?:and|,) .+ (?:to|with|by|into) ", f"{new_part.shadow} "):
         return Ask("That looks like more than one replacement. Put the old and the new words in quotes.")
-    if not new_part.quotes() and _PLACES.search(new_part.shadow):
+    if not new_part.quotes() and (_PLACES.search(new_part.shadow) or _SCOPE.search(f" {new_part.shadow} ")):
         option = Option(f"Replace it with the words “{new}”", (ReplaceText(spot, new),), "words")
         return Ask("Put the new words in quotes, so that I do not take more than you mean.", (option,))
     vague = not new_part.quotes() and re.match(
@@ -128,6 +128,17 @@ def _replace(said: Said) -> Intent | None:
     ):
         new = new.rstrip(".!")
     return ReplaceText(spot, new, "prompt" if explicit or within else None, every, within)
+
+
+# Words that say where, how often or under which condition to replace: they may be no part of the new text.
+_SCOPE = re.compile(
+    r" (?:except|excepting|excluding|unless|only|but|once|twice|everywhere|anywhere|throughout|apart from|other than|"
+    r"in (?:all|each|every|both|any|the|my|this|that|it|there|case)|wherever|whenever|where|when|if|while|please|"
+    r"instead|too|also|as well|again|at least|all over|(?:each|every|the (?:first|second|third|last|next|other)) "
+    r"(?:time|occurrence|one|place)|and (?:leave|keep|delete|add|remove|nothing|then|not)|leaving|without changing|"
+    r"starting|from now|for now|for the|of them|occurrences?|places?|times?|case - |ignoring|regardless|both|"
+    r"because|since|so that|as (?:discussed|agreed|before|usual)|maybe|perhaps|or|not|then|later|tomorrow) "
+)
 
 
 _PLACES = re.compile(r"\b(?:lines?|sentences?|paragraphs?|bullets?|prompt|tests?|inputs?|instructions)\b")

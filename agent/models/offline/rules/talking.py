@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.models.offline.intents import Intent, Subject, Talk
+from agent.models.offline.reference import NUMBER, ORDINAL
 from agent.models.offline.rules.rule import RuleSet, Said
 
 TALK = RuleSet()
@@ -176,6 +177,15 @@ _talk(
     "filename|id)",
     "<show> (?:the |its |me )*(?:description|tags|summary|settings|log|versions|diff|history|file)(?: {x})?",
     "(?:<change>|<show>) (?:the )?(?:name|title|label|id) of <the>(?:[^ ]+ ){0,3}<test>(?: {x})?",
+)
+_talk(
+    BEYOND,
+    "order",
+    "(?:swap|switch|exchange|reorder|sort|rearrange|reverse|shuffle|move) (?:the order of )?(?P<x><the>"
+    "(?:[^ ]+ ){0,6}?(?:<tests>|<test>))(?: {y})?",
+    f"(?:swap|switch|exchange|move) <the>(?:{ORDINAL}|{NUMBER}|(?:<test>|<tests>) {NUMBER}) (?:and|with) <the>(?:test )?"
+    f"(?:{ORDINAL}|{NUMBER})(?: (?:<tests>|<test>|one|ones))?",
+    "(?:change|reverse|switch|swap) the order(?: of {x})?",
 )
 _talk(
     BEYOND,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from agent.models.offline import content
 from agent.models.offline.intents import AddText, Ask, Intent, Option, SetPrompt, Spot, Talk
@@ -164,11 +165,25 @@ def _insert_as_line(said: Said) -> Intent | None:
 @RULES.on(
     rf"(?:<add>) {{x}} between (?:the )?(?:lines? |sentences? )?(?P<a>{NUMBER}|{ORDINAL})(?: line| sentence)?"
     rf" and (?:the )?(?:line |sentence )?(?P<b>{NUMBER}|{ORDINAL})(?: lines?| sentences?)?(?: "
-    rf"(?:of|in) <prompt>)?"
+    rf"(?:of|in) <prompt>)?",
+    rf"between (?:the )?(?:lines? |sentences? )?(?P<a>{NUMBER}|{ORDINAL})(?: line| sentence)?"
+    rf" and (?:the )?(?:line |sentence )?(?P<b>{NUMBER}|{ORDINAL})(?: lines?| sentences?)?(?: "
+    rf"(?:of|in) <prompt>)? ,? ?(?:<add>) (?:<the>(?:line|sentence|text|rule) )?(?:: )?{{xq}}",
 )
 def _insert_between(said: Said) -> Intent | None:
     first, second = (number(said.match[n]) or ordinal(said.match[n]) or 0 for n in ("a", "b"))
     return _added(said, "x", "after", Spot("line", str(first))) if 0 < first == second - 1 else None
+
+
+@RULES.on(
+    "(?:<add>) {xq} (?:in )?between (?P<a>Q) and (?P<b>Q)(?: (?:of|in) <prompt>)?",
+    "(?:in )?between (?P<a>Q) and (?P<b>Q)(?: (?:of|in) <prompt>)? ,? ?(?:<add>) (?:<the>(?:line|sentence|text|rule) )?"
+    "(?:: )?{xq}",
+)
+def _insert_between_texts(said: Said) -> Intent | None:
+    first, second = content.spot_of(said.part("a")), content.spot_of(said.part("b"))
+    added = _added(said, "x", "after", first) if first is not None else None
+    return replace(added, next=second) if isinstance(added, AddText) else added
 
 
 @RULES.on(
