@@ -269,6 +269,8 @@ class _Runner:
                 else:
                     self._launch(entry)
                     running.append(entry)
+            if not running:  # what waited was ended here: nothing will poke
+                return
             if run.stopped is not None:
                 await self._stop(running)
             elif not self._done:

@@ -3,7 +3,7 @@
     python -m tests.agent.fuzz --runs 10000 --seed 1
 
 Each run must keep the invariants, lose nothing the user said, leave no task behind but those it had to leave,
-and leave a log that opens, whole or cut at any byte, into a conversation whose next request is valid.
+wait for its longest duration only while something else is outstanding, and leave a log that opens, whole or cut at any byte, into a conversation whose next request is valid.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,23 @@ class Broken(AssertionError):
     """A run broke an invariant."""
 
 
+class _DurationClock(LoopClock):
+    """Knows the timers of the runs' longest duration."""
+
+    def __init__(self, duration: float) -> None:
+        self._duration = duration
+        self._timers: set[asyncio.TimerHandle] = set()
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
+        timer = super().call_later(seconds, callback)
+        if seconds == self._duration:
+            self._timers.add(timer)
+        return timer
+
+    def is_duration(self, timer: asyncio.TimerHandle) -> bool:
+        return timer in self._timers
+
+
 def fuzz_one(seed: int, folder: Path) -> str:
     """Play one random run; return its outcome.
 
@@ -63,10 +81,13 @@ def fuzz_one(seed: int, folder: Path) -> str:
 async def _fuzz(rng: random.Random, path: Path, loop: VirtualLoop) -> str:
     model = ScriptedModel([_random_answer(rng) for _ in range(rng.randint(1, 6))] + [answer("end")])
     executed: list[str] = []
+    duration = rng.choice([3.001, 1800.001])  # like no other wait
+    clock = _DurationClock(duration)
+    loop.watch_jumps(clock.is_duration)
     agent = Agent(
         model=model,
         tools=[_tool(name, _random_tool(rng, name), executed) for name in TOOL_NAMES],
-        clock=LoopClock(),
+        clock=clock,
         before_tool_call=_before(_random_hooks(rng)) if rng.random() < 0.3 else None,
         after_tool_call=_after(_random_hooks(rng)) if rng.random() < 0.3 else None,
         on_steer=rng.choice(["skip_remaining", "finish_batch"]),
@@ -75,7 +96,7 @@ async def _fuzz(rng: random.Random, path: Path, loop: VirtualLoop) -> str:
         tool_execution=rng.choice(["parallel", "sequential"]),
         limits=Limits(
             max_steps=rng.choice([2, 5, 50]),
-            max_duration=rng.choice([3.0, 1800.0]),
+            max_duration=duration,
             max_parallel_tools=rng.choice([1, 2, 8]),
             min_request_interval=rng.choice([0.0, 0.5]),
             max_silence=50.0,

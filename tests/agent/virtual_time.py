@@ -16,12 +16,15 @@ class _Selector(selectors.SelectSelector):
     def __init__(self) -> None:
         super().__init__()
         self.now = 1000.0
+        self.before_jump: Callable[[], None] = lambda: None
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
         if not ready:
             if timeout is None:
                 raise RuntimeError("everything waits for ever")
+            if timeout > 0:
+                self.before_jump()
             self.now += max(0.0, timeout)
         return ready
 
@@ -38,6 +41,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def at_tick(self, tick: int, function: Callable[[], object]) -> None:
         """Call a function before the loop's `tick`-th turn: between any two awaits of the program."""
         self._at_tick[tick] = function
+
+    def watch_jumps(self, excused: Callable[[asyncio.TimerHandle], bool]) -> None:
+        """From now on it is an error when the time jumps to a timer of which all are `excused`.
+
+        A run that has nothing outstanding but its own longest duration hangs.
+        """
+
+        def before_jump() -> None:
+            timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
+            if all(timer.cancelled() or excused(timer) for timer in timers):
+                raise RuntimeError("the run waits for nothing but its longest duration")
+
+        self._virtual.before_jump = before_jump
 
     def _run_once(self) -> None:
         self.ticks += 1
