@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from agent.checks import InvalidInput, as_output, describe, validate
 from agent.events import ToolEnd, ToolProgress, ToolStart
 from agent.run import Cut, Run, leave_behind
-from agent.tool import Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
+from agent.tool import TASK_COMPLETE, Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
 from agent.turns import ToolCallTurn, ToolResultTurn, UserTurn
 
 NOT_RUN = "Cancelled: not run."
@@ -132,8 +132,11 @@ class _Runner:
     async def end(self, entry: _Call, output: ToolOutput) -> None:
         """Give a call its one output and tell everyone."""
         run = self._run
-        if output.terminate and entry.tool is not None and entry.tool.control and self.sibling_failed:
-            output = _error(SIBLING_FAILED)
+        if entry.tool is not None and entry.tool.control:
+            if entry.tool.name == TASK_COMPLETE and not output.is_error and not output.terminate:
+                output = replace(output, terminate=True)
+            if output.terminate and self.sibling_failed:
+                output = _error(SIBLING_FAILED)
         entry.output = output
         entry.ended = True
         run.open_calls.pop(entry.turn.id, None)

@@ -46,7 +46,7 @@ class LoopConfig:
         get_steering, get_follow_up: give the user turns to deliver now, each turn once.
         when_idle: asked when the model has nothing left to do and nobody queued anything; what it gives opens
             a further step, nothing ends the run.
-        take_undelivered: gives what is still queued when the run ends early.
+        take_undelivered: gives what is still queued when the run ends, for example because a tool ended it.
         interrupts: how the outside aborts the run or cancels a tool.
         grace: seconds that cancelled code has to end before the run settles without it.
         random: a number from 0 to 1, for jitter.

@@ -174,12 +174,11 @@ class _Loop:
                 timer.cancel()
             config.interrupts.detach(run)
         undelivered = [turn for turn in pending if isinstance(turn, UserTurn)]
-        if ending.outcome != "completed":
-            try:
-                undelivered.extend(config.take_undelivered())
-            except Exception:
-                # a function of the application; the run still has to end for everyone
-                log.exception("what is still queued could not be taken back")
+        try:
+            undelivered.extend(config.take_undelivered())
+        except Exception:
+            # a function of the application; the run still has to end for everyone
+            log.exception("what is still queued could not be taken back")
         end = AgentEnd(
             **run.stamp(),
             turns=tuple(run.added),
@@ -248,13 +247,15 @@ class _Loop:
             tool_results=tuple(results),
         )
         ending = self._ending_of(answer) or ending
+        if ending is None and ends_run:
+            ending = _Ending("completed")
         if ending is None and not pending:
             try:
                 pending.extend(await self._ask_for(config.get_steering))
             except Exception as error:  # noqa: BLE001 - a function of the application
                 ending = _Ending("failed", error=failure("The agent", error))
         more = bool(answer.calls) or answer.stop_reason == "pause_turn"
-        return self._stopped() or ending, more and not ends_run
+        return self._stopped() or ending, more
 
     async def _open_step(self, pending: list[Turn]) -> None:
         """Say what opens the step; calls that still have no result are answered first."""

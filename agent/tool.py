@@ -14,6 +14,12 @@ from pydantic import BaseModel
 from agent.turns import ToolCallTurn
 
 
+TASK_COMPLETE = "task_complete"
+"""The tool with which the model ends its run."""
+CONTROL_TOOLS = frozenset({TASK_COMPLETE, "ask_user"})
+"""Names of the tools that are control tools whoever makes them."""
+
+
 class NoInput(BaseModel, extra="forbid"):
     """Input of a tool that takes none."""
 
@@ -63,8 +69,9 @@ class Tool:
         execute: `async (input, ctx) -> str | ToolOutput`; may raise, which becomes an error result.
         sequential: makes the whole batch it is called in sequential.
         destructive: asks for approval under the policy `ask-destructive`.
-        control: runs after its siblings, alone (`task_complete`, `ask_user`).
         timeout: seconds until it is cancelled, or None.
+        control: runs after its siblings, alone; always so for `task_complete` and `ask_user`. What
+            `task_complete` returns without an error ends the run, unless a sibling failed.
         max_output: characters of its output that are kept, where the run's limit does not suit it.
     """
 
@@ -75,9 +82,13 @@ class Tool:
     execute: Execute = field(repr=False)
     sequential: bool = False
     destructive: bool = False
-    control: bool = False
     timeout: float | None = None
-    max_output: int | None = None
+    control: bool = field(default=False, kw_only=True)
+    max_output: int | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.name in CONTROL_TOOLS:
+            object.__setattr__(self, "control", True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ from tests.agent.scenario import _after, _before, _script, _tool
 from tests.agent.virtual_time import LoopClock, VirtualLoop
 from tests.messages_rules import violations
 
-TOOL_NAMES = ("a", "b", "c", "ctl")
+TOOL_NAMES = ("a", "b", "c", "ctl", "task_complete")
 
 
 class Broken(AssertionError):

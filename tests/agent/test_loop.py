@@ -263,3 +263,15 @@ async def test_abort_settles_in_a_fraction_of_a_second_on_the_real_clock(where: 
     assert time.perf_counter() - began < 0.5  # typically 0.2 ms, 50 ms for the stubborn ones
     assert (await task).outcome == "cancelled"
     assert len(model.requests) == 1
+
+
+def test_a_tool_takes_its_timeout_by_the_eighth_place_and_the_rest_by_name() -> None:
+    tool = Tool("look", "d", "l", NoInput, look, True, True, 2.5)
+    assert (tool.sequential, tool.destructive, tool.timeout) == (True, True, 2.5)
+    assert (tool.control, tool.max_output) == (False, None)
+    assert Tool("look", "d", "l", NoInput, look, control=True, max_output=9).control
+
+
+@pytest.mark.parametrize("name", ["task_complete", "ask_user"])
+def test_the_two_control_tools_are_so_by_their_name(name: str) -> None:
+    assert Tool(name, "d", "l", NoInput, look).control
