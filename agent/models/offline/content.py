@@ -6,9 +6,10 @@ import re
 from typing import Literal
 
 from agent.models.offline.intents import AddTest, AddText, Ask, Option, Reference, SetPrompt, Spot
+from agent.models.offline.long import LONGEST_READ
 from agent.models.offline.patterns import fit
 from agent.models.offline.reference import NUMBERS, ORDINAL, number, ordinal
-from agent.models.offline.words import Phrase, phrase
+from agent.models.offline.words import Phrase, Token, phrase
 
 _CLAUSE = re.compile(
     r"\b(?:because|if|unless|since|so that|when|which|please|but|instead of|rather than|although|"
@@ -296,7 +297,9 @@ def topic_of(part: Phrase | None) -> str | None:
 
 
 def again(text: str) -> Phrase:
-    """Return the phrase of a content that is to be read as words after all."""
+    """Return the phrase of a content that is to be read as words after all; a long one stays content."""
+    if len(text) > LONGEST_READ:
+        return Phrase(text, (Token("content", 0, len(text), "C", text),))
     return phrase(text)
 
 

@@ -30,6 +30,7 @@ from agent.models.offline.intents import (
     SetPrompt,
     Talk,
 )
+from agent.models.offline.long import LONGEST_READ
 from agent.models.offline.mood import mood_of, strip_fillers, unwrap
 from agent.models.offline.names import name_of
 from agent.models.offline.patterns import fit
@@ -162,7 +163,9 @@ def _created_in(exchange: Exchange) -> str:
 
 def _said_it(step: Call | Answer, exchange: Exchange) -> bool:
     """Whether the question was really put: another model may have answered then."""
-    return isinstance(step, Answer) and " ".join(step.text.split()) in " ".join(exchange.answered.split())
+    if not isinstance(step, Answer) or step.text in exchange.answered:
+        return isinstance(step, Answer)
+    return speech.said_in(step.text, exchange.answered)
 
 
 def _replay(
@@ -223,15 +226,16 @@ def interpret(
         chosen = _choice(phrase(message), pending)
         if chosen is not None:
             return Understood(chosen, answers=True)
-    if isinstance(before, Rename) and (renamed := _corrected(phrase(message))):
+    said = phrase(message if len(message) <= LONGEST_READ else "")
+    if isinstance(before, Rename) and (renamed := _corrected(said)):
         return Understood((renamed,))
-    if told is not None and pending is None and (meant_so := corrected(phrase(message), told)):
+    if told is not None and pending is None and (meant_so := corrected(said, told)):
         return Understood((meant_so,))
     if message.strip() == _GO_ON:
         return Understood((Talk("memory"),))
     understood = understand(message)
     if told is not None and pending is None and (open_pronoun(understood.intents) or understood.unclear):
-        spelled = put_in(phrase(message), told)
+        spelled = put_in(said, told)
         meant = understand_phrase(spelled) if spelled is not None else Understood(())
         added = any(isinstance(i, AddTest) and i.content == told.quoted for i in meant.intents)
         if meant.intents and not meant.unclear and not added and not isinstance(meant.intents[0], Hold):
@@ -241,7 +245,7 @@ def interpret(
     filled = _filled(message, pending)
     if filled is not None and not _talks(understood, pending):
         return Understood((filled,))
-    if pending.options and understood.unclear and len(message.split()) <= 6:
+    if pending.options and understood.unclear and len(message) < 400 and len(message.split()) <= 6:
         return Understood((pending,))  # an answer that picks none: the question stands
     return understood
 
@@ -376,7 +380,7 @@ def _nth(options: Sequence[Option], place: int | None) -> tuple[Intent, ...] | N
 
 def _filled(message: str, ask: Ask) -> Intent | None:
     """Return the intent that a free answer completes ("What should the name be?" "Sunny")."""
-    said = phrase(message.strip())
+    said = content.again(message.strip())
     if not ask.blank or not said.tokens:
         return None
     hold = mood_of(said)

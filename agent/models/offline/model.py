@@ -24,6 +24,8 @@ from agent.models.offline.task import as_call, as_conversation
 
 _FEW_WORDS = re.compile(r"\S*\s*(?:\S+\s*)?")
 _LONGEST_DELTA = 200
+_MOST_DELTAS = 500
+"""Pieces in which a very long text or tool call is streamed."""
 
 
 class OfflineModel:
@@ -72,8 +74,9 @@ class OfflineModel:
         identity = _call_id(request, step.name)
         yield BlockStart(0, "tool_call", tool_use_id=identity, tool_name=step.name)
         raw = json.dumps(dict(step.input), ensure_ascii=False)
-        for at in range(0, len(raw), _LONGEST_DELTA):
-            yield BlockDelta(0, raw[at : at + _LONGEST_DELTA])
+        length = max(_LONGEST_DELTA, len(raw) // _MOST_DELTAS)
+        for at in range(0, len(raw), length):
+            yield BlockDelta(0, raw[at : at + length])
             await self._sleep(0)
         yield BlockEnd(0, input_json=raw)
         yield Done("tool_use")
@@ -81,6 +84,9 @@ class OfflineModel:
 
 def _deltas(text: str) -> list[str]:
     """Return a text as the few words at a time in which it is streamed."""
+    if len(text) > _MOST_DELTAS * _LONGEST_DELTA:
+        length = len(text) // _MOST_DELTAS
+        return [text[at : at + length] for at in range(0, len(text), length)]
     found: list[str] = []
     for match in _FEW_WORDS.finditer(text):
         piece = match.group()

@@ -8,14 +8,9 @@ from __future__ import annotations
 
 import re
 
-from agent.models.offline.words import Phrase
+from agent.models.offline.words import Phrase, word_set
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_ABBREVIATIONS = _words("jr sr inc co ltd dr mr mrs ms st phd esq prof corp bros no vs etc")
+_ABBREVIATIONS = word_set("jr sr inc co ltd dr mr mrs ms st phd esq prof corp bros no vs etc")
 _CLAUSE = re.compile(
     r"\b(?:because|if|unless|since|so that|when|which|please|but|instead of|rather than|although|"
     r"whenever|though|except|except for)\b"
@@ -41,7 +36,7 @@ _VAGUE = re.compile(
 )
 
 # How, when and where something is done: no names, and no last words of one.
-_MANNER = _words(
+_MANNER = word_set(
     "back off out up down in on over away around again now then soon later today tomorrow tonight once twice "
     "yourself itself myself himself herself themselves somehow anyway first last instead maybe perhaps only also "
     "too everywhere anywhere somewhere here there elsewhere throughout already still yet always never ever well "
@@ -49,7 +44,7 @@ _MANNER = _words(
     "straight away forever though either neither both all everything everyone whichever however wherever"
 )
 # What a name is like, or where it stands: a description of one.
-_KIND = _words(
+_KIND = word_set(
     "uppercase lowercase uppercased lowercased capitalised capitalized capitals caps titlecase camelcase plural "
     "singular case shorter longer simpler better cooler funnier nicer catchier clearer easier warmer friendlier "
     "stronger newer older different similar same previous former original initial default current correct proper "
@@ -58,8 +53,8 @@ _KIND = _words(
     "prompt file filename slug label test tests input inputs undefined untitled unnamed discussed agreed planned "
     "suggested said told before above below reversed hyphenated abbreviated translated"
 )
-_ENDS = _words("case caps capitals letters name id title")
-_LEADS = _words(
+_ENDS = word_set("case caps capitals letters name id title")
+_LEADS = word_set(
     "after as to like for before with without by from upon until than about following according based in on at of "
     "match fit reflect suit sound look show say read include contain start begin end use get become follow avoid "
     "remove keep reuse drop indicate mean whatever however whichever same more less most least so such properly "
@@ -67,11 +62,11 @@ _LEADS = _words(
     "whom whose each every either neither both all any no not and or capitalize capitalise shorten lengthen "
     "translate reverse abbreviate"
 )
-_WITHIN = _words(
+_WITHIN = word_set(
     "it its my your our their his her this that these those is are was were than like as so you we i they me us "
     "something anything someone somebody"
 )
-_REALLY_NAMES = _words(
+_REALLY_NAMES = word_set(
     "lily holly molly kelly sally billy emily polly dolly milly willy butterfly firefly jelly jolly"
 )
 _BREAKS_OFF = re.compile(r"(?:\s[-–—:;/]\s?|[:;]\s?|/)[a-zß-ÿ]|\w/\w|\([^)]*\s")

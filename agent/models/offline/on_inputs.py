@@ -92,7 +92,7 @@ def add_test(intent: AddTest, draft: Draft) -> Prepared:
         except (ValueError, AttributeError, RecursionError):
             identity = ""
         named = f" `{identity}`" if identity else ""
-        said = f"I have added the test input{named}:\n\n{speech.block(intent.content)}"
+        said = f"I have added the test input{named}:\n\n{speech.read_back(intent.content)}"
         if intent.topic:
             said += f"\n\nYou gave me only the subject ({speech.quote(intent.topic)}), so the words are a plain template of mine; tell me the exact words if you want others."
         return said
@@ -108,7 +108,7 @@ def write_test(draft: Draft, place: int, content: str) -> Prepared:
     if item.content == content:
         return [Done(f"The test input `{item.id}` already says that; nothing to change.")]
     draft.inputs[place] = TestInput(item.id, content)
-    said = f"Test input {place + 1}, `{item.id}`, now says:\n\n{speech.block(content)}"
+    said = f"Test input {place + 1}, `{item.id}`, now says:\n\n{speech.read_back(content)}"
     return [Call("update_test_input", {"id": item.id, "content": content}, said)]
 
 

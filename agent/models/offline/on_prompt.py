@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -25,7 +26,7 @@ _MOST_OPTIONS = 6
 
 
 def count_lines(prompt: str) -> str:
-    count = len(prompt_text.line_spans(prompt))
+    count = sum(1 for _ in re.finditer(r"\S[^\n]*", prompt))
     return f"{count} line" if count == 1 else f"{count} lines"
 
 
@@ -79,7 +80,7 @@ def add(intent: AddText, draft: Draft) -> Prepared:
         Call(
             "update_system_prompt",
             {"system_prompt": new},
-            f"I have added {where}:\n\n{speech.block(intent.text)}",
+            f"I have added {where}:\n\n{speech.read_back(intent.text)}",
         )
     ]
 

@@ -38,6 +38,8 @@ Several may be joined by "and" or "then". Exact words go in quotes or after a co
 
 def quote(text: str, longest: int = 200) -> str:
     """Return a text in quotes on one line, cut in the middle when it is long."""
+    if len(text) > 8 * longest:
+        text = f"{text[: 4 * longest]} … {text[-2 * longest :]}"
     line = " ⏎ ".join(part.strip() for part in text.strip().splitlines()) if "\n" in text else text
     if len(line) > longest:
         line = f"{line[: longest * 2 // 3]} … {line[-longest // 4 :]}"
@@ -54,6 +56,14 @@ def fenced(text: str) -> str:
 def block(text: str) -> str:
     """Return a stored text for reading back: on the line when short, else as a code block."""
     return fenced(text) if "\n" in text or len(text) > 300 else f"> {text}"
+
+
+def read_back(text: str) -> str:
+    """Return a text the person has just given, for reading back: of a very long one its beginning and end."""
+    if len(text) <= 6000:
+        return block(text)
+    ends = fenced(f"{text[:2000]}\n…\n{text[-1000:]}")
+    return f"{ends}\n\n({len(text)} characters in all)"
 
 
 def prompt_shown(prompt: str) -> str:
@@ -109,7 +119,12 @@ def with_help(lead: str, helped: bool) -> str:
 
 def gave_help(answered: str) -> bool:
     """Whether an answer held the whole help."""
-    return " ".join(SKILLS.split()) in " ".join(answered.split())
+    return said_in(SKILLS, answered)
+
+
+def said_in(text: str, answered: str) -> bool:
+    """Whether an answer holds a text, whatever the white space; a very long answer is not looked into."""
+    return len(answered) < 200_000 and " ".join(text.split()) in " ".join(answered.split())
 
 
 def not_understood(unclear: Sequence[str], also: bool, helped: bool = False) -> str:

@@ -24,6 +24,7 @@ from agent.models.offline.intents import (
     Show,
     Talk,
 )
+from agent.models.offline.long import LONGEST_READ, abridged, block_after
 from agent.models.offline.mood import strip_fillers
 from agent.models.offline.patterns import LONGEST, fit
 from agent.models.offline.rules.adding import ANOTHER
@@ -31,74 +32,15 @@ from agent.models.offline.rules.asking import RESULT
 from agent.models.offline.rules.inputs import IT
 from agent.models.offline.sequel import about_told, another_of, result_of, told_before
 from agent.models.offline.steps import CONNECTORS, MOST_CUTS, SEQUENCE, Step, cut_sentences
-from agent.models.offline.words import Phrase, Token, phrase
+from agent.models.offline.words import Phrase, Token, phrase, word_set
 
 _ITEM = re.compile(r"^[ \t]*(?:\d{1,3}[.)]|[a-h]\)|[-*•])[ \t]+(?=\S)", re.MULTILINE)
 _INLINE_ITEM = re.compile(r"(?:^|(?<=\s))\(?([1-9a-h])[.)][ \t]+(?=\S)")
-_HEADER = frozenset(
-    [
-        "quick",
-        "one",
-        "hey",
-        "ok",
-        "next",
-        "another",
-        "also",
-        "note",
-        "favour",
-        "favor",
-        "then",
-        "now",
-        "the",
-        "these",
-        "following",
-        "two",
-        "three",
-        "four",
-        "five",
-        "a",
-        "few",
-        "some",
-        "several",
-        "couple",
-        "of",
-        "my",
-        "all",
-        "do",
-        "please",
-        "things",
-        "thing",
-        "changes",
-        "change",
-        "steps",
-        "step",
-        "tasks",
-        "task",
-        "todo",
-        "edits",
-        "edit",
-        "requests",
-        "request",
-        "here",
-        "is",
-        "are",
-        "here's",
-        "what",
-        "i",
-        "want",
-        "need",
-        "make",
-        "would",
-        "like",
-        "you",
-        "to",
-        "for",
-        "in",
-        "order",
-        "this",
-        "persona",
-        "list",
-    ]
+_HEADER = word_set(
+    "quick one hey ok next another also note favour favor then now the these following two three four "
+    "five a few some several couple of my all do please things thing changes change steps step tasks task "
+    "todo edits edit requests request here is are here's what i want need make would like you to for in "
+    "order this persona list"
 )
 _ELSE = re.compile(
     r"\b(?:else|other|others|rest|test|tests|prompt|name|line|lines|first|second|third|last|it|them|one)\b"
@@ -129,6 +71,9 @@ class Understood:
 @lru_cache(maxsize=16)
 def understand(message: str) -> Understood:
     """Return the steps of a message, in order."""
+    if len(message) > LONGEST_READ:
+        whole = abridged(message, _takes_rest)
+        return _gather(cut_sentences(whole)) if whole else Understood((), (message[:200].strip() + " …",))
     listed = _list_items(message)
     if listed is not None:
         parts = [understand(item) for item in listed]
@@ -138,6 +83,12 @@ def understand(message: str) -> Understood:
             tuple(word for part in parts for word in part.loose),
         )
     return understand_phrase(phrase(message))
+
+
+def _takes_rest(whole: Phrase) -> bool:
+    """Whether the head of a long message asks for something that is done with the long rest."""
+    steps = cut_sentences(whole)
+    return bool(steps) and all(is_request(step.intents) for step in steps)
 
 
 def understand_phrase(whole: Phrase) -> Understood:
@@ -320,11 +271,7 @@ def _collapse(whole: Phrase, at: int) -> Phrase | None:
             return None
     colon = whole.tokens[at]
     raw = whole.source[colon.end : whole.tokens[-1].end]
-    block = raw.strip("\r\n").rstrip() if raw.lstrip(" \t\r").startswith("\n") else raw.strip()
-    if raw.lstrip(" \t\r").startswith("\n"):
-        block = raw.lstrip(" \t\r")[1:].rstrip()
-        block = block.lstrip("\n")
-    block = _without_thanks(block)
+    block = _without_thanks(block_after(raw))
     token = Token("content", rest[0].start, whole.tokens[-1].end, "C", block)
     head = whole.tokens[:at]
     while len(head) > 2 and head[-1].norm in _POLITE and head[-2].norm != ":":

@@ -204,6 +204,11 @@ def phrase(text: str) -> Phrase:
     return Phrase(text, tokenize(text))
 
 
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of `text`, which stands for a long list of them."""
+    return frozenset(text.split())
+
+
 # --- spelling of command words -------------------------------------------------------------------------
 
 _SPELLINGS = {
