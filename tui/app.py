@@ -16,13 +16,19 @@ from textual.screen import Screen
 from personas.errors import PersonaError
 from tui import graphemes
 from tui.capabilities import detect
+from tui.commands import textual_keymap
 from tui.config import Settings
 from tui.widgets.literal import content
 
 if TYPE_CHECKING:
     from agent.models.base import Model
     from personas.store import Store
+    from tui.models import Connection
+    from tui.preferences import Preferences
     from tui.signals import Guard
+
+CONNECTING = ("model", "base_url", "api_key_env", "api_key_command", "api_key_in_keyring")
+"""The settings that lead to a model."""
 
 SETTLE = 0.4
 """Seconds that runs get to stop when the program ends."""
@@ -40,6 +46,7 @@ class PersonaApp(App[int]):
         find_offer: finds a folder with personas that nobody was asked about yet, to be offered as home.
         accept: remembers the answer to that offer; `open_store` then goes by it.
         config_path: where the settings are, to be named to the person.
+        preferences: the settings as they can be changed while the program runs; None where they cannot.
         env: the environment.
     """
 
@@ -58,18 +65,21 @@ class PersonaApp(App[int]):
         find_offer: Callable[[], Path | None] = lambda: None,
         accept: Callable[[bool], object] | None = None,
         config_path: Path | None = None,
+        preferences: Preferences | None = None,
         env: dict[str, str] | None = None,
     ) -> None:
         super().__init__()
         graphemes.install()
-        self.settings = settings or Settings()
+        self.preferences = preferences
+        self.settings = settings or (preferences.settings if preferences else Settings())
         self.model_name = ""
         self.config_path = config_path
         self.fault_log: Path | None = None
         self.failure = ""
         self.guard: Guard | None = None
+        self._env = dict(os.environ) if env is None else env
         self.capabilities = detect(
-            os.environ if env is None else env,
+            self._env,
             calm=self.settings.calm,  # type: ignore[arg-type]  # checked when the settings were read
         )
         self._open_store = open_store
@@ -97,8 +107,8 @@ class PersonaApp(App[int]):
         return self._loop
 
     def on_mount(self) -> None:
-        if self.settings.theme in self.available_themes:
-            self.theme = self.settings.theme
+        self.set_keymap(textual_keymap(self.settings.keys))
+        self._show_theme()
         if self.capabilities.ascii_only and (driver := self._driver) is not None:
             from tui.ascii import in_ascii
 
@@ -152,8 +162,54 @@ class PersonaApp(App[int]):
         Raises:
             PersonaError: it cannot be used.
         """
-        self._model = await asyncio.to_thread(self._make_model, name)
-        self.model_name = self._model.name
+        model = await asyncio.to_thread(self._make_model, name)
+        if self.preferences is not None:
+            self.preferences.use_model(name)
+        self._take_model(model)
+
+    def use_connection(self, where: Connection, model: Model) -> None:
+        """Use a model, and reach others where it is, until the program ends."""
+        assert self.preferences is not None
+        self.preferences.use(where)
+        self._take_model(model)
+
+    def _take_model(self, model: Model) -> None:
+        self._model, self.model_name = model, model.name
+        self.main.conversing.use_model(model)
+
+    async def apply_settings(self) -> None:
+        """Have the settings as they are now hold, as far as that goes without a new start.
+
+        Raises:
+            PersonaError: the model they name cannot be used; everything else holds then.
+        """
+        if self.preferences is None:
+            return
+        before, self.settings = self.settings, self.preferences.settings
+        self._show_theme()
+        self.set_keymap(textual_keymap(self.settings.keys))
+        self.capabilities = detect(self._env, calm=self.settings.calm)  # type: ignore[arg-type]
+        self.animation_level = "none" if self.capabilities.calm else "full"
+        if self.settings.mouse != before.mouse:
+            self._take_mouse(self.settings.mouse)
+        self.main.conversing.panel.delay = self.settings.panel_seconds
+        self.main.show_keys()
+        if any(getattr(before, name) != getattr(self.settings, name) for name in CONNECTING):
+            self._take_model(await asyncio.to_thread(self.preferences.make_model))
+
+    def _show_theme(self) -> None:
+        theme = {"dark": "textual-dark", "light": "textual-light", "": "textual-dark"}.get(
+            self.settings.theme, self.settings.theme
+        )
+        if theme in self.available_themes:
+            self.theme = theme
+
+    def _take_mouse(self, wanted: bool) -> None:
+        """Take the mouse or leave it to the terminal; where the driver cannot, it holds from the next start."""
+        name = "_enable_mouse_support" if wanted else "_disable_mouse_support"
+        if (switch := getattr(self._driver, name, None)) is not None:
+            self._driver._mouse = True  # type: ignore[union-attr]  # else it does neither
+            switch()
 
     # -- what is shown for a moment ---------------------------------------------------------------------
 
@@ -200,8 +256,19 @@ class PersonaApp(App[int]):
             self._driver.write("\x1b[2J")
         self.refresh(repaint=True, layout=True)
 
-    def run_ended(self) -> None:
-        """An agent's run is over."""
+    def run_ended(self, persona_id: str = "", seconds: float = 0.0) -> None:
+        """An agent's run is over: tell the person who looks elsewhere, if they want that."""
+        from tui.notifying import announcement
+
+        settings, driver = self.settings, self._driver
+        if driver is None or self.app_focus or seconds < settings.notify_after:
+            return
+        sequence = announcement(
+            settings.notify, f"The agent is done with {persona_id}.", self._env, self.capabilities
+        )
+        if sequence:
+            driver.write(sequence)
+            driver.flush()
 
     # -- focus of the terminal ----------------------------------------------------------------------------
 

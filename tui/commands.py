@@ -6,10 +6,12 @@ widget that `where` names.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from textual.binding import Binding
+if TYPE_CHECKING:
+    from textual.binding import Binding
 
 Where = Literal["anywhere", "prompt", "personas", "tests", "chat", "output"]
 
@@ -73,8 +75,14 @@ COMMANDS: tuple[Command, ...] = (
     Command("stop", "Stop the agent", "", "stop_agent"),
     Command("back", "Close, stop, or go back to the chat bar", "escape", "back", palette=False),
     Command("copy", "Copy, stop, clear the draft, or quit", "ctrl+c", "copy_or_stop", palette=False),
+    Command("pane.narrower", "Make this pane narrower", "f6", "resize_pane(-1)"),
+    Command("pane.wider", "Make this pane wider", "f7", "resize_pane(1)"),
+    Command("pane.alone", "Show the prompt alone, or all panes again", "f12", "prompt_alone"),
+    Command("pane.personas.hide", "Hide or show the persona list", "", "hide_pane('personas')"),
+    Command("pane.side.hide", "Hide or show test inputs and settings", "", "hide_pane('side')"),
     Command("redraw", "Draw the screen again", "ctrl+l", "redraw"),
-    Command("model", "Choose the agent's model", "", "choose_model"),
+    Command("model", "Choose or connect the agent's model", "", "choose_model"),
+    Command("settings", "Settings of the program", "", "program_settings"),
     Command("quit", "Quit", "", "leave"),
     Command("list.new", "New persona", "n", "new", where="personas", short="new", priority=False),
     Command("list.copy", "Duplicate", "c", "duplicate", where="personas", short="copy", priority=False),
@@ -82,11 +90,15 @@ COMMANDS: tuple[Command, ...] = (
     Command("list.delete", "Delete", "x,delete", "delete", where="personas", short="delete", priority=False),
     Command("list.restore", "Bring back a deleted persona", "u", "restore", where="personas", priority=False,
             short="restore"),
+    Command("list.mark", "Mark, for copying or deleting several", "space", "mark", where="personas",
+            priority=False),
     Command("list.filter", "Filter", "slash", "filter", where="personas", short="filter", priority=False),
     Command("tests.new", "New test input", "n", "new", where="tests", short="new", priority=False),
     Command("tests.copy", "Duplicate", "c", "duplicate", where="tests", short="copy", priority=False),
     Command("tests.edit", "Edit", "enter,e", "edit", where="tests", short="edit", priority=False),
     Command("tests.delete", "Delete", "x,delete", "delete", where="tests", short="delete", priority=False),
+    Command("tests.mark", "Mark, for copying or deleting several", "space", "mark", where="tests",
+            priority=False),
     Command("tests.up", "Move up", "K,shift+up", "move(-1)", where="tests", short="move", priority=False),
     Command("tests.down", "Move down", "J,shift+down", "move(1)", where="tests", priority=False),
 )  # fmt: skip
@@ -110,11 +122,32 @@ TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
 )
 
 
+Keymap = Mapping[str, str]
+"""By a command's id, its keys in place of the default ones, separated by commas; empty for none."""
+
+NO_KEYMAP: Keymap = {}
+UNBOUND = "unbound."
+"""What stands for the key of a command that has none, so that a keymap can give it one: no terminal sends it."""
+
+
+def keys_of(command: Command, keymap: Keymap = NO_KEYMAP) -> list[str]:
+    """Return the keys of a command."""
+    return [key for key in keymap.get(command.id, command.keys).split(",") if key]
+
+
+def first_key(command_id: str, keymap: Keymap = NO_KEYMAP) -> str:
+    """Return the first key of a command as people write it, empty for none."""
+    keys = keys_of(next(command for command in COMMANDS if command.id == command_id), keymap)
+    return key_name(keys[0]) if keys else ""
+
+
 def bindings(where: Where) -> list[Binding]:
-    """Return the bindings of one part of the screen; their ids are the commands' ids."""
+    """Return the bindings of one part of the screen, on the default keys; their ids are the commands' ids."""
+    from textual.binding import Binding
+
     return [
         Binding(
-            command.keys,
+            command.keys or UNBOUND + command.id,
             command.action,
             command.title,
             show=bool(command.short),
@@ -122,8 +155,13 @@ def bindings(where: Where) -> list[Binding]:
             id=command.id,
         )
         for command in COMMANDS
-        if command.where == where and command.keys
+        if command.where == where
     ]
+
+
+def textual_keymap(keymap: Keymap) -> dict[str, str]:
+    """Return a keymap as Textual takes it: there, an empty text would leave the default keys."""
+    return {command_id: keys or UNBOUND + command_id for command_id, keys in keymap.items()}
 
 
 READING = [
@@ -137,25 +175,25 @@ READING = [
 """What the footer shows while the output is read."""
 
 
-def footer(where: Where) -> list[tuple[str, str]]:
+def footer(where: Where, keymap: Keymap = NO_KEYMAP) -> list[tuple[str, str]]:
     """Return (key, word) of what the footer shows in one part of the screen."""
     if where == "output":
         return READING
     return [
-        (key_name(command.keys.split(",")[0]), command.short)
+        (key_name(keys[0]), command.short)
         for command in COMMANDS
-        if command.where == where and command.short and command.keys
+        if command.where == where and command.short and (keys := keys_of(command, keymap))
     ]
 
 
-def help_rows() -> list[tuple[str, list[tuple[str, str]]]]:
+def help_rows(keymap: Keymap = NO_KEYMAP) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return for each part of the screen its heading and (keys, what they do)."""
     rows: list[tuple[str, list[tuple[str, str]]]] = []
     for where, heading in HEADINGS.items():
         lines = [
-            (" ".join(key_name(key) for key in command.keys.split(",")), command.title)
+            (" ".join(key_name(key) for key in keys), command.title)
             for command in COMMANDS
-            if command.where == where and command.keys
+            if command.where == where and (keys := keys_of(command, keymap))
         ]
         lines += [
             (" ".join(key_name(key.strip()) for key in keys.split(",")), title)

@@ -20,6 +20,14 @@ DEFAULT_MODEL = "claude-sonnet-5-5"
 OFFLINE = "offline"
 LARGEST_FILE = 1024 * 1024
 
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "thinking": ("off", "minimal", "low", "medium", "high", "max"),
+    "calm": ("auto", "always", "never"),
+    "approval": ("auto", "ask-destructive", "ask-all"),
+    "notify": ("never", "bell", "desktop"),
+}
+"""What the settings that name one of a few things may be."""
+
 
 class ConfigError(PersonaError):
     """The settings file says something that cannot be used."""
@@ -40,6 +48,9 @@ class Settings:
 
     api_key_command: str = ""
     """A command whose output is the key, for example of a password manager."""
+
+    api_key_in_keyring: bool = False
+    """Whether the key lies in the system's keyring, where the program puts it when you paste one and say so."""
 
     thinking: str = "off"
     """How much the model thinks before it answers: off, minimal, low, medium, high, max."""
@@ -84,7 +95,7 @@ class Settings:
     """After how many seconds without news the agent's panel goes away."""
 
     theme: str = ""
-    """A theme of the screen, for example textual-dark or textual-light. Empty: dark."""
+    """The colours: dark, light, or the name of a theme such as nord or gruvbox. Empty: dark."""
 
     mouse: bool = True
     """Whether the program takes the mouse. Off: the terminal's own selection works."""
@@ -92,13 +103,24 @@ class Settings:
     calm: str = "auto"
     """No animation, no blink, slow spinner: always, never, or auto (over SSH and inside tmux)."""
 
+    notify: str = "never"
+    """How you hear of the end of a long run while the terminal is not in front: never, bell, desktop."""
+
+    notify_after: float = 20.0
+    """How many seconds a run must have taken for that."""
+
+    keys: dict[str, str] = field(default_factory=dict)
+    """Other keys for commands, by the command's name. A table: `[keys]`, `"output.toggle" = "f10"`; "" for none."""
+
     def __post_init__(self) -> None:
-        _check_choice("thinking", self.thinking, ("off", "minimal", "low", "medium", "high", "max"))
-        _check_choice("calm", self.calm, ("auto", "always", "never"))
-        _check_choice("approval", self.approval, ("auto", "ask-destructive", "ask-all"))
+        for name, choices in CHOICES.items():
+            _check_choice(name, getattr(self, name), choices)
         for tool, choice in self.approval_of.items():
             _check_choice(f"approval_of.{tool}", choice, ("ask", "allow", "deny"))
-        for name in ("max_tokens", "retries", "panel_seconds", "task_tokens", "task_dollars", "task_pause"):
+        for name in (
+            *("max_tokens", "retries", "panel_seconds", "notify_after"),
+            *("task_tokens", "task_dollars", "task_pause"),
+        ):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} must not be negative")
         for name in ("history_turns", "max_steps", "max_minutes", "tasks_at_once"):
@@ -108,12 +130,18 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings as they hold, where they come from, and what was odd about the file."""
+    """The settings as they hold, where they come from, and what was odd about the file.
+
+    Attributes:
+        sources: by setting, what it comes from where that is not the default: `the file`, a variable's name or
+            `--model`.
+    """
 
     settings: Settings
     path: Path
     warnings: tuple[str, ...] = ()
     exists: bool = False
+    sources: Mapping[str, str] = field(default_factory=dict)
 
 
 def config_path(env: Mapping[str, str] | None = None) -> Path:
@@ -143,12 +171,17 @@ def load_settings(env: Mapping[str, str] | None = None, *, model: str | None = N
         settings = Settings(**values)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
-    settings = replace(
-        settings,
-        model=model or env.get("PERSONA_MODEL") or settings.model,
-        base_url=env.get("ANTHROPIC_BASE_URL") or settings.base_url,
-    )
-    return Loaded(settings, path, tuple(warnings), text is not None)
+    over = [
+        ("model", env.get("PERSONA_MODEL"), "$PERSONA_MODEL"),
+        ("base_url", env.get("ANTHROPIC_BASE_URL"), "$ANTHROPIC_BASE_URL"),
+        ("model", model, "--model"),
+    ]
+    sources = dict.fromkeys(values, "the file")
+    for name, value, source in over:
+        if value:
+            settings = replace(settings, **{name: value})  # type: ignore[arg-type]  # both are texts
+            sources[name] = source
+    return Loaded(settings, path, tuple(warnings), text is not None, sources)
 
 
 def write_settings(path: Path, values: Mapping[str, Any]) -> None:
@@ -200,6 +233,11 @@ def _checked(values: dict[str, Any], text: str, path: Path) -> tuple[dict[str, A
         if key not in hints:
             warnings.append(f"{path}:{_line_of(text, key)}: unknown setting {key!r} is ignored")
             continue
+        if key == "keys" and isinstance(value, dict):
+            from tui.keymap import check_keys
+
+            value, odd = check_keys(value)
+            warnings += [f"{path}:{_line_of(text, name, 'keys')}: {what}" for name, what in odd]
         kind = get_origin(hints[key]) or hints[key]
         if kind is float and type(value) is int:
             value = float(value)
@@ -218,12 +256,17 @@ def _checked(values: dict[str, Any], text: str, path: Path) -> tuple[dict[str, A
     return known, warnings
 
 
-def _line_of(text: str, key: str) -> int:
-    """Return the 1-based line on which a top-level key is set, or 1."""
+def _line_of(text: str, key: str, table: str = "") -> int:
+    """Return the 1-based line on which a key is set, at the top level or in a table, or 1."""
+    first = _line_of(text, table) if table else 1
     for number, line in enumerate(text.splitlines(), 1):
-        if line.lstrip().strip("[").lstrip("\"'").startswith(key):
+        if number >= first and _bare(line).startswith(key):
             return number
-    return 1
+    return first
+
+
+def _bare(line: str) -> str:
+    return line.lstrip().strip("[").replace('"', "").replace("'", "")
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

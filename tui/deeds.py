@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from personas.errors import PersonaError
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from personas.persona import Persona
     from tui.editing import Editing
 
+ALL_KEPT = "Each is kept as a version; u in the list brings one back."
 KEPT = "It is kept as a version; u in the list brings it back."
 
 
@@ -43,22 +45,30 @@ class Deeds:
         self._editing = editing
         self._workspace = editing.workspace
 
-    async def on_persona(self, deed: str, persona_id: str | None) -> None:
-        """Do what the persona list asks for."""
+    async def on_persona(self, deed: str, persona_id: str | None, marked: Sequence[str] = ()) -> bool:
+        """Do what the persona list asks for, to all that is `marked` if anything is; return whether it was done."""
+        if marked:
+            done: bool = await getattr(self, f"_{deed}_marked")(marked)
+            return done
         if deed in ("new", "restore"):
             await getattr(self, f"_{deed}")()
         elif persona_id is not None:
             await getattr(self, f"_{deed}")(persona_id)
+        return True
 
-    async def on_test_input(self, deed: str, input_id: str | None) -> None:
-        """Do what the test inputs ask for."""
+    async def on_test_input(self, deed: str, input_id: str | None, marked: Sequence[str] = ()) -> bool:
+        """Do what the test inputs ask for, to all that is `marked` if anything is; return whether it was done."""
         persona = self._editing.persona
         if persona is None or persona.error is not None:
-            return
+            return False
+        if marked:
+            done: bool = await getattr(self, f"_{deed}_marked_inputs")(persona, marked)
+            return done
         if deed == "new":
             await self._new_test_input(persona)
         elif input_id is not None:
             await getattr(self, f"_{deed}_test_input")(persona, input_id)
+        return True
 
     # -- personas ---------------------------------------------------------------------------------------
 
@@ -110,6 +120,43 @@ class Deeds:
             await self._surface.read_list()
             self._surface.tell(f"{known.name} is deleted. {KEPT}")
 
+    async def _delete_marked(self, marked: Sequence[str]) -> bool:
+        from tui.screens.confirm import Confirm
+
+        question = Confirm(
+            f"Delete {len(marked)} personas?",
+            f"{', '.join(marked)}\n\n{ALL_KEPT}",
+            deed="Delete",
+            danger=True,
+        )
+        if not await self._surface.ask(question):
+            return False
+        gone = []
+        for persona_id in marked:
+            if await self._tried(partial(self._workspace.delete, persona_id)) is not None:
+                self._surface.gone(persona_id)
+                gone.append(persona_id)
+        await self._surface.read_list()
+        if gone:
+            self._surface.tell(f"Deleted: {', '.join(gone)}. {ALL_KEPT}")
+        return bool(gone)
+
+    async def _duplicate_marked(self, marked: Sequence[str]) -> bool:
+        await self._editing.flush()
+        made = []
+        for persona_id in marked:
+            known = await self._tried(partial(self._workspace.get, persona_id))
+            if known is None:
+                continue
+            name = f"{known.name} (copy)"
+            copy = await self._tried(partial(self._workspace.create, name, from_id=persona_id))
+            if copy is not None:
+                made.append(copy.id)
+        await self._surface.read_list()
+        if made:
+            self._surface.tell(f"Copied: {', '.join(made)}.")
+        return bool(made)
+
     async def _restore(self) -> None:
         from tui.screens.pick import Pick
         from tui.widgets.row_list import Row
@@ -155,6 +202,38 @@ class Deeds:
         await self._editing.flush()
         if await self._changed(persona, DeleteTestInput(input_id)):
             self._surface.tell(f"Test input {input_id} is deleted. Ctrl+Z brings it back.")
+
+    async def _delete_marked_inputs(self, persona: Persona, marked: Sequence[str]) -> bool:
+        from personas.changes import DeleteTestInput
+        from tui.screens.confirm import Confirm
+
+        question = Confirm(
+            f"Delete {len(marked)} test inputs?",
+            f"{', '.join(marked)}\n\nCtrl+Z brings them back.",
+            deed="Delete",
+            danger=True,
+        )
+        if not await self._surface.ask(question):
+            return False
+        await self._editing.flush()
+        gone = [key for key in marked if await self._changed(persona, DeleteTestInput(key))]
+        if gone:
+            self._surface.tell(f"Deleted: {', '.join(gone)}. Ctrl+Z brings them back.")
+        return bool(gone)
+
+    async def _duplicate_marked_inputs(self, persona: Persona, marked: Sequence[str]) -> bool:
+        from personas.changes import AddTestInput
+
+        await self._editing.flush()
+        contents = {t.id: t.content for t in (self._editing.persona or persona).test_inputs}
+        made = [
+            key
+            for key in marked
+            if key in contents and await self._changed(persona, AddTestInput(contents[key]))
+        ]
+        if made:
+            self._surface.tell(f"Copied: {', '.join(made)}.")
+        return bool(made)
 
     async def _up_test_input(self, persona: Persona, input_id: str) -> None:
         await self._move(persona, input_id, -1)

@@ -70,6 +70,5 @@ class DemoApp(PersonaApp):
     async def _play(self) -> None:
         whole = await play(self.main, self.recording, self.replay, self._hands)
         await self.use_model(OFFLINE)
-        self.main.conversing.use_model(self.model())
         self.main.chat_bar.set_hint("Your turn: try “replace short with brief”")
         self.tell(f"The recording {'is over' if whole else 'has stopped'}. {YOURS}")

@@ -66,6 +66,19 @@ async def edit_draft(app: PersonaApp, text: str) -> str | None:
     return written if written != text else None
 
 
+def edit_settings(app: PersonaApp, path: Path) -> None:
+    """Let the person edit their settings file, which is made if need be.
+
+    Raises:
+        PersonaError: it cannot be made, or the editor failed.
+    """
+    if not path.exists():
+        from tui.config import write_settings
+
+        write_settings(path, {})
+    _edit(app, path)
+
+
 async def edit_file(app: PersonaApp, editing: Editing) -> None:
     """Let the person edit the open persona's file; what they wrote is taken in like any outside change."""
     persona = editing.persona

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from textual import events
 from textual.message import Message
 
-from tui.commands import COMMANDS, HEADINGS, TOLD_ONLY
+from tui.commands import COMMANDS, HEADINGS, NO_KEYMAP, TOLD_ONLY, Keymap, keys_of
 from tui.driver_guard import GuardedParser
 from tui.widgets.chat_bar import NEWLINE_KEYS
 
@@ -33,9 +33,10 @@ class Keystroke:
 
 
 class KeystrokeReader:
-    """Takes what the terminal sends in any pieces; gives what it was."""
+    """Takes what the terminal sends in any pieces; gives what it was, and what it does by a keymap."""
 
-    def __init__(self) -> None:
+    def __init__(self, keymap: Keymap = NO_KEYMAP) -> None:
+        self._keymap = keymap
         self._parser = GuardedParser()
         self._decode = getincrementaldecoder("utf-8")(errors="replace").decode
         self._sent = bytearray()
@@ -56,7 +57,7 @@ class KeystrokeReader:
         for message in messages:
             sent, self._sent = escaped(bytes(self._sent)), bytearray()
             if isinstance(message, events.Key):
-                yield Keystroke(sent, message.key, meaning(message.key, message.is_printable))
+                yield Keystroke(sent, message.key, meaning(message.key, message.is_printable, self._keymap))
             elif isinstance(message, events.Paste):
                 yield Keystroke(sent, f"paste of {len(message.text)} characters", "Inserted as one text")
             else:
@@ -69,9 +70,9 @@ def escaped(data: bytes) -> str:
     return f"{shown}… ({len(data)} bytes)" if len(data) > SHOWN_BYTES else shown
 
 
-def meaning(key: str, printable: bool = False) -> str:
+def meaning(key: str, printable: bool = False, keymap: Keymap = NO_KEYMAP) -> str:
     """Return what the program does on a key, and where if not everywhere; empty for nothing."""
-    found = [(command.where, command.title) for command in COMMANDS if key in _keys(command.keys)]
+    found = [(command.where, command.title) for command in COMMANDS if key in keys_of(command, keymap)]
     found += [(where, title) for where, keys, title in TOLD_ONLY if key in _keys(keys)]
     if key in NEWLINE_KEYS and not found:
         found.append(("chat", "New line"))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent.task_options import TaskOptions
 
 KEY_COMMAND_SECONDS = 30
+PASTED = "the key you pasted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Connection:
         auth_token: a bearer token in place of a key; empty for none.
         source: where the key comes from, for people: a variable's name or "api_key_command".
         key_command: the command to ask for the key when it is first needed; empty for none.
+        keyring: whether the key is to be taken from the system's keyring when it is first needed.
     """
 
     model: str
@@ -37,6 +39,7 @@ class Connection:
     auth_token: str = field(default="", repr=False)
     source: str = ""
     key_command: str = ""
+    keyring: bool = False
 
     @property
     def offline(self) -> bool:
@@ -44,21 +47,29 @@ class Connection:
         return self.model == OFFLINE
 
 
-def connection(settings: Settings, env: Mapping[str, str] | None = None) -> Connection:
+def connection(
+    settings: Settings, env: Mapping[str, str] | None = None, *, pasted_key: str = ""
+) -> Connection:
     """Decide which model is used and with which key. Runs nothing and asks no network.
 
     Offline only when neither a key nor a server is set, or when it is named as the model.
+
+    Args:
+        pasted_key: a key the person gave in the program; it is used in place of all others.
     """
     env = os.environ if env is None else env
     if settings.model == OFFLINE:
         return Connection(OFFLINE)
-    key, token, source = _key(settings, env)
+    key, token, source = (pasted_key, "", PASTED) if pasted_key else _key(settings, env)
     command = "" if key or token else settings.api_key_command
-    if command:
-        source = "api_key_command"
-    if not (key or token or command or settings.base_url or settings.model):
+    keyring = not (key or token or command) and settings.api_key_in_keyring
+    if command or keyring:
+        source = "api_key_command" if command else "the keyring"
+    if not (key or token or command or keyring or settings.base_url or settings.model):
         return Connection(OFFLINE)
-    return Connection(settings.model or DEFAULT_MODEL, settings.base_url, key, token, source, command)
+    return Connection(
+        settings.model or DEFAULT_MODEL, settings.base_url, key, token, source, command, keyring
+    )
 
 
 def _key(settings: Settings, env: Mapping[str, str]) -> tuple[str, str, str]:
@@ -103,7 +114,12 @@ def build_model(where: Connection) -> Model:
         return OfflineModel()
     from agent.models.anthropic import AnthropicModel
 
-    key = key_from_command(where.key_command) if where.key_command else where.api_key
+    if where.keyring:
+        from tui.keyring import stored_key
+
+        key = stored_key()
+    else:
+        key = key_from_command(where.key_command) if where.key_command else where.api_key
     return AnthropicModel(
         where.model,
         api_key=key or None,

@@ -8,11 +8,12 @@ COMMANDS: dict[str, str] = {
     "clear": "begin a new conversation",
     "export": "write the conversation to a file: /export notes.md, or .json",
     "help": "the keys",
-    "model": "choose the agent's model: /model claude-sonnet-5-5, /model offline",
+    "model": "choose or connect the agent's model: /model, /model claude-sonnet-5-5, /model offline",
     "new": "make a persona",
     "persona": "open a persona: /persona optimist",
     "quit": "leave",
     "redo": "redo the agent's last run",
+    "settings": "the settings of the program",
     "unclear": "bring the cleared conversation back",
     "undo": "undo the agent's last run",
 }

@@ -60,6 +60,7 @@ class Terminal:
                 "TERM": "xterm-256color",
                 "LANG": "C.UTF-8",
                 "PERSONA_CONFIG": str(folder / "config.toml"),
+                "PERSONA_MODEL": "offline",
                 "XDG_STATE_HOME": str(folder / "state"),
                 **(env or {}),
             },

@@ -6,12 +6,13 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import click
 
+from tui.cli.group import Invocation
 from tui.cli.output import say
 from tui.signals import SIGNALS, has_terminal
 
@@ -28,7 +29,8 @@ _GIVE_BACK = "\x1b[<u\x1b[?2004l"
 
 
 @click.command()
-def keys() -> None:
+@click.pass_obj
+def keys(invocation: Invocation) -> None:
     """Show what the terminal sends for each key you press, until q or Ctrl+C twice.
 
     Three columns: the bytes, the key's name, and what the program does on it.
@@ -40,16 +42,17 @@ def keys() -> None:
         raise click.UsageError("showing keys needs a terminal")
     if sys.platform == "win32":
         raise click.UsageError("showing keys works on Unix terminals only")
+    keymap = invocation.config.settings.keys
     say("Press keys to see what the terminal sends. Ctrl+C twice, or q, ends.")
     with _raw_terminal():
-        _show_keys()
+        _show_keys(keymap)
 
 
-def _show_keys() -> None:
+def _show_keys(keymap: Mapping[str, str]) -> None:
     """Print a line for each keystroke until the person ends it, or the terminal does."""
     from tui.keystrokes import KeystrokeReader
 
-    reader = KeystrokeReader()
+    reader = KeystrokeReader(keymap)
     interrupts = 0
     while True:
         try:

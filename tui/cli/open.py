@@ -13,11 +13,9 @@ from tui.cli.group import Invocation
 from tui.signals import Guard, has_terminal
 
 if TYPE_CHECKING:
-    from agent.models.base import Model
     from personas.home import Found
     from personas.store import Store
     from tui.app import PersonaApp
-    from tui.config import Settings
 
 USAGE = 2
 
@@ -47,18 +45,19 @@ def _run(invocation: Invocation, persona_id: str | None) -> int:
 
     gc.disable()  # what is loaded until the first paint stays anyway; the main screen turns it on again
     from tui.app import PersonaApp
+    from tui.preferences import Preferences
 
-    loaded = invocation.config
+    preferences = Preferences(invocation.config, model_flag=invocation.model_flag or "")
     place = _Place(invocation)
     app = PersonaApp(
         place.open,
-        make_model=lambda name: _make_model(loaded.settings, name),
-        name_model=lambda: _name_model(loaded.settings),
-        settings=loaded.settings,
+        make_model=preferences.make_model,
+        name_model=preferences.name_model,
         persona_id=persona_id,
         find_offer=place.find_offer,
         accept=place.accept,
-        config_path=loaded.path,
+        config_path=preferences.path,
+        preferences=preferences,
     )
     return run_in_terminal(app)
 
@@ -119,18 +118,3 @@ class _Place:
         from personas.store import Store
 
         return Store(open_home(self._root or self._found.home.root))
-
-
-def _name_model(settings: Settings) -> str:
-    from tui.models import connection
-
-    return connection(settings).model
-
-
-def _make_model(settings: Settings, name: str) -> Model:
-    """Return the model the settings name, or another one by name on the same connection."""
-    from dataclasses import replace
-
-    from tui.models import build_model, connection
-
-    return build_model(connection(replace(settings, model=name) if name else settings))

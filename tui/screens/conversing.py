@@ -42,6 +42,7 @@ class Conversing(PanelWatch):
         self._trace = Trace()
         self._cleared: dict[str, str | None] = {}
         self._shown: str | None = None
+        self._first_time = False
         self.settled = asyncio.Event()
 
     async def recall(self, editing: Editing) -> str:
@@ -50,6 +51,8 @@ class Conversing(PanelWatch):
 
         self._editing = editing
         self._remembered = await editing.workspace.call(recall, editing.workspace.store.home)
+        self._first_time = not self._remembered.known
+        self._screen.take_layouts(self._remembered.layouts)
         self._drafts = {**self._remembered.drafts}
         return self._remembered.persona_id
 
@@ -69,10 +72,16 @@ class Conversing(PanelWatch):
         from tui.remembered import Remembered, remember
 
         drafts = {**self._drafts, self._shown: self._bar.draft} if self._shown else self._drafts
-        now = Remembered(self._shown or "", {str(key): text for key, text in drafts.items() if text.strip()})
+        written = {str(key): text for key, text in drafts.items() if text.strip()}
+        now = Remembered(self._shown or "", written, self._screen.layouts)
         if now != self._remembered:
             self._remembered = now
             await self._editing.workspace.call(remember, self._editing.workspace.store.home, now)
+
+    @property
+    def first_time(self) -> bool:
+        """Whether nothing was remembered of this home when it was opened."""
+        return self._first_time
 
     # -- state --------------------------------------------------------------------------------------------
 
@@ -328,7 +337,7 @@ class Conversing(PanelWatch):
         elif back:
             self._drafts.setdefault(talk.persona_id, back)
         self._screen.show_marks()
-        self._screen.program.run_ended()
+        self._screen.program.run_ended(talk.persona_id, time.monotonic() - talk.started)
 
     def _changed(self, talk: Talk, persona: Persona) -> None:
         """A tool wrote: the editors show it at once."""

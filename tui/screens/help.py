@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 
-from tui.commands import help_rows
+from tui.commands import COMMANDS, NO_KEYMAP, Keymap, help_rows
 from tui.screens.dialog import Dialog
 from tui.widgets.literal import LiteralStatic
 
@@ -20,8 +20,11 @@ ABOUT = (
 
 CONNECT = """The agent's model is {model}.
 offline is built in: it understands plain requests such as "replace X with Y", and says so when it does not. \
-For Claude, set ANTHROPIC_API_KEY before you start. For another server that speaks the Messages API, set base_url \
-and model in {settings}. /model NAME changes the model at once."""
+/model connects another at once: with a key, on a server of this machine, or anywhere that speaks the Messages API. \
+For every start set ANTHROPIC_API_KEY, or base_url and model in {settings}. /settings shows all that can be set."""
+
+
+NAMES = "What the commands are called, for other keys in [keys] of the settings file"
 
 
 class Help(Dialog[None]):
@@ -30,6 +33,7 @@ class Help(Dialog[None]):
     Args:
         model: the name of the agent's model.
         settings: where the settings file lies, any text.
+        keymap: the person's own keys.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -38,17 +42,18 @@ class Help(Dialog[None]):
         Binding("k", "scroll_by(-1)", show=False),
     ]
 
-    def __init__(self, model: str = "", settings: str = "") -> None:
+    def __init__(self, model: str = "", settings: str = "", keymap: Keymap = NO_KEYMAP) -> None:
         super().__init__()
-        self._model, self._settings = model, settings
+        self._model, self._settings, self._keymap = model, settings, keymap
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog tall") as box:
             box.border_title = "Help"
             box.border_subtitle = "Esc closes"
             yield LiteralStatic(ABOUT, classes="dialog-text")
-            yield LiteralStatic(_page(), id="help-keys")
+            yield LiteralStatic(_page(self._keymap), id="help-keys")
             yield LiteralStatic(CONNECT.format(model=self._model, settings=self._settings), id="help-model")
+            yield LiteralStatic(_names(), id="help-names")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -58,8 +63,8 @@ class Help(Dialog[None]):
         self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
 
 
-def _page() -> Content:
-    rows = help_rows()
+def _page(keymap: Keymap) -> Content:
+    rows = help_rows(keymap)
     width = max(len(keys) for _, lines in rows for keys, _ in lines)
     parts: list[Content | tuple[str, str] | str] = []
     for heading, lines in rows:
@@ -67,4 +72,12 @@ def _page() -> Content:
         for keys, title in lines:
             parts += [(f"  {keys:<{width}}  ", "bold"), f"{title}\n"]
         parts.append("\n")
+    return Content.assemble(*parts)
+
+
+def _names() -> Content:
+    width = max(len(command.id) for command in COMMANDS)
+    parts: list[Content | tuple[str, str] | str] = [(f"\n{NAMES}\n", "bold $text-accent")]
+    for command in COMMANDS:
+        parts += [(f"  {command.id:<{width}}  ", "bold"), f"{command.title}\n"]
     return Content.assemble(*parts)

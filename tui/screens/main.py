@@ -16,7 +16,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
 from personas.errors import PersonaError
-from tui.commands import bindings, footer
+from tui.commands import bindings, first_key, footer
 from tui.screens.conversing import Conversing
 from tui.screens.main_actions import MainActions
 from tui.screens.main_chat import ChatActions
@@ -177,7 +177,28 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         self.conversing.settled.set()
         self.show_state()
         self.set_interval(LOOK_EVERY, self._look)
+        self.start(self._welcome())
         await self.read_list()
+
+    async def _welcome(self) -> None:
+        """Say what is odd about the settings; greet whoever starts for the first time."""
+        preferences = self.program.preferences
+        if preferences is None:
+            return
+        for warning in preferences.warnings:
+            self.tell(warning, error=True)
+        if not (preferences.new and self.conversing.first_time):
+            return
+        if preferences.explicit:
+            keys = self.program.settings.keys
+            self.tell(
+                f"Welcome. The agent's model is {self.program.model_name}; /model changes it. "
+                f"{first_key('help', keys)} shows the keys."
+            )
+            return
+        from tui.screens.connecting import Connecting
+
+        await Connecting(self, preferences).greet()
 
     async def read_list(self) -> None:
         """Read which personas there are, then each of them, a few at a time."""
@@ -301,8 +322,10 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         elif self.tests.rows in chain:
             place = "tests"
         keys = [("Esc", meaning)] if (meaning := self.escape_meaning()[0]) else []
-        keys += footer(place) if place != "anywhere" else []
-        keys += [("Tab", "panes"), *footer("anywhere")]
+        keymap = self.program.settings.keys
+        keys += footer(place, keymap) if place != "anywhere" else []
+        keys += [(key, "panes")] if (key := first_key("pane.next", keymap)) else []
+        keys += footer("anywhere", keymap)
         self.query_one(KeyLine).show(keys, self.conversing.note)
 
 

@@ -38,6 +38,9 @@ class MainActions(Screen[None]):
         screen = self._screen
         if screen.personas.filter_open:
             return "close filter", screen.personas.close_filter
+        for pane in (screen.personas, screen.tests):
+            if pane.rows.has_focus and pane.rows.marked:
+                return "take marks away", pane.rows.clear_marks
         if screen.conversing.running:
             return "stop", screen.conversing.stop
         if screen.conversing.reading:
@@ -126,6 +129,7 @@ class MainActions(Screen[None]):
                 persona.id if persona else None,
                 [(t.id, t.content) for t in persona.test_inputs] if persona else [],
                 query,
+                screen.program.settings.keys,
             )
         )
         if picked is None:
@@ -153,7 +157,18 @@ class MainActions(Screen[None]):
         from tui.screens.help import Help
 
         program = self._screen.program
-        self.app.push_screen(Help(program.model_name, str(program.config_path or "config.toml")))
+        self.app.push_screen(
+            Help(program.model_name, str(program.config_path or "config.toml"), program.settings.keys)
+        )
+
+    def action_program_settings(self) -> None:
+        from tui.screens.settings import ProgramSettings
+
+        screen = self._screen
+        if (preferences := screen.program.preferences) is None:
+            screen.tell("The settings cannot be changed here.")
+            return
+        self.app.push_screen(ProgramSettings(preferences))
 
     def action_redraw(self) -> None:
         self._screen.program.redraw()
@@ -204,12 +219,24 @@ class MainActions(Screen[None]):
     @on(TestInputs.Wanted)
     def _test_deed(self, event: TestInputs.Wanted) -> None:
         if (deeds := self._screen.deeds) is not None:
-            self._screen.start(deeds.on_test_input(event.deed, event.input_id))
+            self._screen.start(self._with_marks(deeds.on_test_input, event, event.input_id))
 
     @on(PersonaList.Wanted)
     def _persona_deed(self, event: PersonaList.Wanted) -> None:
         if (deeds := self._screen.deeds) is not None:
-            self._screen.start(deeds.on_persona(event.deed, event.persona_id))
+            self._screen.start(self._with_marks(deeds.on_persona, event, event.persona_id))
+
+    async def _with_marks(
+        self, deed: Any, event: TestInputs.Wanted | PersonaList.Wanted, key: str | None
+    ) -> None:
+        """Do a deed; what is done to all that is marked takes the marks away."""
+        screen = self._screen
+        rows = screen.tests.rows if isinstance(event, TestInputs.Wanted) else screen.personas.rows
+        if event.marked and event.deed in ("delete", "duplicate"):
+            if await deed(event.deed, key, event.marked):
+                rows.clear_marks()
+        else:
+            await deed(event.deed, key)
 
     @on(PersonaList.Opened)
     def _opened(self, event: PersonaList.Opened) -> None:

@@ -164,18 +164,15 @@ class ChatActions(Screen[None]):
         from tui.screens.ask import AskLine
 
         program = self._all.program
+        if not name and program.preferences is not None:
+            from tui.screens.connecting import Connecting
+
+            await Connecting(self._all, program.preferences).choose()
+            return
         if not name:
-            name = await self._all.ask(
-                AskLine(
-                    "The agent's model",
-                    text=program.model_name,
-                    explanation="A model's name, or offline. For another server or a key, see the settings file: "
-                    f"{program.config_path}",
-                )
-            )
+            name = await self._all.ask(AskLine("The agent's model", text=program.model_name))
         if name and name != program.model_name:
             await program.use_model(name)
-            self._chat.use_model(program.model())
             self._all.tell(f"From the next message on: {program.model_name}.")
 
     async def _run_slash(self, name: str, rest: str) -> None:
@@ -192,6 +189,8 @@ class ChatActions(Screen[None]):
                 screen.action_undo_agent()
             case "redo":
                 screen.action_redo_agent()
+            case "settings":
+                screen.action_program_settings()
             case "help":
                 screen.action_help()
             case "quit":

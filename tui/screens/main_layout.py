@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from textual import events, on
@@ -21,6 +22,11 @@ SMALLEST = (60, 15)
 WIDE = 100
 """Columns from which all panes stand side by side."""
 ROOMY = 130
+WIDTHS = {"personas": (24, 28, 14), "side": (40, 48, 22)}
+"""Columns of the panes beside the prompt: by default, by default where it is roomy, and the least."""
+PROMPT_WIDTH = 34
+"""Columns the prompt keeps when panes are resized."""
+STEP = 4
 LAYOUTS = frozenset({"-wide", "-narrow", "-roomy", "-too-small"})
 
 
@@ -28,6 +34,11 @@ class PaneLayout(Screen[None]):
     """The panes of the main screen."""
 
     pane = "prompt"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._layouts: dict[str, dict[str, int]] = {}
+        self._dragging = ""
 
     @property
     def _main(self) -> MainScreen:
@@ -45,13 +56,13 @@ class PaneLayout(Screen[None]):
             classes.add("-roomy")
         if width < SMALLEST[0] or height < SMALLEST[1]:
             classes.add("-too-small")
-        return classes
+        return classes | {f"-no-{name}" for name in WIDTHS if width >= WIDE and not self._width(name)}
 
     def lay_out(self, *, restyle: bool = True) -> None:
         """Stand as the size of the terminal and the pane in front ask for."""
         width, height = self.app.size
         wanted = self.classes_for(width, height)
-        known = {name for name in self.classes if name.startswith("-pane-") or name in LAYOUTS}
+        known = {name for name in self.classes if name.startswith(("-pane-", "-no-")) or name in LAYOUTS}
         if wanted != known:
             # One pass over the styles for all of them: each costs as much as drawing the screen.
             self.remove_class(*(known - wanted), update=False)
@@ -60,12 +71,120 @@ class PaneLayout(Screen[None]):
                 self.update_node_styles(animate=False)
         if not restyle:
             return
+        self._set_widths()
         if "-too-small" in wanted:
             self.query_one("#too-small", LiteralStatic).update(
                 f"{width}×{height} is too small: at least {SMALLEST[0]}×{SMALLEST[1]}"
             )
         elif self.focused is None or not self.focused.is_on_screen:
             self.call_after_refresh(self._keep_focus)
+
+    # -- sizes of panes -----------------------------------------------------------------------------------
+
+    @property
+    def layouts(self) -> Mapping[str, Mapping[str, int]]:
+        """By class of terminal size, the widths of panes that the person chose; 0 is hidden."""
+        return {name: dict(sizes) for name, sizes in self._layouts.items() if sizes}
+
+    def take_layouts(self, layouts: Mapping[str, Mapping[str, int]]) -> None:
+        """Stand as was remembered."""
+        self._layouts = {name: dict(sizes) for name, sizes in layouts.items()}
+        if self._layouts:
+            self.lay_out()
+
+    def _here_sizes(self) -> dict[str, int]:
+        """Return the chosen widths for terminals of this size."""
+        return self._layouts.setdefault("roomy" if self.app.size.width >= ROOMY else "wide", {})
+
+    def _width(self, name: str) -> int:
+        """Return the columns a pane beside the prompt has here, 0 when it is hidden."""
+        roomy = self.app.size.width >= ROOMY
+        chosen = self._layouts.get("roomy" if roomy else "wide", {}).get(name)
+        if chosen is None:
+            return WIDTHS[name][1 if roomy else 0]
+        return min(chosen, max(0, self.app.size.width - PROMPT_WIDTH))
+
+    def _set_widths(self) -> None:
+        sizes = self._layouts.get("roomy" if self.app.size.width >= ROOMY else "wide", {})
+        for name in WIDTHS:
+            pane = self.query_one(f"#{name}")
+            if self.app.size.width >= WIDE and sizes.get(name):
+                pane.styles.width = self._width(name)
+            else:
+                pane.styles.clear_rule("width")
+
+    def _side_by_side(self) -> bool:
+        if self.app.size.width < WIDE:
+            self._main.tell(f"Panes stand side by side from {WIDE} columns on.")
+        return self.app.size.width >= WIDE
+
+    def _resize(self, name: str, width: int) -> None:
+        """Give a pane beside the prompt as many columns as there are for it; below its least it is hidden."""
+        least = WIDTHS[name][2]
+        other = next(self._width(key) for key in WIDTHS if key != name)
+        most = max(least, self.app.size.width - other - PROMPT_WIDTH)
+        self._here_sizes()[name] = min(width, most) if width >= least else 0
+        self.lay_out()
+
+    def action_resize_pane(self, by: int) -> None:
+        """Make the pane with the focus wider or narrower; the prompt gives and takes from the panes beside it."""
+        if not self._side_by_side():
+            return
+        here = self._here()
+        if here in ("tests", "settings"):
+            self._resize("side", self._width("side") + STEP * by)
+        elif here == "personas":
+            self._resize("personas", self._width("personas") + STEP * by)
+        else:
+            name = "side" if self._width("side") or not self._width("personas") else "personas"
+            now = self._width(name)
+            self._resize(name, (now - STEP * by) if now else WIDTHS[name][2] if by < 0 else 0)
+
+    def action_hide_pane(self, name: str) -> None:
+        if self._side_by_side():
+            self._show(name, not self._width(name))
+
+    def action_prompt_alone(self) -> None:
+        if self._side_by_side():
+            shown = any(self._width(name) for name in WIDTHS)
+            for name in WIDTHS:
+                self._show(name, not shown)
+
+    def _show(self, name: str, shown: bool) -> None:
+        """Show a pane beside the prompt with the width it had, or hide it."""
+        sizes = self._here_sizes()
+        if shown:
+            sizes[name] = sizes.pop(f"{name}.before", 0)
+            if not sizes[name]:
+                del sizes[name]
+        elif self._width(name):
+            sizes[f"{name}.before"], sizes[name] = sizes.get(name, 0), 0
+        self.lay_out()
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        panes = self.query_one("#panes")
+        if self.app.size.width < WIDE or not panes.region.contains(event.screen_x, event.screen_y):
+            return
+        personas, side = self.query_one("#personas").region, self.query_one("#side").region
+        if self._width("personas") and event.screen_x in (personas.right - 1, personas.right):
+            self._dragging = "personas"
+        elif self._width("side") and event.screen_x in (side.x - 1, side.x):
+            self._dragging = "side"
+        if self._dragging:
+            panes.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._dragging:
+            edge = event.screen_x
+            width = edge + 1 if self._dragging == "personas" else self.app.size.width - edge
+            self._resize(self._dragging, max(WIDTHS[self._dragging][2], int(width)))
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        if self._dragging:
+            self._dragging = ""
+            self.query_one("#panes").release_mouse()
+
+    # -- focus and the pane in front ----------------------------------------------------------------------
 
     def _keep_focus(self) -> None:
         if self.is_current and (self.focused is None or not self.focused.display):
@@ -108,12 +227,22 @@ class PaneLayout(Screen[None]):
                 return pane
         return "chat"
 
+    def _beside(self, pane: str) -> str:
+        """Return which of the panes beside the prompt a pane is in, empty for none."""
+        return {"personas": "personas", "tests": "side", "settings": "side"}.get(pane, "")
+
+    def _hidden(self, pane: str) -> bool:
+        name = self._beside(pane)
+        return bool(name) and self.app.size.width >= WIDE and not self._width(name)
+
     def action_go(self, pane: str) -> None:
+        if self._hidden(pane):
+            self._show(self._beside(pane), True)
         self.show_pane(pane)
         self._target(pane).focus()
 
     def _step_pane(self, by: int) -> None:
-        order = ["chat", *PANES]
+        order = ["chat", *(pane for pane in PANES if not self._hidden(pane))]
         pane = order[(order.index(self._here()) + by) % len(order)]
         if pane == "chat":
             self._main.focus_chat()

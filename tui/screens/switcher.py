@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Input
 
-from tui.commands import key_name, palette
+from tui.commands import NO_KEYMAP, Keymap, first_key, palette
 from tui.screens.dialog import Dialog
 from tui.widgets.field import Field
 from tui.widgets.literal import LiteralStatic
@@ -37,6 +37,7 @@ class Switcher(Dialog[Picked]):
         current: the open persona.
         inputs: (id, content) of its test inputs.
         query: what stands in the field at first.
+        keymap: the person's own keys.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -54,10 +55,11 @@ class Switcher(Dialog[Picked]):
         current: str | None,
         inputs: Sequence[tuple[str, str]],
         query: str = "",
+        keymap: Keymap = NO_KEYMAP,
     ) -> None:
         super().__init__()
         self._entries, self._news, self._current = entries, news, current
-        self._inputs, self._query = inputs, query
+        self._inputs, self._query, self._keymap = inputs, query, keymap
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog switcher") as box:
@@ -85,7 +87,7 @@ class Switcher(Dialog[Picked]):
         kind, words = query[:1], query.lstrip(">#").casefold().split()
         if kind == ">":
             found = [
-                Row(f"command {command.action}", command.title, _first_key(command.keys))
+                Row(f"command {command.action}", command.title, first_key(command.id, self._keymap))
                 for command in palette()
                 if all(word in command.title.casefold() for word in words)
             ]
@@ -128,7 +130,3 @@ class Switcher(Dialog[Picked]):
         if key is not None:
             kind, _, rest = key.partition(" ")
             self.dismiss(Picked(kind, rest))  # type: ignore[arg-type]
-
-
-def _first_key(keys: str) -> str:
-    return key_name(keys.split(",")[0]) if keys else ""

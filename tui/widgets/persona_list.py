@@ -67,10 +67,11 @@ class PersonaList(Vertical):
 
     @dataclass
     class Wanted(Message):
-        """Something is to be done: `new`, `duplicate`, `rename`, `delete`, `restore`."""
+        """Something is to be done: `new`, `duplicate`, `rename`, `delete`, `restore`; `marked` have a mark."""
 
         deed: str
         persona_id: str | None
+        marked: tuple[str, ...] = ()
 
     def __init__(self, id: str = "personas") -> None:
         super().__init__(id=id)
@@ -179,7 +180,10 @@ class PersonaList(Vertical):
         self._draw()
 
     def _want(self, deed: str) -> None:
-        self.post_message(self.Wanted(deed, self.rows.key))
+        self.post_message(self.Wanted(deed, self.rows.key, tuple(self.rows.marked)))
+
+    def action_mark(self) -> None:
+        self.rows.toggle_mark()
 
     def action_new(self) -> None:
         self._want("new")

@@ -43,6 +43,8 @@ class Row:
     current: bool = False
 
 
+MARK = "✓"
+
 TONES = {"error": ("text-error",), "dim": ("foreground-muted",), "fresh": ("", "success-muted")}
 
 
@@ -93,6 +95,7 @@ class RowList(ScrollView, can_focus=True):
         self.empty = empty
         self._choose_on_click = choose_on_click
         self._lit = lit
+        self._marks: set[str] = set()
 
     @property
     def rows(self) -> Sequence[Row]:
@@ -103,6 +106,24 @@ class RowList(ScrollView, can_focus=True):
     def key(self) -> str | None:
         """The key of the row under the cursor."""
         return self._rows[self.cursor].key if self.cursor < len(self._rows) else None
+
+    @property
+    def marked(self) -> list[str]:
+        """The keys of the rows that carry a mark, in order."""
+        return [row.key for row in self._rows if row.key in self._marks] if self._marks else []
+
+    def toggle_mark(self) -> None:
+        """Mark the row under the cursor, or take its mark away, and go to the next."""
+        if (key := self.key) is not None:
+            self._marks ^= {key}
+            self.cursor += 1
+            self.refresh()
+
+    def clear_marks(self) -> bool:
+        """Take all marks away; return whether there were any."""
+        had, self._marks = bool(self.marked), set()
+        self.refresh()
+        return had
 
     def set_rows(self, rows: Sequence[Row], *, key: str | None = None) -> None:
         """Show these rows; the cursor stays on its key, or goes to `key`.
@@ -193,7 +214,8 @@ class RowList(ScrollView, can_focus=True):
                 else ink(self, back="panel")
             )
             style, tail_style = style + above, tail_style + above
-        lead = "▎" if row.current else " "
+        marked = row.key in self._marks
+        lead = MARK if marked else "▎" if row.current else " "
         tail = one_line(row.tail, max(0, width // 2))
         tail = f" {tail} " if tail else " "
         room = max(0, width - cell_len(lead) - cell_len(tail))
@@ -202,5 +224,13 @@ class RowList(ScrollView, can_focus=True):
         text = set_cell_size(one_line(row.text, room - cell_len(head)), room - cell_len(head))
         head_style = style if under_cursor or row.tone else style + ink(self, "text-secondary")
         return Strip(
-            [Segment(lead, style), Segment(head, head_style), Segment(text, style), Segment(tail, tail_style)]
+            [
+                Segment(
+                    lead,
+                    style + ink(self, "text-warning", bold=True) if marked and not under_cursor else style,
+                ),
+                Segment(head, head_style),
+                Segment(text, style),
+                Segment(tail, tail_style),
+            ]
         ).adjust_cell_length(width, style)

@@ -33,10 +33,11 @@ class TestInputs(Vertical):
 
     @dataclass
     class Wanted(Message):
-        """Something is to be done: `new`, `duplicate`, `delete`, `up`, `down`."""
+        """Something is to be done: `new`, `duplicate`, `delete`, `up`, `down`; `marked` have a mark."""
 
         deed: str
         input_id: str | None
+        marked: tuple[str, ...] = ()
 
     @dataclass
     class Save(Message):
@@ -155,7 +156,10 @@ class TestInputs(Vertical):
 
     def _want(self, deed: str) -> None:
         if not self._locked:
-            self.post_message(self.Wanted(deed, self.rows.key))
+            self.post_message(self.Wanted(deed, self.rows.key, tuple(self.rows.marked)))
+
+    def action_mark(self) -> None:
+        self.rows.toggle_mark()
 
     def action_new(self) -> None:
         self._want("new")

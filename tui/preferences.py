@@ -1,0 +1,152 @@
+"""The settings while the program runs: as the file and the start say, and what was changed or pasted since."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tui.config import DEFAULT_MODEL, OFFLINE, Loaded, Settings, load_settings, write_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agent.models.base import Model
+    from tui.models import Connection
+
+
+class Preferences:
+    """The person's settings, and the connection they lead to.
+
+    Args:
+        loaded: the settings as they were read.
+        model_flag: what `--model` says; empty for nothing.
+        env: the environment.
+    """
+
+    def __init__(self, loaded: Loaded, *, model_flag: str = "", env: Mapping[str, str] | None = None) -> None:
+        self._loaded = loaded
+        self._flag = model_flag
+        self._env = os.environ if env is None else env
+        self._here: dict[str, Any] = {}
+        self._key = ""
+        self._pasted_only = False
+        self.new = not loaded.exists
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they hold now."""
+        return replace(self._loaded.settings, **self._here) if self._here else self._loaded.settings
+
+    @property
+    def path(self) -> Path:
+        """The settings file."""
+        return self._loaded.path
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is odd about the file."""
+        return self._loaded.warnings
+
+    @property
+    def explicit(self) -> bool:
+        """Whether the person named a model, a server or a key by any way."""
+        named = any(name in self._loaded.sources for name in ("model", "base_url"))
+        return named or bool(self._here or self._key) or not self.connection().offline
+
+    def source(self, name: str) -> str:
+        """Return where a setting's value comes from, for people; "default" where nobody set it."""
+        return "this session" if name in self._here else self._loaded.sources.get(name, "default")
+
+    def overruled(self, name: str) -> str:
+        """Return what holds over the file for this setting, empty for nothing."""
+        source = self.source(name)
+        return "" if source in ("default", "the file") else source
+
+    # -- changing -----------------------------------------------------------------------------------------
+
+    def read_again(self) -> None:
+        """Take the file as it is now. Blocking.
+
+        Raises:
+            ConfigError: it cannot be used; the settings stay as they were.
+        """
+        self._loaded = load_settings(self._env, model=self._flag or None)
+
+    def store(self, values: Mapping[str, Any]) -> None:
+        """Write settings to the file, everything else in it left alone, and take them. Blocking.
+
+        Raises:
+            PersonaError: a value is none for its setting, the file is not TOML, or the disk refuses.
+        """
+        replace(Settings(), **values)  # says what is wrong before anything is written
+        write_settings(self.path, values)
+        self.read_again()
+        for name, value in values.items():
+            self._here.pop(name, None)
+            if (
+                getattr(self._loaded.settings, name) != value
+            ):  # the environment says otherwise; the person is here
+                self._here[name] = value
+
+    def use(self, where: Connection) -> None:
+        """Have the model, the server and the key of a connection hold until the program ends."""
+        from tui.models import PASTED
+
+        if where.base_url != self.settings.base_url:
+            self._key, self._pasted_only = "", True
+        if where.source == PASTED:
+            self._key = where.api_key
+        self._here = {"model": where.model, "base_url": where.base_url}
+
+    def use_model(self, name: str) -> None:
+        """Have another model on the same connection until the program ends."""
+        self._here["model"] = name
+
+    # -- the model ----------------------------------------------------------------------------------------
+
+    def connection(self, name: str = "") -> Connection:
+        """Return how to reach the agent's model, or another one by name on the same connection."""
+        return self._connect(replace(self.settings, model=name) if name else self.settings, self._key)
+
+    def other(self, *, model: str = "", base_url: str | None = None, key: str = "") -> Connection:
+        """Return a connection that is not in use yet.
+
+        Args:
+            model: its name; empty for the one that is set, unless that is the offline one.
+            base_url: its server, "" for Anthropic's own; None for the one that is set.
+            key: a key for it; empty for the one there is. A key goes to no other server than it was given for:
+                with another `base_url` there is none.
+        """
+        set_model = self.settings.model if self.settings.model != OFFLINE else ""
+        settings = replace(
+            self.settings,
+            model=model or set_model or DEFAULT_MODEL,
+            base_url=self.settings.base_url if base_url is None else base_url,
+        )
+        if base_url is None or base_url == self.settings.base_url:
+            return self._connect(settings, key or self._key)
+        return self._connect(settings, key, pasted_only=True)
+
+    def _connect(self, settings: Settings, key: str, *, pasted_only: bool | None = None) -> Connection:
+        from tui.models import connection
+
+        if self._pasted_only if pasted_only is None else pasted_only:
+            settings = replace(settings, api_key_command="", api_key_in_keyring=False, api_key_env="")
+            return connection(settings, {}, pasted_key=key)
+        return connection(settings, self._env, pasted_key=key)
+
+    def name_model(self) -> str:
+        """Return the name of the agent's model."""
+        return self.connection().model
+
+    def make_model(self, name: str = "") -> Model:
+        """Return the agent's model, or another one by name on the same connection; may block.
+
+        Raises:
+            ConfigError: the key command or the keyring failed.
+        """
+        from tui.models import build_model
+
+        return build_model(self.connection(name))

@@ -1,0 +1,174 @@
+"""The dialogs of connecting a model: the ways there are, a field for a key, and waiting for an answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import Input
+
+from tui.screens.dialog import GRACE, Dialog
+from tui.widgets.field import Field
+from tui.widgets.literal import LiteralStatic, label
+from tui.widgets.row_list import Row, RowList
+
+WAYS = (
+    Row("key", "Paste a key", tail="Claude, or your server"),
+    Row("local", "Find a model server on this machine", tail="Ollama, LM Studio …"),
+    Row("server", "Name a server and a model", tail="Messages API"),
+    Row("model", "Name another model", tail="same server and key"),
+    Row("offline", "Use the offline model", tail="built in"),
+)
+STAY = "stay"
+
+
+class Connect(Dialog[str]):
+    """Shows which model answers and the ways to another; gives the key of one of `WAYS`, or `STAY`, or None.
+
+    Args:
+        model: the name of the agent's model, any text.
+        text: what is said above the ways, any text.
+        greeting: whether this is the first start: then staying is offered as well, and first.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "step(-1)", show=False, priority=True),
+        Binding("down", "step(1)", show=False, priority=True),
+    ]
+
+    grace = GRACE
+
+    def __init__(self, model: str, text: str, *, greeting: bool = False) -> None:
+        super().__init__()
+        self._model, self._text, self._greeting = model, text, greeting
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog switcher ways") as box:
+            box.border_title = "Welcome" if self._greeting else "The agent's model"
+            yield LiteralStatic(self._text, classes="dialog-text")
+            yield RowList(id="choices")
+            yield LiteralStatic("Enter chooses · ↑ ↓ · Esc closes", classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        rows = self.query_one(RowList)
+        ways: tuple[Row, ...] = WAYS
+        if self._greeting:
+            first = Row(STAY, f"Begin with {self._model}", tail="Enter")
+            ways = (first, *(row for row in WAYS if row.key not in ("offline", "model")))
+        rows.set_rows(ways)
+        rows.styles.height = len(ways)
+        rows.focus()
+
+    def action_step(self, by: int) -> None:
+        self.query_one(RowList).cursor += by
+
+    @on(RowList.Chosen)
+    def _chosen(self, event: RowList.Chosen) -> None:
+        event.stop()
+        if self.ready:
+            self.dismiss(event.key)
+
+
+class SecretField(Field):
+    """A field whose text is never shown, and cannot be copied out of it."""
+
+    sign = "•"
+
+    @property
+    def _value(self) -> Text:
+        return Text(self.sign * len(self.value), no_wrap=True, overflow="ignore", end="")
+
+    def __repr__(self) -> str:
+        return "SecretField()"
+
+    def action_copy(self) -> None:
+        """A secret is not copied."""
+
+    def action_cut(self) -> None:
+        """Nor cut."""
+
+
+class AskSecret(Dialog[str]):
+    """Asks for a secret; gives it stripped, "" where none is needed, or None.
+
+    Args:
+        question: any text.
+        explanation: any text.
+        optional: whether Enter on the empty field is an answer.
+        ascii_only: use no sign outside ASCII.
+    """
+
+    def __init__(
+        self, question: str, explanation: str, *, optional: bool = False, ascii_only: bool = False
+    ) -> None:
+        super().__init__()
+        self._question, self._explanation = question, explanation
+        self._optional, self._ascii_only = optional, ascii_only
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as box:
+            box.border_title = label(self._question, 70)
+            yield LiteralStatic(self._explanation, classes="dialog-text")
+            yield SecretField(hint="paste it here; it is not shown", id="answer")
+            yield LiteralStatic("Enter accepts · Esc closes", classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        field = self.query_one(SecretField)
+        field.sign = "*" if self._ascii_only else "•"
+        field.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+
+    @on(Input.Submitted)
+    def _answered(self, event: Input.Submitted) -> None:
+        event.stop()
+        answer = event.value.strip()
+        if answer or self._optional:
+            self.dismiss(answer)
+
+
+class Wait(Dialog[Any]):
+    """Says what is waited for; gives what the work gives, or None where Esc ended it.
+
+    Args:
+        text: what is going on, any text.
+        work: begun when the dialog appears, cancelled with it; raises nothing.
+    """
+
+    def __init__(self, text: str, work: Coroutine[Any, Any, Any]) -> None:
+        super().__init__()
+        self._text, self._work = text, work
+        self._task: asyncio.Task[None] | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as box:
+            box.border_title = "One moment"
+            yield LiteralStatic(self._text, classes="dialog-text")
+            yield LiteralStatic("Esc stops", classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._task = asyncio.create_task(self._finish())
+
+    async def _finish(self) -> None:
+        result = await self._work
+        if self.is_attached:
+            self.dismiss(result)
+
+    def action_cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        super().action_cancel()
+
+    def on_unmount(self) -> None:
+        if self._task is not None:
+            self._task.cancel()

@@ -1,0 +1,237 @@
+"""Connecting the agent to a model while the program runs: asking, trying out, taking it, keeping it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from personas.errors import PersonaError
+from tui.config import OFFLINE
+from tui.screens.connect import STAY, AskSecret, Connect, Wait
+
+if TYPE_CHECKING:
+    from agent.models.local import LocalServer
+    from agent.models.trial import Trial
+    from tui.app import PersonaApp
+    from tui.models import Connection
+    from tui.preferences import Preferences
+    from tui.screens.main import MainScreen
+
+ANTHROPIC = "Anthropic's API"
+OFFLINE_IS = "It is built in and needs no network: it follows plain requests such as “replace X with Y”."
+
+WELCOME = """Each persona is a file that you own. Ask for changes in the bar at the bottom: the agent makes \
+them, you see each as a diff, and every one can be undone. F1 shows the keys.
+
+The agent's model is {model}. {is_}You can connect another now, or later with /model; nothing has to be \
+started again."""
+
+NOW = "The agent's model is {model}{server}. {is_}"
+
+
+class Connecting:
+    """What the person is asked on the way to a model. One object for each time they set out."""
+
+    def __init__(self, screen: MainScreen, preferences: Preferences) -> None:
+        self._screen = screen
+        self._preferences = preferences
+
+    @property
+    def _program(self) -> PersonaApp:
+        return self._screen.program
+
+    async def greet(self) -> None:
+        """Greet somebody who starts the program for the first time, and offer the ways to a model."""
+        text = WELCOME.format(model=self._program.model_name, is_=self._what_it_is())
+        await self._go(Connect(self._program.model_name, text, greeting=True))
+
+    async def choose(self) -> None:
+        """Offer the ways to a model."""
+        server = self._preferences.settings.base_url
+        text = NOW.format(
+            model=self._program.model_name, server=f" at {server}" if server else "", is_=self._what_it_is()
+        )
+        await self._go(Connect(self._program.model_name, text.strip()))
+
+    def _what_it_is(self) -> str:
+        return OFFLINE_IS + " " if self._program.model_name == OFFLINE else ""
+
+    async def _go(self, dialog: Connect) -> None:
+        way = await self._screen.ask(dialog)
+        if way is not None and way != STAY:
+            await getattr(self, f"_by_{way}")()
+
+    # -- the ways -----------------------------------------------------------------------------------------
+
+    async def _by_key(self) -> None:
+        server = self._preferences.settings.base_url
+        key = await self._ask_key(server)
+        if key:
+            await self._take(self._preferences.other(key=key), keep_key=True)
+
+    async def _by_local(self) -> None:
+        from agent.models.local import find_local_servers
+        from tui.screens.pick import Pick
+        from tui.widgets.row_list import Row
+
+        servers: list[LocalServer] | None = await self._screen.ask(
+            Wait("Looking for model servers on this machine …", find_local_servers())
+        )
+        if servers is None:
+            return
+        offers = [(server, model) for server in servers for model in server.models]
+        if not offers:
+            notes = " ".join(f"{server.name} answers, but: {server.note}" for server in servers)
+            self._screen.tell(
+                notes
+                or "No model server answers on this machine. Start Ollama, LM Studio, llama.cpp or vLLM first.",
+                error=True,
+            )
+            return
+        rows = [
+            Row(str(place), model, tail=f"{server.name}{' (!)' if server.note else ''}")
+            for place, (server, model) in enumerate(offers)
+        ]
+        picked = await self._screen.ask(Pick("Which model", rows, filter=len(rows) > 10))
+        if picked is not None:
+            server, model = offers[int(picked)]
+            if server.note:
+                self._screen.tell(f"{server.name}: {server.note}")
+            await self._take(self._preferences.other(model=model, base_url=server.base_url), keep=True)
+
+    async def _by_server(self) -> None:
+        from tui.screens.ask import AskLine
+
+        server = await self._screen.ask(
+            AskLine(
+                "Which server",
+                text=self._preferences.settings.base_url,
+                hint="https://example.org",
+                explanation="The address of a server that speaks the Messages API, with or without /v1.",
+            )
+        )
+        if not server:
+            return
+        if not server.startswith(("http://", "https://")):
+            server = f"http://{server}" if server.startswith(("localhost", "127.")) else f"https://{server}"
+        model = await self._screen.ask(AskLine("Which model of it", hint="its name on that server"))
+        if not model:
+            return
+        key = await self._ask_key(server, optional=True)
+        if key is not None:
+            where = self._preferences.other(model=model, base_url=server, key=key)
+            await self._take(where, keep=True, keep_key=bool(key))
+
+    async def _by_model(self) -> None:
+        from tui.screens.ask import AskLine
+
+        explanation = "A model's name on the same server and with the same key, or offline."
+        name = await self._screen.ask(
+            AskLine("Another model", text=self._program.model_name, explanation=explanation)
+        )
+        if name and name != self._program.model_name:
+            await self._program.use_model(name)
+            self._say_taken()
+
+    async def _by_offline(self) -> None:
+        await self._program.use_model(OFFLINE)
+        self._say_taken()
+
+    # -- trying, taking, keeping --------------------------------------------------------------------------
+
+    async def _ask_key(self, server: str, *, optional: bool = False) -> str | None:
+        from tui.cli.complaints import keep_out
+
+        explanation = (
+            f"It is sent to {server or ANTHROPIC} and nowhere else, and forgotten when the program ends."
+            f"{' Leave it empty if the server wants none.' if optional else ''}"
+        )
+        key: str | None = await self._screen.ask(
+            AskSecret(
+                "The key",
+                explanation,
+                optional=optional,
+                ascii_only=self._program.capabilities.ascii_only,
+            )
+        )
+        if key:
+            keep_out(key)
+        return key
+
+    async def _take(self, where: Connection, *, keep: bool = False, keep_key: bool = False) -> None:
+        """Try a model out and use it from the next message on."""
+        from agent.models.trial import try_out
+        from tui.models import build_model
+        from tui.screens.confirm import Confirm
+
+        model = await asyncio.to_thread(build_model, where)
+        server = where.base_url or ANTHROPIC
+        trial: Trial | None = await self._screen.ask(
+            Wait(f"Trying {where.model} at {server} …", try_out(model))
+        )
+        if trial is None:
+            self._screen.tell("Stopped; the model is as it was.")
+            return
+        if not trial.answers and not await self._screen.ask(
+            Confirm(
+                "It did not work. Use it all the same?",
+                f"{trial.message}\n\nThe model stays {self._program.model_name} unless you take this one.",
+                deed="Use it",
+                keep="Leave it",
+                danger=True,
+            )
+        ):
+            return
+        self._program.use_connection(where, model)
+        self._say_taken("" if trial.calls_tools else trial.message)
+        if keep and trial.answers:
+            await self._keep(where)
+        if keep_key and trial.answers:
+            await self._keep_key(where.api_key)
+
+    def _say_taken(self, note: str = "") -> None:
+        self._screen.tell(f"From the next message on: {self._program.model_name}. {note}".strip())
+        self._screen.show_keys()
+
+    async def _keep(self, where: Connection) -> None:
+        """Offer to have this model and server at every start."""
+        from tui.screens.confirm import Confirm
+
+        question = Confirm(
+            "Use it at every start?",
+            f"model = {where.model}, base_url = {where.base_url} are then written to {self._preferences.path}. "
+            "No key is written there.",
+            deed="Every start",
+            keep="This time",
+        )
+        if await self._screen.ask(question):
+            await self._store({"model": where.model, "base_url": where.base_url})
+
+    async def _keep_key(self, key: str) -> None:
+        """Offer the keyring where there is one; else say how a key is had at every start."""
+        from tui import keyring
+        from tui.screens.confirm import Confirm
+
+        if not keyring.available():
+            self._screen.tell(
+                "The key is kept until you quit. For every start set ANTHROPIC_API_KEY, or api_key_command in "
+                "the settings."
+            )
+            return
+        question = Confirm(
+            "Keep the key in the system's keyring?",
+            "Then every start has it. Otherwise it is forgotten when you quit.",
+            deed="Keep it",
+            keep="This time",
+        )
+        if await self._screen.ask(question):
+            await asyncio.to_thread(keyring.store_key, key)
+            await self._store({"api_key_in_keyring": True})
+
+    async def _store(self, values: dict[str, Any]) -> None:
+        try:
+            await asyncio.to_thread(self._preferences.store, values)
+        except PersonaError as error:
+            self._screen.tell(str(error), error=True)
+        else:
+            self._screen.tell(f"{self._preferences.path} is written.")

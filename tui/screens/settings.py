@@ -1,0 +1,210 @@
+"""The settings of the program: each with what it is for, where its value comes from, and a way to change it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import Input
+
+from personas.errors import PersonaError
+from tui import manual
+from tui.config import CHOICES, Settings
+from tui.screens.dialog import Dialog
+from tui.screens.pick import Pick
+from tui.widgets.field import Field
+from tui.widgets.literal import LiteralStatic, label
+from tui.widgets.row_list import Row, RowList
+
+if TYPE_CHECKING:
+    from tui.app import PersonaApp
+    from tui.preferences import Preferences
+
+HINT = "Enter changes · d default · e opens the file in $EDITOR · Esc closes"
+EDITING = "Enter stores · Esc leaves it as it was"
+TABLE = "A table of the file: Enter opens it in $EDITOR."
+
+
+class ProgramSettings(Dialog[None]):
+    """All settings on one page.
+
+    Args:
+        preferences: the settings and where they are stored.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e", "open_file", show=False),
+        Binding("d", "default", show=False),
+    ]
+
+    def __init__(self, preferences: Preferences) -> None:
+        super().__init__()
+        self._preferences = preferences
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog tall wide program-settings") as box:
+            box.border_title = "Settings of the program"
+            box.border_subtitle = label(str(self._preferences.path), 90)
+            yield RowList(id="settings-rows")
+            yield LiteralStatic("", id="setting-help")
+            yield Field(id="setting-value")
+            yield LiteralStatic("", id="setting-trouble")
+            yield LiteralStatic(HINT, classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._field.display = False
+        self._draw()
+        self._rows.focus()
+
+    # -- parts --------------------------------------------------------------------------------------------
+
+    @property
+    def _rows(self) -> RowList:
+        return self.query_one(RowList)
+
+    @property
+    def _field(self) -> Field:
+        return self.query_one("#setting-value", Field)
+
+    @property
+    def _program(self) -> PersonaApp:
+        return self.app  # type: ignore[return-value]
+
+    @property
+    def _chosen(self) -> str:
+        return self._rows.key or "model"
+
+    @property
+    def _value(self) -> Any:
+        return getattr(self._preferences.settings, self._chosen)
+
+    def _draw(self) -> None:
+        settings = self._preferences.settings
+        names = manual.names()
+        width = max(map(len, names))
+        self._rows.set_rows(
+            [
+                Row(
+                    name,
+                    manual.shown(getattr(settings, name)),
+                    head=f"{name:<{width}}",
+                    tail="" if (source := self._preferences.source(name)) == "default" else source,
+                    current=source != "default",
+                )
+                for name in names
+            ]
+        )
+        self._explain()
+
+    def _explain(self) -> None:
+        name = self._chosen
+        said = [manual.explanations().get(name, "")]
+        if manual.kind(name) == "table":
+            said.append(TABLE)
+        if over := self._preferences.overruled(name):
+            said.append(f"At the next start {over} holds over the file." if over[0] in "-$" else "")
+        if name in manual.AT_START:
+            said.append("A change holds from the next start.")
+        self.query_one("#setting-help", LiteralStatic).update("\n".join(filter(None, said)))
+
+    def _trouble(self, text: str) -> None:
+        self.query_one("#setting-trouble", LiteralStatic).update(text)
+
+    @on(RowList.Highlighted)
+    def _moved(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        self._trouble("")
+        self._explain()
+
+    # -- changing -----------------------------------------------------------------------------------------
+
+    @on(RowList.Chosen)
+    def _change(self, event: RowList.Chosen) -> None:
+        event.stop()
+        name, value = self._chosen, self._value
+        choices = self._choices(name)
+        if manual.kind(name) == "switch":
+            self._store(name, not value)
+        elif choices:
+            rows = [Row(choice, choice, current=choice == value) for choice in choices]
+            self.app.push_screen(Pick(name, rows, filter=len(rows) > 12), self._picked)
+        elif manual.kind(name) == "table":
+            self.action_open_file()
+        else:
+            field = self._field
+            field.raw = "" if value == "" else manual.shown(value)
+            field.display = True
+            field.focus()
+            field.cursor_position = len(field.value)
+            self.query_one(".dialog-hint", LiteralStatic).update(EDITING)
+
+    def _choices(self, name: str) -> list[str]:
+        if name == "theme":
+            return ["dark", "light", *sorted(self.app.available_themes)]
+        return list(CHOICES.get(name, ()))
+
+    def _picked(self, choice: str | None) -> None:
+        if choice is not None:
+            self._store(self._chosen, choice)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+
+    @on(Input.Submitted)
+    def _typed(self, event: Input.Submitted) -> None:
+        event.stop()
+        try:
+            value = manual.written(self._chosen, self._field.raw)
+        except PersonaError as error:
+            self._trouble(str(error))
+            return
+        self._close_field()
+        self._store(self._chosen, value)
+
+    def action_cancel(self) -> None:
+        if self._field.display:
+            self._close_field()
+            self._trouble("")
+        else:
+            super().action_cancel()
+
+    def _close_field(self) -> None:
+        self._field.display = False
+        self._rows.focus()
+        self.query_one(".dialog-hint", LiteralStatic).update(HINT)
+
+    def action_default(self) -> None:
+        if not self._field.display and manual.kind(self._chosen) != "table":
+            self._store(self._chosen, getattr(Settings(), self._chosen))
+
+    def _store(self, name: str, value: Any) -> None:
+        self._program.main.start(self._stored(lambda: self._preferences.store({name: value})))
+
+    def action_open_file(self) -> None:
+        from tui.external import edit_settings
+
+        if self._field.display:
+            return
+        try:
+            edit_settings(self._program, self._preferences.path)
+        except PersonaError as error:
+            self._trouble(str(error))
+            return
+        self._program.main.start(self._stored(self._preferences.read_again))
+
+    async def _stored(self, deed: Any) -> None:
+        trouble = ""
+        try:
+            await asyncio.to_thread(deed)
+            trouble = " ".join(self._preferences.warnings)
+            await self._program.apply_settings()
+        except PersonaError as error:
+            trouble = str(error)
+        if self.is_attached:
+            self._draw()
+            self._trouble(trouble)
