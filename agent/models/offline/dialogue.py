@@ -11,15 +11,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.models.offline import content, speech
+from agent.models.offline import speech
 from agent.models.offline.antecedent import Told, corrected, open_pronoun, put_in, told_by
 from agent.models.offline.draft import Call
+from agent.models.offline.free_answer import filled_by, speaks_aside
 from agent.models.offline.grammar import is_request
 from agent.models.offline.intents import (
     AddTest,
-    AddText,
     Ask,
-    ChangeTest,
     DeleteTests,
     DeleteThing,
     Hold,
@@ -27,12 +26,11 @@ from agent.models.offline.intents import (
     Option,
     RemoveText,
     Rename,
-    SetPrompt,
     Talk,
 )
 from agent.models.offline.long import LONGEST_READ
-from agent.models.offline.mood import mood_of, strip_fillers, unwrap
-from agent.models.offline.names import name_of
+from agent.models.offline.mood import mood_of, unwrap
+from agent.models.offline.names import is_talk, name_of
 from agent.models.offline.patterns import fit
 from agent.models.offline.plan import Answer, Result, make_plan
 from agent.models.offline.reference import NUMBER, ORDINAL, TestInput, number, ordinal
@@ -242,8 +240,8 @@ def interpret(
             return meant
     if pending is None or (is_request(understood.intents) and not understood.unclear):
         return understood
-    filled = _filled(message, pending)
-    if filled is not None and not _talks(understood, pending):
+    filled = filled_by(message, pending)
+    if filled is not None and not speaks_aside(understood, pending):
         return Understood((filled,))
     if pending.options and understood.unclear and len(message) < 400 and len(message.split()) <= 6:
         return Understood((pending,))  # an answer that picks none: the question stands
@@ -261,23 +259,9 @@ def _corrected(said: Phrase) -> Rename | None:
     name = name_of(part, asked=True) if part is not None and len(part) <= 5 else None
     if part is None or name is None or not (part.quoted or name[:1].isupper() or not name[:1].isascii()):
         return None
+    if not part.quoted and is_talk(name):
+        return None  # "no, Thanks"
     return Rename(name)
-
-
-def _talks(understood: Understood, ask: Ask) -> bool:
-    """Whether a message was understood as something else than an answer to an open question."""
-    if ask.blank in ("test", "content"):  # a question or a greeting is a fine test input
-        return any(
-            isinstance(i, Talk) and i.subject in ("nothing", "help", "thanks", "connect")
-            for i in understood.intents
-        )
-    aside = ("creative",) if ask.blank == "name" else ("creative", "comment")  # "ok" is no name
-    return (
-        bool(understood.intents)
-        and not understood.unclear
-        and not isinstance(understood.intents[0], Ask)
-        and not (isinstance(understood.intents[0], Talk) and understood.intents[0].subject in aside)
-    )
 
 
 def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
@@ -376,42 +360,3 @@ def _nth(options: Sequence[Option], place: int | None) -> tuple[Intent, ...] | N
         return None
     at = place - 1 if place > 0 else len(options) + place
     return options[at].intents if 0 <= at < len(options) else None
-
-
-def _filled(message: str, ask: Ask) -> Intent | None:
-    """Return the intent that a free answer completes ("What should the name be?" "Sunny")."""
-    said = content.again(message.strip())
-    if not ask.blank or not said.tokens:
-        return None
-    hold = mood_of(said)
-    if hold is not None and (hold.mood == "negated" or ask.blank not in ("test", "content")):
-        return None
-    if ask.blank == "name":
-        plain = strip_fillers(unwrap(said).phrase)
-        match = fit(
-            "(?:to |call it |it's |it is |how about |maybe |the name is |name it |let's say )*{x}", plain
-        )
-        part = plain.group(match, "x") if match else None
-        name = (
-            name_of(part, asked=False, end=(part and plain.source[part.tokens[-1].end :].strip()) or "")
-            if part
-            else None
-        )
-        return Rename(name) if name and len(name.split()) <= 6 else None
-    quotes = said.quotes()
-    text = (
-        said.said() if said.quoted else quotes[0] if len(quotes) == 1 and len(said) <= 6 else message.strip()
-    )
-    if not text.strip():
-        return None
-    if ask.blank == "prompt":
-        return SetPrompt(text) if said.quoted or len(said) > 3 else None
-    if ask.blank == "text":
-        return (
-            AddText(text) if said.quoted or quotes or (content.is_sentence(said) and len(said) > 1) else None
-        )
-    if ask.blank == "test":
-        return AddTest(text)
-    if ask.blank == "content" and ask.reference is not None:
-        return ChangeTest(ask.reference, text)
-    return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agent.models.offline.words import Phrase, word_set
+from agent.models.offline.words import Phrase, phrase, word_set
 
 _ABBREVIATIONS = word_set("jr sr inc co ltd dr mr mrs ms st phd esq prof corp bros no vs etc")
 _CLAUSE = re.compile(
@@ -48,10 +48,13 @@ _KIND = word_set(
     "uppercase lowercase uppercased lowercased capitalised capitalized capitals caps titlecase camelcase plural "
     "singular case shorter longer simpler better cooler funnier nicer catchier clearer easier warmer friendlier "
     "stronger newer older different similar same previous former original initial default current correct proper "
-    "wrong unique official empty blank null unknown random suitable fitting appropriate short long english german "
-    "french spanish italian latin japanese chinese russian dutch id ids identifier name names title persona bot "
+    "wrong unique official empty blank null unknown random suitable fitting appropriate short long "
+    "id tbd tba todo na ids identifier name names title persona bot "
     "prompt file filename slug label test tests input inputs undefined untitled unnamed discussed agreed planned "
     "suggested said told before above below reversed hyphenated abbreviated translated"
+)
+_LANGUAGES = word_set(
+    "english german french spanish italian latin japanese chinese russian dutch portuguese polish turkish arabic greek"
 )
 _ENDS = word_set("case caps capitals letters name id title")
 _LEADS = word_set(
@@ -94,7 +97,7 @@ def _describes(text: str, said: str) -> bool:
         kind = folded in (_KIND if len(words) == 1 else _ENDS)
         if manner or (kind and lower):
             return True
-    if _BREAKS_OFF.search(text):
+    if _BREAKS_OFF.search(text) or (len(words) == 1 and last.casefold() in _LANGUAGES):
         return True
     if not lower:
         return False
@@ -112,6 +115,10 @@ def name_of(part: Phrase | None, *, asked: bool, end: str = "") -> str | None:
     """
     if part is None or not part.tokens:
         return None
+    if part.quoted and part.tokens[0].kind == "content":
+        inside = phrase(part.said().strip())  # what follows a colon is a name only when it reads as one
+        if not any(token.kind == "content" for token in inside.tokens):
+            return name_of(inside, asked=asked, end=end)
     if part.quoted:
         return part.said().strip() or None
     inner = part.quotes()
@@ -188,3 +195,14 @@ def bare_words(part: Phrase | None) -> str:
     if part is None or not part.tokens or len(part) > 4 or part.quotes():
         return ""
     return part.raw().strip(" ,;:.!?")
+
+
+def is_talk(name: str) -> bool:
+    """Whether a word that was given as a correction is more likely talk: "no, Thanks", "make it Longer"."""
+    folded = name.casefold()
+    return folded in _MANNER or folded in _KIND or folded in _LANGUAGES or folded in _THANKS
+
+
+_THANKS = word_set(
+    "thanks cheers sorry please wrong stop wait really seriously never no yes ok okay great perfect good"
+)

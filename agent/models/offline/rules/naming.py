@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.models.offline.intents import Ask, Intent, Option, Rename, Talk, Undo
-from agent.models.offline.names import bare_words, name_of
+from agent.models.offline.names import bare_words, is_talk, name_of
 from agent.models.offline.patterns import fit
 from agent.models.offline.reference import number, parse
 from agent.models.offline.rules.rule import RuleSet, Said
@@ -163,7 +163,7 @@ def _rename(said: Said) -> Intent | None:
         and (parse(part) is not None or fit("<prompt>|<tests>|<test>|<name>", part))
     ):
         return None
-    if part is not None and said.match.string.startswith("make ") and part.raw()[:1].islower():
+    if part is not None and said.match.string.startswith("make ") and (part.raw()[:1].islower() or is_talk(part.raw())):
         return Talk("creative", said.phrase.raw()[:200])
     return _renamed(said)
 
