@@ -273,6 +273,10 @@ class Agent:
         """Empty both queues and return what was in them, steering first."""
         return self._steering.take_all() + self._follow_up.take_all()
 
+    def withdraw(self, turn_id: str) -> UserTurn | None:
+        """Take a queued message back; None when it was delivered already."""
+        return self._steering.withdraw(turn_id) or self._follow_up.withdraw(turn_id)
+
     # Listening
 
     def subscribe(self, listener: Listener, *, first: bool = False) -> Callable[[], None]:

@@ -266,6 +266,19 @@ class Chat:
         """Say something for when the agent is done with what it does."""
         self._agent.follow_up(text)
 
+    @property
+    def queued(self) -> tuple[tuple[UserTurn, ...], tuple[UserTurn, ...]]:
+        """What was said and is not delivered yet: steering, then what waits until the agent is done."""
+        return self._agent.steering_queue, self._agent.follow_up_queue
+
+    def withdraw(self, turn_id: str) -> UserTurn | None:
+        """Take a queued message back; None when it was delivered already."""
+        return self._agent.withdraw(turn_id)
+
+    def withdraw_all(self) -> list[UserTurn]:
+        """Take everything back that is queued, steering first."""
+        return self._agent.clear_all_queues()
+
     def abort(
         self, reason: str = "", *, outcome: Outcome = "cancelled", notice: NoticeTurn | None = None
     ) -> None:

@@ -52,3 +52,10 @@ class Queue:
         """Remove and return everything."""
         taken, self.turns = self.turns, []
         return taken
+
+    def withdraw(self, turn_id: str) -> UserTurn | None:
+        """Remove and return one turn, None when it is not here."""
+        found = next((turn for turn in self.turns if turn.id == turn_id), None)
+        if found is not None:
+            self.turns = [turn for turn in self.turns if turn is not found]
+        return found

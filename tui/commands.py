@@ -73,6 +73,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("pane.next", "Next pane", "tab", "next_pane", palette=False),
     Command("pane.previous", "Previous pane", "shift+tab", "previous_pane", palette=False),
     Command("stop", "Stop the agent", "", "stop_agent"),
+    Command("task.mode", "Task mode: let the agent work until the job is done, or not", "", "task_mode"),
+    Command("task.continue", "Continue the task that stopped", "", "continue_task"),
     Command("back", "Close, stop, or go back to the chat bar", "escape", "back", palette=False),
     Command("copy", "Copy, stop, clear the draft, or quit", "ctrl+c", "copy_or_stop", palette=False),
     Command("pane.narrower", "Make this pane narrower", "f6", "resize_pane(-1)"),
@@ -107,7 +109,8 @@ COMMANDS: tuple[Command, ...] = (
 TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
     ("chat", "enter", "Send; steer while it works; reply"),
     ("chat", "ctrl+j", "New line (Shift+Enter, Alt+Enter)"),
-    ("chat", "up, down", "Messages you sent before"),
+    ("chat", "up, down", "Messages you sent before; Up takes back what is queued"),
+    ("chat", "1, 2, up, down", "When it asks: pick an answer, Enter gives it"),
     ("chat", "pageup, pagedown", "Scroll the agent's output"),
     ("chat", "/", "Commands, with Tab to complete"),
     ("output", "j, k", "Next and previous turn"),
@@ -118,6 +121,7 @@ TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
     ("output", "end", "Follow the end again"),
     ("prompt", "ctrl+z, ctrl+y", "Undo, redo; the agent's runs among them"),
     ("personas", "j, k, enter", "Down, up, open"),
+    ("personas", "● ? ✓ !", "At work, waits for you, done and not seen, failed or stopped"),
     ("tests", "j, k", "Down, up"),
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 COMMANDS: dict[str, str] = {
     "clear": "begin a new conversation",
+    "continue": "go on with the task that stopped: /continue, /continue but keep the name",
     "export": "write the conversation to a file: /export notes.md, or .json",
     "help": "the keys",
     "model": "choose or connect the agent's model: /model, /model claude-sonnet-5-5, /model offline",
@@ -14,6 +15,8 @@ COMMANDS: dict[str, str] = {
     "quit": "leave",
     "redo": "redo the agent's last run",
     "settings": "the settings of the program",
+    "stop": "stop the agent, or give up the task that waits",
+    "task": "let it work until the job is done: /task make five test inputs; alone: for every message",
     "unclear": "bring the cleared conversation back",
     "undo": "undo the agent's last run",
 }

@@ -14,6 +14,7 @@ from tui.panel import PanelState
 from tui.screens.confirm import Confirm
 from tui.screens.diff import ShowDiff
 from tui.screens.help import Help
+from tui.screens.leaving import Leaving
 from tui.widgets import text_editor
 
 
@@ -202,13 +203,13 @@ async def test_quitting_asks_only_while_the_agent_works(tmp_path: Path) -> None:
         await p.say("go")
         await p.until(lambda: p.main.conversing.running)
         p.main.action_leave()
-        await p.dialog(Confirm)
-        await p.press("n")
+        await p.dialog(Leaving)
+        await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         assert p.main.conversing.running
         p.main.action_leave()
-        await p.dialog(Confirm)
-        await p.press("y")
+        await p.dialog(Leaving)
+        await p.press("s")
         await p.until(lambda: p.app.return_code == 0)
         turns = p.store.home.sessions.glob("*.jsonl")
         assert any("I begin" in path.read_text() for path in turns)

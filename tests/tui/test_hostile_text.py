@@ -15,6 +15,7 @@ from textual.app import App, ComposeResult
 from textual.widget import Widget
 
 import tui.widgets
+from agent.task import Approval, Question
 from agent.turns import (
     AssistantTextTurn,
     CustomTurn,
@@ -38,6 +39,8 @@ from tui.widgets.literal import LiteralButton, LiteralLabel, LiteralOptionList, 
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_list import Entry, PersonaList
 from tui.widgets.prompt_pane import PromptPane
+from tui.widgets.question_box import Choices, QuestionBox
+from tui.widgets.queued_lines import Queued, QueuedLines
 from tui.widgets.row_list import Row, RowList
 from tui.widgets.settings_pane import SettingsPane
 from tui.widgets.test_inputs import TestInputs
@@ -96,6 +99,18 @@ def every_turn(text: str) -> list[Turn]:
         NoticeTurn(content=text),
         NoticeTurn(content=text, kind="error"),
         CustomTurn(type=text, fields={text[:200]: text}),
+        CustomTurn(type="task_step", fields={"text": text}),
+        CustomTurn(
+            type="task_ending",
+            fields={
+                "text": text,
+                "summary": text,
+                "diff": f"-{text}",
+                "added": 1,
+                "removed": 1,
+                "status": text,
+            },
+        ),
     ]
 
 
@@ -119,7 +134,22 @@ def fill_conversation(view: ConversationView, text: str) -> None:
 def fill_panel(panel: AgentPanel, text: str) -> None:
     panel.show_state(PanelState.PINNED)
     panel.set_title(text)
+    panel.ask(question_of(text))
     fill_conversation(panel.conversation, text)
+
+
+def question_of(text: str) -> Question:
+    approval = Approval.model_construct(tool=text[:200], label=text, diff=f"-{text}\n+{text}\n", note=text)
+    return Question.model_construct(text=text, options=(text, text), tool_use_id="a", approval=approval)
+
+
+def fill_question(box: QuestionBox, text: str) -> None:
+    box.ask(question_of(text))
+    box.fit(12)
+
+
+def fill_queued(lines: QueuedLines, text: str) -> None:
+    lines.show([Queued("a", text, False), Queued("b", text, True)])
 
 
 def fill_chat_bar(bar: ChatBar, text: str) -> None:
@@ -128,6 +158,7 @@ def fill_chat_bar(bar: ChatBar, text: str) -> None:
     bar.set_sent([text])
     bar.set_mode("asking", text)
     bar.set_completion(text)
+    bar.set_queued([Queued("a", text, False)])
 
 
 def fill_draft(bar: ChatBar, text: str) -> None:
@@ -158,7 +189,7 @@ async def fill_settings(pane: SettingsPane, text: str) -> None:
 def fill_persona_list(pane: PersonaList, text: str) -> None:
     pane.show_ids([text])
     pane.show_entries([Entry(text, text, text, "", (text,)), Entry("broken", text, text, text)])
-    pane.mark(text, [text])
+    pane.mark(text, {text: "waiting"})
 
 
 def fill_inputs(pane: TestInputs, text: str) -> None:
@@ -186,6 +217,9 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
     ConversationView: (lambda text: ConversationView(), fill_conversation),
     Canvas: (lambda text: Canvas(), None),
     ReadableCanvas: (lambda text: ReadableCanvas(), None),
+    QuestionBox: (lambda text: QuestionBox(), fill_question),
+    Choices: (lambda text: Choices(), lambda choices, text: choices.show([text, text])),
+    QueuedLines: (lambda text: QueuedLines(), fill_queued),
     Field: (lambda text: Field(text, hint=text), None),
     KeyLine: (lambda text: KeyLine(), lambda line, text: line.show([("f1", "help")], text)),
     PaneTabs: (lambda text: PaneTabs([("a", "A")]), None),

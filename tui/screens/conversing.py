@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual.widgets import Input, TextArea
@@ -12,16 +13,19 @@ from personas.errors import PersonaError
 from tui.config import OFFLINE
 from tui.editable import from_shown
 from tui.panel import PanelState
-from tui.screens.panel_watch import PanelWatch
-from tui.screens.running_note import Trace, spent
-from tui.talking import Talk, Talks
-from tui.widgets.chat_bar import ChatBar
+from tui.screens.past import Past
+from tui.screens.running_note import spent
+from tui.talking import Badge, Talk, Talks
+from tui.widgets.chat_bar import HINT, ChatBar
 from tui.widgets.text_editor import Step, TextEditor
 
 if TYPE_CHECKING:
     from agent.chat import Chat
     from agent.events import AgentEnd, Event
     from agent.models.base import Model
+    from agent.task import Mode
+    from agent.task_runner import AgentTaskRunner
+    from agent.turns import CustomTurn
     from personas.persona import Persona
     from tui.editing import Editing
     from tui.remembered import Remembered
@@ -29,20 +33,17 @@ if TYPE_CHECKING:
     from tui.widgets.agent_panel import AgentPanel
 
 
-class Conversing(PanelWatch):
+class Conversing(Past):
     """What is said about the open persona, and what the others' runs do meanwhile."""
 
     def __init__(self, screen: MainScreen) -> None:
         super().__init__(screen)
-        self._editing: Editing | None = None
-        self._talks: Talks | None = None
-        self._talk: Talk | None = None
         self._drafts: dict[str, str] = {}
         self._remembered: Remembered | None = None
-        self._trace = Trace()
-        self._cleared: dict[str, str | None] = {}
         self._shown: str | None = None
         self._first_time = False
+        self._usual_hint = HINT
+        self.when_idle: Callable[[], object] | None = None
         self.settled = asyncio.Event()
 
     async def recall(self, editing: Editing) -> str:
@@ -61,9 +62,22 @@ class Conversing(PanelWatch):
         self.attach(panel)
         self._panel.delay = self._screen.program.settings.panel_seconds
         if self._screen.program.model_name == OFFLINE:
-            self._bar.set_hint("Ask for a change in plain words…")
-        self._talks = Talks(self._make_chat, on_event=self._hear, on_end=self._ended)
+            self._usual_hint = "Ask for a change in plain words…"
+        self._talks = Talks(
+            self._make_runner(),
+            self._make_chat,
+            on_event=self._hear,
+            on_end=self._ended,
+            on_task=self._task_changed,
+            on_mark=self._marked,
+        )
         self.sync()
+
+    async def find_tasks(self) -> None:
+        """Look in all conversations for tasks an earlier program left, so that the list can show them."""
+        if self._talks is not None and self._editing is not None:
+            await self._talks.runner.find_all(self._editing.workspace.store)
+            self._screen.show_marks()
 
     async def remember(self) -> None:
         """Store which persona is open and what is written but not sent, if that changed."""
@@ -86,30 +100,31 @@ class Conversing(PanelWatch):
     # -- state --------------------------------------------------------------------------------------------
 
     @property
-    def _bar(self) -> ChatBar:
-        return self._screen.chat_bar
-
-    @property
     def talk(self) -> Talk | None:
         """The conversation about the open persona."""
         return self._talk
 
     @property
     def running(self) -> bool:
-        """Whether the agent works on the open persona."""
+        """Whether a task about the open persona is at work, or waits, in this program."""
         return self._talk is not None and self._talk.running
 
     @property
     def working(self) -> list[str]:
         """The names of all personas the agent works on."""
         entries = self._screen.personas.entries
-        running = self._talks.running if self._talks else []
+        running = self._talks.working if self._talks else []
         return [entries[t.persona_id].name if t.persona_id in entries else t.persona_id for t in running]
 
     @property
     def marked(self) -> set[str]:
-        """The ids with a running agent or unseen turns."""
-        return self._talks.marked if self._talks else set()
+        """The ids with a task that runs or waits, or with unseen turns."""
+        return set(self.badges)
+
+    @property
+    def badges(self) -> dict[str, Badge]:
+        """What each persona's task is, for those where there is something to say."""
+        return self._talks.badges if self._talks else {}
 
     @property
     def note(self) -> str:
@@ -117,6 +132,13 @@ class Conversing(PanelWatch):
         return spent(self._screen.program.model_name, self._talk)
 
     # -- opening ------------------------------------------------------------------------------------------
+
+    def _make_runner(self) -> AgentTaskRunner:
+        from agent.approval import Grants
+        from agent.task_runner import AgentTaskRunner
+        from tui.models import task_options
+
+        return AgentTaskRunner(task_options(self._screen.program.settings), grants=Grants.of_person())
 
     def _make_chat(self, talk: Talk) -> Chat:
         """Make a conversation; runs in a thread."""
@@ -155,12 +177,14 @@ class Conversing(PanelWatch):
         self.settled.clear()
         if self._shown is not None:
             self._drafts[self._shown] = self._bar.draft
+        self._leave_talk()
         if self._shown is not None or persona_id in self._drafts:
             self._bar.set_draft(self._drafts.pop(persona_id, ""))
         self._shown, self._talk = persona_id, None
         self.view.clear()
         self._panel.reset()
         self._trace.clear()
+        self._show_question()
         self.sync()
         try:
             talk = await self._talks.open(persona_id)
@@ -172,35 +196,45 @@ class Conversing(PanelWatch):
             return  # another one was opened meanwhile
         self._talk = talk
         had_news, talk.news = talk.news, False
-        self._load(talk)
+        self.show_talk(talk)
+        self._panel.reset(pinned=talk.pinned)
         if talk.running:
             self._panel.request_started()
         if talk.running or had_news:
             self._panel.user_sent()  # what was said while another persona was open comes up like an answer
+        if talk.kept is not None:
+            self.view.go_back(talk.kept)
+        question = talk.question
+        self._show_question(mine=question is not None and question.id == talk.answering)
         self.settled.set()
         self.sync()
 
-    def _load(self, talk: Talk) -> None:
-        self.view.load([*(talk.older or ()), *talk.earlier])
-        for event in talk.events:
+    def _leave_talk(self) -> None:
+        """Remember how the conversation stood on the screen."""
+        talk, self._asked = self._talk, None
+        if self._widget is not None:
+            self._widget.ask(None)
+        if talk is None:
+            return
+        talk.kept = self.view.where()
+        talk.pinned = self._panel.state is PanelState.PINNED
+        talk.answering = (
+            talk.question.id if talk.question is not None and self._bar.mode == "asking" else None
+        )
+
+    def show_talk(self, talk: Talk) -> None:
+        """Show the turns of a conversation."""
+        self.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
+        for event in tuple(talk.events):
             self.view.feed(event)
+            if event.type == "turn_end":
+                for mark in talk.marks.get(event.turn.id, ()):  # type: ignore[union-attr]
+                    self.view.end_turn(mark)
         if talk.chat is not None:
             for problem in talk.chat.problems:
                 self.view.add_notice(problem)
         turns = [*talk.earlier, *(talk.chat.turns if talk.chat else ())]
         self._bar.set_sent(list(dict.fromkeys(t.content for t in turns if t.type == "user")))  # type: ignore[union-attr]
-
-    async def load_older(self) -> None:
-        """The person has come to the top: show the turns from before those that were read, where there are any."""
-        talk = self._talk
-        if talk is None or talk.chat is None or talk.older is not None:
-            return
-        talk.older = ()
-        talk.older = tuple(await asyncio.to_thread(talk.chat.earlier))
-        if talk.older and talk is self._talk:
-            view, below = self.view, self.view.virtual_size.height - self.view.scroll_offset.y
-            self._load(talk)
-            self._screen.call_after_refresh(lambda: view.scroll_to(y=view.virtual_size.height - below))
 
     def forget(self, persona_id: str) -> None:
         """A persona was deleted."""
@@ -215,8 +249,13 @@ class Conversing(PanelWatch):
 
     # -- sending ------------------------------------------------------------------------------------------
 
-    async def send(self, text: str) -> None:
-        """Send a message: it opens a run, or steers the one that is active."""
+    async def send(self, text: str, *, mode: Mode | None = None) -> None:
+        """Send a message: it opens a task, or steers the one that is at work.
+
+        Args:
+            text: what the person says.
+            mode: how long it goes on; None for what the person has chosen.
+        """
         await self.settled.wait()  # in the first moments the home is still being read
         talk, talks = self._talk, self._talks
         if talk is None or talks is None or self._editing is None:
@@ -228,73 +267,13 @@ class Conversing(PanelWatch):
         self.sync()
         if not talk.running:
             await self._editing.flush()
-        talks.send(talk, text)
+        talks.send(talk, text, mode=mode or ("task" if self.task_mode else "chat"))
         self.sync()
-
-    def follow_up(self, text: str) -> None:
-        """Queue a message for when the run is over."""
-        if self._talk is not None and self._talk.chat is not None and self._talk.running:
-            self._talk.chat.follow_up(text)
-            self._screen.tell("Queued for when the agent is done.")
-
-    def stop(self) -> None:
-        """Stop the run about the open persona."""
-        if self._talk is not None and self._talk.chat is not None and self._talk.running:
-            self._talk.chat.abort("stopped by you")
-            self.sync()
 
     async def stop_all(self, seconds: float) -> None:
-        """Stop every run; the program is about to end."""
+        """End every task: those at work stop, those that wait stay waiting on disk. The program is about to end."""
         if self._talks is not None:
-            await self._talks.stop_all(seconds)
-
-    async def clear(self) -> None:
-        """Begin a new conversation after asking once; `undo_clear` brings the old one back."""
-        from tui.screens.confirm import Confirm
-
-        talk = self._talk
-        if talk is None or talk.chat is None:
-            return
-        if talk.running:
-            self._screen.tell("Stop the agent first.")
-            return
-        if not talk.chat.turns:
-            self._screen.tell("The conversation is empty.")
-            return
-        asked = Confirm("Begin a new conversation?", "The old one stays on disk.", deed="Clear", keep="Keep")
-        if not await self._screen.ask(asked):
-            return
-        self._cleared[talk.persona_id] = talk.chat.session_id
-        await asyncio.to_thread(talk.chat.clear)
-        talk.older = None
-        talk.earlier, talk.events, talk.usage, talk.cost = (), [], None, None
-        if talk is self._talk:
-            self.view.clear()
-            self._trace.clear()
-            self._panel.reset()
-            self._screen.tell("A new conversation begins. /unclear brings the old one back.")
-        self.sync()
-
-    async def unclear(self) -> None:
-        """Go on with the conversation that was cleared last."""
-        talk = self._talk
-        before = self._cleared.pop(talk.persona_id, None) if talk is not None else None
-        if talk is None or talk.chat is None or self._editing is None or before is None:
-            self._screen.tell("No conversation was cleared since the program began.")
-            return
-        if talk.running:
-            self._cleared[talk.persona_id] = before
-            self._screen.tell("Stop the agent first.")
-            return
-        await self._editing.workspace.write(
-            self._editing.workspace.store.link_session, talk.persona_id, before
-        )
-        await asyncio.to_thread(talk.chat.load)
-        talk.older, talk.earlier, talk.events = None, tuple(talk.chat.turns), []
-        if talk is self._talk:
-            self._load(talk)
-            self._panel.show_output()
-        self.sync()
+            await self._talks.close(seconds)
 
     def use_model(self, model: Model) -> None:
         """Use another model in every conversation from the next message on."""
@@ -310,8 +289,10 @@ class Conversing(PanelWatch):
         if talk is not self._talk:
             if event.type in ("turn_end", "agent_end"):
                 talk.news = True
-                self._screen.show_marks()
+                self._show_marks()
             return
+        if event.type == "agent_start" and talk.reread:
+            self.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
         self.view.feed(event)
         if event.type == "agent_start":
             self._panel.request_started()
@@ -324,20 +305,34 @@ class Conversing(PanelWatch):
         if event.type not in ("turn_delta", "tool_progress"):
             self.sync()
 
-    def _ended(self, talk: Talk, end: AgentEnd | None) -> None:
-        back = "\n".join(turn.content for turn in end.undelivered) if end is not None else ""
+    def _ended(self, talk: Talk, end: AgentEnd | None, back: list[str]) -> None:
         if talk is self._talk:
             if talk.failure:
                 self.view.add_notice(talk.failure, error=True)
                 self._panel.error_shown()
-                back = back or talk.sent
-            if back and not self._bar.draft:
-                self._bar.set_draft(back)  # nothing that was typed vanishes
+                back = back or [talk.sent]
+            if text := "\n".join(part for part in back if part):
+                self._bar.put_back(text)  # nothing that was typed vanishes
             self.sync()
-        elif back:
-            self._drafts.setdefault(talk.persona_id, back)
-        self._screen.show_marks()
+        else:
+            talk.news = True
+            texts = [*back, self._drafts.get(talk.persona_id, "")]
+            if text := "\n".join(part for part in texts if part):
+                self._drafts[talk.persona_id] = text
+        self._show_marks()
         self._screen.program.run_ended(talk.persona_id, time.monotonic() - talk.started)
+        if self.when_idle is not None and not self.working:
+            self.when_idle()
+
+    def _task_changed(self, persona_id: str) -> None:
+        if self._talk is not None and self._talk.persona_id == persona_id:
+            self.sync()
+        else:
+            self._show_marks()
+
+    def _marked(self, talk: Talk, mark: CustomTurn) -> None:
+        if talk is self._talk:
+            self.view.end_turn(mark)
 
     def _changed(self, talk: Talk, persona: Persona) -> None:
         """A tool wrote: the editors show it at once."""
@@ -356,26 +351,39 @@ class Conversing(PanelWatch):
 
     def sync(self) -> None:
         """Bring panel, chat bar and marks in line with what is."""
-        if self._widget is None or not self._widget.is_mounted:
+        if self._widget is None or not self._widget.is_mounted or self._bar_is_gone():
             return
+        self._show_question()
         state = self._panel.state
         if state is PanelState.HIDDEN and self.reading:
             self.stop_reading()
         self._widget.show_state(state)
         self._bar.show_output_button(state is PanelState.HIDDEN and bool(self.view.layout_model.entries))
-        self._bar.set_mode("running" if self.running else "idle")
-        self._bar.set_trace(self._trace.text(time.monotonic()) if state is PanelState.HIDDEN else "")
+        self._bar.set_hint(self._hint(self._usual_hint))
+        self._show_queued()
+        self._show_activity()
+        self._keep_time()
         self._arm()
         self._screen.call_after_refresh(self._cover)
         self._screen.show_marks()
 
+    def _show_marks(self) -> None:
+        if not self._bar_is_gone():
+            self._screen.show_marks()
+
+    def _bar_is_gone(self) -> bool:
+        """Whether the screen is being taken down: tasks may still say how they ended."""
+        return not any(isinstance(widget, ChatBar) for widget in self._screen.children)
+
     def tick(self) -> None:
         """A second went by: ages, durations, and what is to be remembered."""
         self._screen.start(self.remember())
-        if self._panel.state is PanelState.HIDDEN:
-            self._bar.set_trace(self._trace.text(time.monotonic()))
-        if self.running:
-            self._screen.show_keys()
+        if not self.running:
+            self._show_activity()
+
+    def trace_text(self) -> str:
+        """Return what the agent did last."""
+        return self._trace.text(time.monotonic())
 
     # -- the chat bar -------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from tui.widgets.chat_bar import HINT, ChatBar
 from tui.widgets.key_line import KeyLine
 from tui.widgets.literal import LiteralStatic
 from tui.widgets.pane_tabs import PaneTabs
-from tui.widgets.persona_list import Entry, PersonaList
+from tui.widgets.persona_list import Entry, PersonaList, sign_of
 from tui.widgets.prompt_pane import PromptPane
 from tui.widgets.settings_pane import SettingsPane
 from tui.widgets.test_inputs import TestInputs
@@ -179,6 +179,7 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         self.set_interval(LOOK_EVERY, self._look)
         self.start(self._welcome())
         await self.read_list()
+        await self.conversing.find_tasks()
 
     async def _welcome(self) -> None:
         """Say what is odd about the settings; greet whoever starts for the first time."""
@@ -300,13 +301,14 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
 
     def show_marks(self) -> None:
         """Show which personas have news, and what keys do now."""
-        marked = self.conversing.marked
+        badges = self.conversing.badges
         current = self.editing.id if self.editing else None
-        self.personas.mark(current, marked)
+        self.personas.mark(current, badges)
+        others = [badge for key, badge in badges.items() if key != current]
         count = str(len(self.tests.rows.rows) or "")
         self.query_one(PaneTabs).show(
             self.pane,
-            {"tests": count, "personas": "●" if marked - {current} else ""},
+            {"tests": count, "personas": sign_of(others)},
             self.editing.persona.name if self.editing and self.editing.persona else "",
         )
         self.show_keys()
@@ -330,7 +332,8 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
 
 
 def _load_panel(terminal: Capabilities) -> AgentPanel:
-    """Make the agent's panel for a terminal. Its modules are loaded here, after the first paint."""
+    """Make the agent's panel for a terminal. Its modules, and those of tasks, are loaded here, after the first paint."""
+    import agent.task_runner
     from tui.widgets.agent_panel import AgentPanel
     from tui.widgets.conversation import Glyphs
 

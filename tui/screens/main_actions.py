@@ -58,8 +58,13 @@ class MainActions(Screen[None]):
         self._screen.show_keys()
 
     def action_stop_agent(self) -> None:
-        if self._screen.conversing.running:
-            self._screen.conversing.stop()
+        self._screen.conversing.stop()
+
+    def action_task_mode(self) -> None:
+        self._screen.conversing.toggle_task_mode()
+
+    def action_continue_task(self) -> None:
+        self._screen.start(self._screen.conversing.resume())
 
     def action_copy_or_stop(self) -> None:
         screen = self._screen
@@ -99,17 +104,19 @@ class MainActions(Screen[None]):
                 )
             ):
                 return
-        working = screen.conversing.working
-        if working and not await screen.ask(
-            Confirm(
-                "Quit while the agent works?",
-                f"It still works on {', '.join(working)}. What it did so far is saved.",
-                deed="Quit",
-                keep="Stay",
-                danger=True,
-            )
-        ):
-            return
+        if working := screen.conversing.working:
+            from tui.screens.leaving import Leaving
+
+            choice = await screen.ask(Leaving(working))
+            if choice == "wait":
+                screen.conversing.when_idle = lambda: screen.start(screen.program.leave(0))
+                screen.tell("The program ends when the agent is done.")
+                if not screen.conversing.working:
+                    screen.conversing.when_idle()
+            else:
+                screen.conversing.when_idle = None
+            if choice != "stop":
+                return
         await screen.program.leave(0)
 
     # -- personas, commands, help -----------------------------------------------------------------------
@@ -125,7 +132,7 @@ class MainActions(Screen[None]):
         picked = await screen.ask(
             Switcher(
                 list(screen.personas.entries.values()),
-                screen.conversing.marked,
+                screen.conversing.badges,
                 persona.id if persona else None,
                 [(t.id, t.content) for t in persona.test_inputs] if persona else [],
                 query,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tui.screens.main import MainScreen
     from tui.widgets.agent_panel import AgentPanel
     from tui.widgets.conversation import ConversationView
+    from tui.widgets.question_box import QuestionBox
 else:
     MainScreen = Any
 
@@ -39,8 +40,20 @@ class ChatActions(Screen[None]):
         command = slash.parse(event.text)
         if command is not None:
             self._all.start(self._run_slash(*command))
+        elif event.mode == "asking" and self._chat.may_answer and (question := self._chat.question) is not None:
+            self._all.start(self._chat.answer(question.id, event.text))
         else:
             self._all.start(self._chat.send(event.text))
+
+    @on(ChatBar.Picked)
+    def _picked(self, event: ChatBar.Picked) -> None:
+        event.stop()
+        self._chat.pick(event.key)
+
+    @on(ChatBar.TakeBack)
+    def _take_back(self, event: ChatBar.TakeBack) -> None:
+        event.stop()
+        self._chat.take_back(event.key, edit=event.edit)
 
     @on(ChatBar.FollowUp)
     def _follow_up(self, event: ChatBar.FollowUp) -> None:
@@ -60,6 +73,8 @@ class ChatActions(Screen[None]):
     @on(ChatBar.Paged)
     def _paged(self, event: ChatBar.Paged) -> None:
         event.stop()
+        if self._chat.scroll_question(event.pages):
+            return
         if self._chat.panel_shown:
             self._chat.view.page(event.pages)
             self._chat.interacted()
@@ -81,6 +96,10 @@ class ChatActions(Screen[None]):
     def on_agent_panel_dismiss_pressed(self, event: AgentPanel.DismissPressed) -> None:
         event.stop()
         self._chat.panel_event("dismiss")
+
+    def on_question_box_answered(self, event: QuestionBox.Answered) -> None:
+        event.stop()
+        self._all.start(self._chat.answer(event.question_id, event.text))
 
     def on_agent_panel_pressed(self, event: AgentPanel.Pressed) -> None:
         event.stop()
@@ -185,6 +204,14 @@ class ChatActions(Screen[None]):
                 await self._chat.unclear()
             case "model":
                 await self._choose_model(rest)
+            case "task" if rest:
+                await self._begin_task(rest)
+            case "task":
+                self._chat.toggle_task_mode()
+            case "continue":
+                await self._chat.resume(rest)
+            case "stop":
+                self._chat.stop()
             case "undo":
                 screen.action_undo_agent()
             case "redo":
@@ -203,6 +230,14 @@ class ChatActions(Screen[None]):
                 screen.action_switch_persona(rest)
             case "export":
                 await self._export(rest)
+
+    async def _begin_task(self, text: str) -> None:
+        """Begin a task with these words, unless one is at work."""
+        if self._chat.running or self._chat.question is not None:
+            self._all.chat_bar.put_back(f"/task {text}")
+            self._all.tell("A task about this persona is at work; wait for it or stop it first.")
+        else:
+            await self._chat.send(text, mode="task")
 
     async def _export(self, name: str) -> None:
         import asyncio

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -16,7 +16,7 @@ from tui.commands import NO_KEYMAP, Keymap, first_key, palette
 from tui.screens.dialog import Dialog
 from tui.widgets.field import Field
 from tui.widgets.literal import LiteralStatic
-from tui.widgets.persona_list import NEWS, Entry
+from tui.widgets.persona_list import SIGNS, Entry
 from tui.widgets.row_list import Row, RowList
 
 
@@ -33,7 +33,7 @@ class Switcher(Dialog[Picked]):
 
     Args:
         entries: the personas, in order.
-        news: ids with a running agent or unseen turns.
+        news: by id, what its task is (`tui.talking.Badge`).
         current: the open persona.
         inputs: (id, content) of its test inputs.
         query: what stands in the field at first.
@@ -51,7 +51,7 @@ class Switcher(Dialog[Picked]):
     def __init__(
         self,
         entries: Sequence[Entry],
-        news: Collection[str],
+        news: Mapping[str, str],
         current: str | None,
         inputs: Sequence[tuple[str, str]],
         query: str = "",
@@ -102,7 +102,7 @@ class Switcher(Dialog[Picked]):
                 Row(
                     f"persona {entry.id}",
                     entry.name,
-                    NEWS if entry.id in self._news else "broken" if entry.error else "",
+                    SIGNS.get(self._news.get(entry.id, ""), "") or ("broken" if entry.error else ""),
                     tone="error" if entry.error else "",
                     current=entry.id == self._current,
                 )

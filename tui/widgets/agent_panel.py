@@ -7,18 +7,28 @@ share of the stage. When it shows is the state machine's business (`tui.panel`),
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Button
 
 from tui.panel import PanelState
 from tui.widgets.conversation import ConversationView, Glyphs
 from tui.widgets.conversation.lines import UNICODE
 from tui.widgets.literal import LiteralButton, LiteralLabel
+from tui.widgets.question_box import QuestionBox
+
+if TYPE_CHECKING:
+    from agent.task import Question
+
+FRAME_ROWS = 4
+"""Border, title and the line above the question."""
+ASKING_SHARE = 0.85
+"""How much of the stage's height the panel may take while something is asked."""
 
 
 class AgentPanel(Vertical, can_focus=False):
@@ -53,8 +63,10 @@ class AgentPanel(Vertical, can_focus=False):
         self._glyphs = glyphs
         self.share = share
         self._enlarged = False
+        self._title = "Agent"
         self._state = PanelState.HIDDEN
         self.set_class(glyphs.bar == "|", "-ascii")
+        self.box = QuestionBox(cursor=glyphs.closed)
         self.conversation = ConversationView(frames_per_second=frames_per_second, glyphs=glyphs)
 
     def compose(self) -> ComposeResult:
@@ -64,6 +76,7 @@ class AgentPanel(Vertical, can_focus=False):
             yield LiteralLabel("", classes="panel--mark")
             yield LiteralButton(dismiss, focusable=False, classes="panel--dismiss", compact=True)
         yield self.conversation
+        yield self.box
 
     def on_mount(self) -> None:
         """Begin hidden."""
@@ -72,7 +85,15 @@ class AgentPanel(Vertical, can_focus=False):
 
     def set_title(self, text: str) -> None:
         """Show `text` as the title: one line, plain."""
-        self.query_one(".panel--title", LiteralLabel).update(text.replace("\n", " "))
+        if text != self._title:
+            self._title = text
+            self.query_one(".panel--title", LiteralLabel).update(text.replace("\n", " "), layout=False)
+
+    def ask(self, question: Question | None) -> None:
+        """Put a question below the conversation; None takes it away."""
+        self.box.ask(question)
+        self._set_height()
+        self._fit_box()
 
     def show_state(self, state: PanelState) -> None:
         """Be on the screen, or not, and say whether the panel is pinned."""
@@ -115,8 +136,19 @@ class AgentPanel(Vertical, can_focus=False):
         event.stop()
         self.post_message(self.DismissPressed())
 
+    def on_resize(self) -> None:
+        """The stage may be higher or lower now."""
+        self._fit_box()
+
     def _set_height(self) -> None:
-        self.styles.max_height = "100%" if self._enlarged else f"{round(self.share * 100)}%"
+        share = max(self.share, ASKING_SHARE) if self.box.question is not None else self.share
+        self.styles.max_height = "100%" if self._enlarged else f"{round(share * 100)}%"
+
+    def _fit_box(self) -> None:
+        """Leave the conversation a few rows above the question."""
+        if self.box.question is not None and isinstance(self.parent, Widget):
+            rows = self.parent.size.height * max(self.share, ASKING_SHARE)
+            self.box.fit(int(rows) - FRAME_ROWS - 3)
 
     def _show_mark(self) -> None:
         marks = []

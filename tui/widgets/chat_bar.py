@@ -14,10 +14,11 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Button
+from textual.widgets import Button, TextArea
 
 from tui.sanitise import one_line, sanitise
 from tui.widgets.literal import LiteralButton, LiteralLabel
+from tui.widgets.queued_lines import Queued, QueuedLines
 from tui.widgets.sent_messages import SentMessages
 from tui.widgets.text_area import GuardedTextArea
 
@@ -44,9 +45,21 @@ class ChatInput(GuardedTextArea):
 
         pages: int
 
+    @dataclass
+    class Picked(Message):
+        """With nothing written, a key that chooses from options: `up`, `down`, a number, `enter`."""
+
+        key: str
+
+    class TakeBack(Message):
+        """Up was pressed with nothing written, and a message is queued."""
+
     def __init__(self, **options: Any) -> None:
         super().__init__(soft_wrap=True, highlight_cursor_line=False, tab_behavior="focus", **options)
         self.sent = SentMessages()
+        self.has_options = False
+        self.has_queued = False
+        self._digits = ""
 
     def show(self, text: str) -> None:
         """Replace what is written by `text`, as one step of undo, and go to its end."""
@@ -56,9 +69,26 @@ class ChatInput(GuardedTextArea):
         self.history.checkpoint()
 
     async def _on_key(self, event: events.Key) -> None:
-        if self._take_key(event.key):
+        if self._pick_key(event) or self._take_key(event.key):
             event.stop()
             event.prevent_default()
+
+    def _pick_key(self, event: events.Key) -> bool:
+        """With options to choose from and nothing written, let a key choose; return whether it did."""
+        digits, self._digits = self._digits, ""
+        if not self.has_options or self.text:
+            return False
+        key = event.key
+        if event.character is not None and event.character in "0123456789":
+            self._digits = digits + event.character
+            self.post_message(self.Picked(self._digits))
+            return True
+        if key in ("up", "down", "enter"):
+            self.post_message(self.Picked(key))
+            return True
+        if digits and event.is_printable:
+            self._replace_via_keyboard(digits, *self.selection)  # it was the beginning of a text
+        return False
 
     def _take_key(self, key: str) -> bool:
         """Do what a key does here and nowhere else; return False to leave it to the base class."""
@@ -67,6 +97,8 @@ class ChatInput(GuardedTextArea):
                 self._enter()
             case _ if key in NEWLINE_KEYS:
                 self._replace_via_keyboard("\n", *self.selection)
+            case "up" if self.has_queued and not self.text:
+                self.post_message(self.TakeBack())
             case "up" if self._at_edge(first=True):
                 self._recall(self.sent.previous(self.text))
             case "down" if self._at_edge(first=False):
@@ -133,6 +165,19 @@ class ChatBar(Vertical):
         def control(self) -> ChatBar:
             return self.bar
 
+    @dataclass
+    class Picked(Message):
+        """A key for the options of the question; `enter` also from the Reply button."""
+
+        key: str
+
+    @dataclass
+    class TakeBack(Message):
+        """A queued message is to be edited again, or removed."""
+
+        key: str
+        edit: bool
+
     class StopPressed(Message):
         """The Stop button was pressed."""
 
@@ -150,10 +195,13 @@ class ChatBar(Vertical):
         self._ascii_only = ascii_only
         self._mode: Mode = "idle"
         self._question = ""
+        self._asked = ""
+        self._draft_is_older = False
         self._hint = HINT
 
     def compose(self) -> ComposeResult:
         yield LiteralLabel("", classes="chat--trace")
+        yield QueuedLines(ascii_only=self._ascii_only, classes="chat--queued")
         with Horizontal(classes="chat--row"):
             yield LiteralLabel("> " if self._ascii_only else "› ", classes="chat--glyph")
             yield ChatInput(classes="chat--input", compact=True)
@@ -179,8 +227,8 @@ class ChatBar(Vertical):
 
     @property
     def mode(self) -> Mode:
-        """What sending does now."""
-        return self._mode
+        """What sending does now. What was begun before a question came does not answer it."""
+        return "running" if self._draft_is_older else self._mode
 
     def set_draft(self, text: str) -> None:
         """Write `text` into the input, in place of what is there; that can be undone."""
@@ -199,11 +247,37 @@ class ChatBar(Vertical):
         self.input.show("")
         return True
 
-    def set_mode(self, mode: Mode, question: str = "") -> None:
-        """Say what sending does: open a run, steer one, or answer `question`. The draft stays."""
+    def set_mode(
+        self, mode: Mode, question: str = "", *, asked: str = "", options: bool = False, mine: bool = False
+    ) -> None:
+        """Say what sending does: open a run, steer one, or answer `question`. The draft stays.
+
+        Args:
+            mode: what sending does.
+            question: the words of the question.
+            asked: what names the question; a draft that was begun before it came is no answer to it.
+            options: whether there is something to choose from.
+            mine: the draft was begun for this question.
+        """
+        if mode != "asking":
+            self._draft_is_older = False
+        elif asked != self._asked:
+            self._draft_is_older = bool(asked and self.draft) and not mine
+        self._asked = asked if mode == "asking" else ""
         self._mode = mode
         self._question = question if mode == "asking" else ""
+        self.input.has_options = mode == "asking" and options
         self._show_mode()
+
+    def set_queued(self, queued: list[Queued]) -> None:
+        """Show what was said and is not delivered yet, oldest first."""
+        self.query_one(QueuedLines).show(queued)
+        self.input.has_queued = bool(queued)
+
+    def put_back(self, text: str) -> None:
+        """Put a text that was sent before what is written: nothing is lost on either side."""
+        draft = self.draft
+        self.set_draft(f"{text}\n{draft}" if draft.strip() else text)
 
     def set_hint(self, text: str) -> None:
         """Show `text` in the empty input when nothing is asked."""
@@ -237,7 +311,7 @@ class ChatBar(Vertical):
             area.insert(area.suggestion)
             return True
         text = area.text
-        if self._mode == "running" and text.strip():
+        if self.mode == "running" and text.strip():
             area.sent.add(text)
             area.show("")
             self.post_message(self.FollowUp(self, text))
@@ -249,9 +323,10 @@ class ChatBar(Vertical):
         text = self.draft
         if not text.strip():
             return False
+        mode = self.mode
         self.input.sent.add(text)
         self.input.load_text("")
-        self.post_message(self.Submitted(self, text, self._mode))
+        self.post_message(self.Submitted(self, text, mode))
         return True
 
     def contains_screen(self, x: int, y: int) -> bool:
@@ -273,8 +348,30 @@ class ChatBar(Vertical):
         event.stop()
         if self._mode == "running":
             self.post_message(self.StopPressed())
-        else:
-            self.submit()
+        elif not self.submit() and self.input.has_options:
+            self.post_message(self.Picked("enter"))
+
+    @on(ChatInput.Picked)
+    def _picked(self, event: ChatInput.Picked) -> None:
+        event.stop()
+        self.post_message(self.Picked(event.key))
+
+    @on(ChatInput.TakeBack)
+    def _take_back(self, event: ChatInput.TakeBack) -> None:
+        event.stop()
+        if queued := self.query_one(QueuedLines).queued:
+            self.post_message(self.TakeBack(queued[-1].key, True))
+
+    @on(QueuedLines.Wanted)
+    def _wanted(self, event: QueuedLines.Wanted) -> None:
+        event.stop()
+        self.post_message(self.TakeBack(event.key, event.edit))
+
+    @on(TextArea.Changed)
+    def _written(self) -> None:
+        if self._draft_is_older and not self.draft:
+            self._draft_is_older = False
+            self._show_mode()
 
     @on(Button.Pressed, ".chat--show")
     def _show_output(self, event: Button.Pressed) -> None:
@@ -285,7 +382,8 @@ class ChatBar(Vertical):
         if not self.is_mounted:
             return
         act = self.query_one(".chat--act", LiteralButton)
-        act.set_label({"idle": "Send", "running": "Stop", "asking": "Reply"}[self._mode])
+        label = {"idle": "Send", "running": "Stop", "asking": "Reply"}[self._mode]
+        act.set_label("Send" if self._draft_is_older else label)
         act.set_class(self._mode == "running", "-stop")
         steer = "Add something while it works…"
         hint = {"idle": self._hint, "running": steer, "asking": self._question or "Your answer…"}[self._mode]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
     from personas.persona import Persona
 
-NEWS = "●"
+SIGNS: Mapping[str, str] = {"working": "●", "waiting": "?", "done": "✓", "failed": "!"}
+"""The signs of `tui.talking.Badge`: told apart by their shape, not by a colour."""
+
+
+def sign_of(badges: Collection[str]) -> str:
+    """Return the one sign for several personas: that of what asks most for a look; empty for none."""
+    return next((SIGNS[badge] for badge in ("waiting", "failed", "done", "working") if badge in badges), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ class PersonaList(Vertical):
         super().__init__(id=id)
         self._entries: dict[str, Entry] = {}
         self._current: str | None = None
-        self._news: frozenset[str] = frozenset()
+        self._news: dict[str, str] = {}
         self._words: list[str] = []
         self.border_title = "Personas"
 
@@ -108,11 +114,11 @@ class PersonaList(Vertical):
         if news:
             self._draw()
 
-    def mark(self, current: str | None, news: Collection[str]) -> None:
-        """Mark the open persona, and those with a running agent or unseen turns."""
-        if current != self._current or frozenset(news) != self._news:
+    def mark(self, current: str | None, news: Mapping[str, str]) -> None:
+        """Mark the open persona, and by id what the others' tasks are (`tui.talking.Badge`)."""
+        if current != self._current or news != self._news:
             moved = current != self._current
-            self._current, self._news = current, frozenset(news)
+            self._current, self._news = current, dict(news)
             self._draw(current if moved else None)
 
     def _draw(self, key: str | None = None) -> None:
@@ -122,7 +128,7 @@ class PersonaList(Vertical):
                 Row(
                     entry.id,
                     entry.name or entry.id,
-                    tail=NEWS if entry.id in self._news else "broken" if entry.error else "",
+                    tail=SIGNS.get(self._news.get(entry.id, ""), "") or ("broken" if entry.error else ""),
                     tone="error" if entry.error else "",
                     current=entry.id == self._current,
                 )

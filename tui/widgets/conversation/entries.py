@@ -35,6 +35,7 @@ from tui.widgets.conversation.lines import (
 )
 from tui.widgets.conversation.parts import Part, Stream, fixed_part, piece_part, plain_parts
 from tui.widgets.conversation.pieces import split
+from tui.widgets.conversation.task_entry import EndingEntry, StepEntry
 from tui.widgets.conversation.tool_entry import ToolEntry
 
 _YOU: list[Run] = [("you  ", USER | BOLD)]
@@ -226,6 +227,10 @@ def entry_for(turn: Turn, glyphs: Glyphs, *, first: bool, streaming: bool = Fals
             return ToolEntry(turn, glyphs)
         case NoticeTurn():
             return NoticeEntry(turn.content, glyphs, key=turn.id, error=turn.kind == "error", turn=turn)
+        case CustomTurn(type="task_step"):
+            return StepEntry(turn, glyphs)
+        case CustomTurn(type="task_ending"):
+            return EndingEntry(turn, glyphs)
         case CustomTurn():
             fields = json.dumps(thaw(turn.fields), ensure_ascii=False, default=str)
             return NoticeEntry(f"{turn.type}: {fields[:2000]}", glyphs, key=turn.id, turn=turn)

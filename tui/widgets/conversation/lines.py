@@ -69,6 +69,7 @@ class Glyphs:
         "closed",
         "cross",
         "cursor",
+        "done",
         "dots",
         "down",
         "failed",
@@ -81,6 +82,7 @@ class Glyphs:
     def __init__(self, *, ascii_only: bool = False) -> None:
         self.closed, self.opened = (">", "v") if ascii_only else ("▸", "▾")
         self.failed = "x" if ascii_only else "✗"
+        self.done = "+" if ascii_only else "✓"
         self.bullet = "*" if ascii_only else "•"
         self.bar = "|" if ascii_only else "│"
         self.rule = "-" if ascii_only else "─"

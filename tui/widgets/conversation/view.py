@@ -20,6 +20,21 @@ if TYPE_CHECKING:
     from agent.events import Event
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where a view stood.
+
+    Attributes:
+        top: the key of the entry at its top, None while it followed the end.
+        rows: how many rows of that entry were above the top.
+        opened: the keys of the open entries.
+    """
+
+    top: str | None
+    rows: int
+    opened: frozenset[str]
+
+
 class ConversationView(ReadableCanvas, can_focus=False):
     """The turns of one conversation, from the first to the one that is arriving: one `ScrollView` in the Line API.
 
@@ -64,6 +79,30 @@ class ConversationView(ReadableCanvas, can_focus=False):
             entries.append(entry)
         self.layout_model.fill(entries)
         self._refresh_all()
+
+    def where(self) -> Kept:
+        """Return where the view stands, for `go_back` once these turns are shown again."""
+        layout = self.layout_model
+        index = None if self._following else layout.entry_at(self.scroll_offset.y)
+        opened = frozenset(entry.key for entry in layout.entries if entry.opened)
+        if index is None:
+            return Kept(None, 0, opened)
+        return Kept(layout.entries[index].key, self.scroll_offset.y - layout.top_of(index), opened)
+
+    def go_back(self, kept: Kept) -> None:
+        """Stand as the view stood; what is not there any more is passed over."""
+        layout, top = self.layout_model, None
+        for index, entry in enumerate(layout.entries):
+            if entry.key in kept.opened and not entry.opened and entry.toggle():
+                layout.update(index)
+            if entry.key == kept.top:
+                top = index
+        if top is not None:
+            self._following = False
+            self._update_rows(layout.top_of(top) + kept.rows)
+        else:
+            self._update_rows()
+        self.refresh(layout=True)
 
     def clear(self) -> None:
         """Show nothing."""

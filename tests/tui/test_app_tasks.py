@@ -1,0 +1,438 @@
+"""Tasks on the screen: steering, what is queued, questions and approvals, leaving and coming back, limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.models.base import Usage
+from agent.models.scripted import Hang, ToolUse, answer
+from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tui.config import Settings
+from tui.panel import PanelState
+from tui.screens import main
+from tui.screens.confirm import Confirm
+from tui.screens.leaving import Leaving
+from tui.widgets.queued_lines import QueuedLines
+from tui.widgets.text_editor import TextEditor
+
+EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
+ASK = ToolUse("ask_user", {"question": "Which [/] one?", "options": ["the first", "the second"]})
+DONE = ToolUse("task_complete", {"summary": "All [b]done."})
+QUICK = Settings(task_pause=0.0)
+ASK_ALL = Settings(approval="ask-all", task_pause=0.0)
+
+
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
+
+
+def texts(p: Program) -> list[str]:
+    return [entry.text() for entry in p.main.conversing.view.layout_model.entries]
+
+
+def label(p: Program) -> str:
+    return str(p.main.chat_bar.query_one(".chat--act").label)  # type: ignore[attr-defined]
+
+
+def queued(p: Program) -> list[tuple[str, bool]]:
+    return [(one.text, one.later) for one in p.main.chat_bar.query_one(QueuedLines).queued]
+
+
+def box(p: Program) -> Any:
+    assert p.main.conversing._widget is not None
+    return p.main.conversing._widget.box
+
+
+def badge(p: Program, persona_id: str) -> str:
+    return next(row.tail for row in p.main.personas.rows.rows if row.key == persona_id)
+
+
+def task(p: Program) -> Any:
+    talk = p.main.conversing.talk
+    assert talk is not None
+    return talk.task
+
+
+async def asked(p: Program, *, seen: bool = True) -> Any:
+    """Wait until something is asked, and (`seen`) until the time of grace is over."""
+    await p.until(lambda: p.main.conversing.question is not None and box(p)._appeared is not None)
+    box(p)._appeared = float("-inf") if seen else float("inf")
+    return p.main.conversing.question
+
+
+async def over(p: Program) -> None:
+    await p.until(lambda: not p.main.conversing.running)
+
+
+# -- from beginning to end --------------------------------------------------------------------------------
+
+
+async def test_a_task_goes_on_until_it_is_complete_and_says_what_it_took(tmp_path: Path) -> None:
+    answers = [
+        answer("Looking."),
+        answer(EDIT),
+        answer(DONE, usage=Usage(input_tokens=1200, output_tokens=34)),
+    ]
+    async with program(make_store(tmp_path), *answers, settings=QUICK) as p:
+        await p.say("/task make it better")
+        await p.until(lambda: task(p) is not None and task(p).status == "completed")
+        await over(p)
+        shown = texts(p)
+        assert shown[0] == "make it better"
+        assert [text for text in shown if text.startswith("step ")] == ["step 2", "step 3"]
+        ending = shown[-1]
+        assert ending.startswith("Task complete · 3 steps · 0 s · 1.2k tok")
+        assert "All [b]done." in ending and "+better line" in ending and "-second line" in ending
+        place = len(shown) - 1
+        assert p.main.conversing.view.toggle(place), "the diff of the whole task opens"
+
+
+async def test_task_mode_is_a_switch(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("A."), answer(DONE), answer("B."), settings=QUICK) as p:
+        await p.say("/task")
+        await p.run_to_end("first")
+        assert (task(p).mode, task(p).status) == ("task", "completed")
+        p.main.action_task_mode()
+        await p.run_to_end("second")
+        assert (task(p).mode, task(p).status) == ("chat", "completed")
+
+
+async def test_esc_stops_a_task_and_the_work_stays(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(EDIT), [*answer("And")[:2], Hang()], settings=QUICK) as p:
+        await p.say("/task go")
+        await p.until(lambda: "better" in p.on_disk("one") and task(p).step_count == 2)
+        assert label(p) == "Stop"
+        await p.press("escape")
+        await over(p)
+        assert task(p).status == "cancelled" and label(p) == "Send"
+        assert any("Stopped at step 2" in text for text in texts(p))
+        assert "better" in p.on_disk("one")
+        await p.press("f8")
+        await p.until(lambda: "second line" in p.on_disk("one"))
+
+
+async def test_a_limit_is_told_and_the_task_can_be_continued(tmp_path: Path) -> None:
+    short = Settings(max_steps=1, task_pause=0.0)
+    async with program(make_store(tmp_path), answer(EDIT), answer(DONE), settings=short) as p:
+        await p.say("/task go")
+        await p.until(lambda: task(p) is not None and task(p).status == "limit")
+        await over(p)
+        assert "/continue" in str(p.main.chat_bar.input.placeholder)
+        await p.say("/continue and finish")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert "and finish" in texts(p)
+
+
+# -- what is said meanwhile -------------------------------------------------------------------------------
+
+
+async def test_what_is_queued_is_shown_edited_and_removed(tmp_path: Path) -> None:
+    gate = Gate()
+    model = GatedModel([[gate, *answer("First.")], answer("Second.")])
+    async with program(make_store(tmp_path), model=model) as p:
+        await p.say("go")
+        await p.until(lambda: model.requests)
+        await p.say("sooner")
+        await p.write("later")
+        await p.press("tab")
+        await p.until(lambda: queued(p) == [("sooner", False), ("later", True)])
+        await p.press("up")
+        await p.until(lambda: queued(p) == [("sooner", False)])
+        assert p.main.chat_bar.draft == "later"
+        await p.write("!")
+        await p.press("enter")
+        await p.until(lambda: queued(p) == [("sooner", False), ("later!", False)])
+        lines = p.main.chat_bar.query_one(QueuedLines)
+        await p.pilot.click(lines, offset=(lines.size.width - 1, 0))
+        await p.until(lambda: queued(p) == [("later!", False)])
+        gate.set()
+        await over(p)
+        assert queued(p) == [] and p.main.chat_bar.draft == ""
+        assert [text for text in texts(p) if text in ("sooner", "later!")] == ["later!"]
+
+
+async def test_what_was_not_delivered_comes_back_before_what_is_being_written(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), [*answer("I begin")[:2], Hang()]) as p:
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.running)
+        await p.say("one more")
+        await p.write("and")
+        await p.press("escape")
+        await over(p)
+        assert p.main.chat_bar.draft == "one more\nand"
+
+
+# -- questions --------------------------------------------------------------------------------------------
+
+
+async def test_a_question_is_answered_by_keyboard_alone(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(ASK), answer(DONE), settings=QUICK) as p:
+        await p.say("/task go")
+        await asked(p)
+        assert p.main.conversing.panel.state is PanelState.PINNED
+        assert str(p.main.chat_bar.input.placeholder) == "Which [/] one?" and label(p) == "Reply"
+        await p.press("enter")
+        assert p.main.conversing.question is not None, "nothing is picked before somebody picks"
+        await p.press("down", "down", "up", "2", "enter")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert "the second" in next(text for text in texts(p) if text.startswith("ask_user"))
+
+
+async def test_a_question_is_answered_by_mouse_alone(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(ASK), answer(DONE), settings=QUICK) as p:
+        await p.say("/task go")
+        await asked(p)
+        await p.pilot.pause()
+        await p.pilot.click(".ask--choices", offset=(3, 0))
+        await p.until(lambda: box(p).choices.picked == 0)
+        await p.pilot.click(".chat--act")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert "the first" in next(text for text in texts(p) if text.startswith("ask_user"))
+
+
+async def test_an_own_answer_may_begin_with_a_digit(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(ASK), answer(DONE), settings=QUICK) as p:
+        await p.say("/task go")
+        await asked(p)
+        await p.write("2 of them")
+        assert p.main.chat_bar.draft == "2 of them"
+        await p.press("enter")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert "2 of them" in next(text for text in texts(p) if text.startswith("ask_user"))
+
+
+async def test_the_panel_cannot_be_dismissed_while_something_is_asked(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(ASK), settings=QUICK) as p:
+        await p.say("/task go")
+        await asked(p)
+        await p.pilot.click(".panel--dismiss")
+        await p.pilot.pause()
+        assert p.main.conversing.panel.state is PanelState.PINNED
+        await p.press("escape")
+        await over(p)
+        assert task(p).status == "cancelled" and not box(p).display
+
+
+# -- approvals --------------------------------------------------------------------------------------------
+
+
+async def test_an_approval_shows_the_exact_change_and_is_given_by_keyboard(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(EDIT), answer(DONE), settings=ASK_ALL) as p:
+        await p.say("/task go")
+        question = await asked(p)
+        diff = str(box(p).query_one(".ask--diff").render())
+        assert "-second line" in diff and "+better line" in diff
+        assert question.approval.diff and "second line" in p.on_disk("one")
+        await p.press("1", "enter")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert "better line" in p.on_disk("one")
+
+
+async def test_an_approval_is_given_for_the_task_by_mouse(tmp_path: Path) -> None:
+    again = ToolUse("edit_system_prompt", {"old": "third line", "new": "last line"})
+    async with program(
+        make_store(tmp_path), answer(EDIT), answer(again), answer(DONE), settings=ASK_ALL
+    ) as p:
+        await p.say("/task go")
+        await asked(p)
+        await p.pilot.pause()
+        await p.pilot.click(".ask--choices", offset=(12, 0))
+        await p.until(lambda: box(p).choices.picked == 1)
+        await p.pilot.click(".ask--choices", offset=(12, 0))
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert "last line" in p.on_disk("one"), "the second call of the tool is not asked for"
+
+
+async def test_a_no_with_its_reason_reaches_the_model(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(EDIT), answer(DONE), settings=ASK_ALL) as p:
+        await p.say("/task go")
+        await asked(p)
+        await p.say("no, keep that line")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert "second line" in p.on_disk("one")
+        assert any("the owner said no: keep that line" in text for text in texts(p))
+
+
+async def test_what_answers_neither_yes_nor_no_comes_back(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(EDIT), settings=ASK_ALL) as p:
+        await p.say("/task go")
+        await asked(p)
+        await p.say("perhaps later")
+        await p.until(lambda: p.main.chat_bar.draft == "perhaps later")
+        assert p.main.conversing.question is not None and any("Answer once" in text for text in p.messages)
+
+
+@pytest.mark.parametrize("keys", [["1", "enter"], ["down", "enter"], ["o", "k", "enter"], ["enter"]])
+async def test_keys_pressed_before_it_was_seen_answer_nothing(tmp_path: Path, keys: list[str]) -> None:
+    async with program(make_store(tmp_path), answer(EDIT), settings=ASK_ALL) as p:
+        await p.say("/task go")
+        await asked(p, seen=False)
+        await p.press(*keys)
+        await p.pilot.pause()
+        assert p.main.conversing.question is not None and "second line" in p.on_disk("one")
+
+
+async def test_a_draft_begun_before_it_came_is_no_answer_however_late_it_is_sent(tmp_path: Path) -> None:
+    gate = Gate()
+    model = GatedModel([[gate, *answer(EDIT)], answer(DONE)])
+    async with program(make_store(tmp_path), model=model, settings=ASK_ALL) as p:
+        await p.say("/task go")
+        await p.until(lambda: model.requests)
+        await p.write("ok")
+        gate.set()
+        await asked(p)
+        assert label(p) == "Send"
+        await p.press("enter")
+        await p.until(lambda: queued(p) == [("ok", False)])
+        assert p.main.conversing.question is not None and "second line" in p.on_disk("one")
+        await p.until(lambda: label(p) == "Reply")
+        await p.write("ok")
+        await p.press("enter")
+        await p.until(lambda: "better line" in p.on_disk("one"))
+
+
+# -- leaving and coming back ------------------------------------------------------------------------------
+
+
+async def test_badges_tell_working_waiting_done_and_failed(tmp_path: Path) -> None:
+    gates = [Gate(), Gate(), Gate()]
+    model = GatedModel(
+        [
+            [gates[0], *answer(ASK)],
+            [gates[1], *answer("Done.")],
+            [gates[2], *answer("Half", stop_reason="max_tokens")],
+        ]
+    )
+    files = {name: f'name = "{name}"\nsystem_prompt = "x"\n' for name in ("a", "b", "c", "d")}
+    async with program(make_store(tmp_path, files), model=model, settings=QUICK, persona_id="a") as p:
+        await p.say("/task ask")
+        await p.until(lambda: len(model.requests) == 1)
+        await p.open("b")
+        await p.until(lambda: p.main.conversing.talk is not None)
+        await p.say("talk")
+        await p.until(lambda: len(model.requests) == 2)
+        await p.open("c")
+        await p.until(lambda: p.main.conversing.talk is not None)
+        await p.say("/task long")
+        await p.until(lambda: len(model.requests) == 3)
+        await p.open("d")
+        assert [badge(p, key) for key in "abcd"] == ["●", "●", "●", ""]
+        for gate in gates:
+            gate.set()
+        await p.until(lambda: [badge(p, key) for key in "abcd"] == ["?", "✓", "!", ""])
+        await p.open("b")
+        await p.until(lambda: badge(p, "b") == "")
+
+
+async def test_coming_back_shows_everything_in_place(tmp_path: Path) -> None:
+    long = "\n\n".join(f"line {number}" for number in range(80))
+    gate = Gate()
+    model = GatedModel([answer(long), [gate, *answer(EDIT)], answer("Ready.")])
+    async with program(make_store(tmp_path), model=model) as p:
+        await p.run_to_end("tell me")
+        p.main.conversing.panel_event("show_output")
+        await p.pilot.pause()
+        await p.say("go on")
+        await p.until(lambda: len(model.requests) == 2)
+        p.main.conversing.view.page(-2)
+        await p.pilot.pause()
+        stood = p.main.conversing.view.where()
+        assert stood.top is not None
+        await p.open("two")
+        gate.set()
+        await p.until(lambda: badge(p, "one") == "✓")
+        await p.open("one")
+        await p.until(lambda: p.main.conversing.talk is not None)
+        await p.pilot.pause()
+        assert p.main.conversing.view.where() == stood
+        assert texts(p)[0] == "tell me" and texts(p)[-1] == "Ready."
+        assert len(set(texts(p))) == len(texts(p))
+
+
+async def test_a_question_is_there_again_after_the_program_was_left(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer(ASK), settings=QUICK) as p:
+        await p.say("/task go")
+        await asked(p)
+        p.main.action_leave()
+        await p.until(lambda: p.app.return_code == 0)
+    async with program(store, answer(DONE), settings=QUICK) as p:
+        question = await asked(p)
+        assert question.text == "Which [/] one?" and badge(p, "one") == "?"
+        assert texts(p)[0] == "go"
+        await p.press("1", "enter")
+        await p.until(lambda: task(p) is not None and task(p).status == "completed")
+        await over(p)
+        assert "the first" in next(text for text in texts(p) if text.startswith("ask_user"))
+        assert [text for text in texts(p) if text == "go"] == ["go"]
+
+
+async def test_an_approval_found_in_a_home_asks_for_trust_first(tmp_path: Path) -> None:
+    from personas import trust
+
+    store = make_store(tmp_path)
+    async with program(store, answer(EDIT), settings=ASK_ALL) as p:
+        await p.say("/task go")
+        await asked(p)
+        p.main.action_leave()
+        await p.until(lambda: p.app.return_code == 0)
+    trust.distrust(store.home.root)
+    async with program(store, answer(DONE), settings=ASK_ALL) as p:
+        await asked(p)
+        await p.press("1", "enter")
+        await p.dialog(Confirm)
+        await p.press("n")
+        await p.until(lambda: p.app.screen is p.main)
+        assert p.main.conversing.question is not None and "second line" in p.on_disk("one")
+        await p.press("enter")
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: "better line" in p.on_disk("one"))
+
+
+async def test_a_task_of_another_persona_found_waiting_shows_in_the_list(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer(ASK), settings=QUICK, persona_id="two") as p:
+        await p.say("/task go")
+        await asked(p)
+        p.main.action_leave()
+        await p.until(lambda: p.app.return_code == 0)
+    async with program(store, settings=QUICK, persona_id="one") as p:
+        await p.until(lambda: badge(p, "two") == "?")
+        assert p.main.conversing.question is None
+
+
+async def test_quitting_can_wait_for_the_agent(tmp_path: Path) -> None:
+    gate = Gate()
+    model = GatedModel([[gate, *answer("Ready.")]])
+    async with program(make_store(tmp_path), model=model) as p:
+        await p.say("go")
+        await p.until(lambda: model.requests)
+        p.main.action_leave()
+        await p.dialog(Leaving)
+        await p.press("w")
+        await p.until(lambda: p.app.screen is p.main)
+        assert p.app.return_code is None
+        gate.set()
+        await p.until(lambda: p.app.return_code == 0)
+
+
+async def test_typing_goes_on_in_the_prompt_while_something_is_asked(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(ASK), settings=QUICK) as p:
+        await p.say("/task go")
+        await asked(p)
+        p.main.action_go("prompt")
+        await p.press("1")
+        assert isinstance(p.main.focused, TextEditor) and box(p).choices.picked is None

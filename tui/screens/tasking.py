@@ -1,0 +1,252 @@
+"""Tasks on the main screen: questions and approvals, what is queued, going on with a task, its activity line."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from personas.errors import InvalidValue, PersonaError
+from tui.activity import activity_line
+from tui.panel import PanelState
+from tui.screens.panel_watch import PanelWatch
+from tui.widgets.queued_lines import Queued
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from agent.task import Question
+    from tui.editing import Editing
+    from tui.talking import Talk, Talks
+    from tui.widgets.chat_bar import ChatBar
+
+BEAT, CALM_BEAT = 0.5, 1.0
+"""Seconds between two looks at the activity line."""
+
+
+class Tasking(PanelWatch):
+    """The tasks about the open persona, as far as the person has to do with them."""
+
+    _editing: Editing | None = None
+    _talks: Talks | None = None
+    _talk: Talk | None = None
+    _asked: str | None = None
+    _beat: Timer | None = None
+    task_mode = False
+    """Whether what is sent begins a task that goes on until the work is done."""
+
+    @property
+    def _bar(self) -> ChatBar:
+        return self._screen.chat_bar
+
+    @property
+    def question(self) -> Question | None:
+        """What the open persona's task waits for."""
+        return self._talk.question if self._talk is not None else None
+
+    async def _flush(self) -> None:
+        """Save what is typed: the agent works on what the person sees."""
+        if self._editing is not None:
+            await self._editing.flush()
+
+    # -- questions and approvals ------------------------------------------------------------------------
+
+    def _show_question(self, *, mine: bool = False) -> None:
+        """Bring panel and chat bar in line with what is asked; `mine`: the draft was begun for it."""
+        question = self.question
+        key = question.id if question is not None else None
+        if key != self._asked and self._widget is not None:
+            if self._asked is not None:
+                self._panel.ask_closed(self._asked)
+            self._asked = key
+            self._widget.ask(question)
+            if key is not None:
+                self._panel.ask_opened(key)
+        if question is not None:
+            self._bar.set_mode(
+                "asking", question.text, asked=question.id, options=bool(question.options), mine=mine
+            )
+        else:
+            running = self._talk is not None and self._talk.running
+            self._bar.set_mode("running" if running else "idle")
+
+    def pick(self, key: str) -> None:
+        """A key of the empty chat bar, for the options."""
+        if self._widget is not None:
+            self._widget.box.press(key)
+
+    def scroll_question(self, pages: int) -> bool:
+        """Scroll the question, if it is longer than its room; return whether it was."""
+        return self.question is not None and self._widget is not None and self._widget.box.scroll_text(pages)
+
+    @property
+    def may_answer(self) -> bool:
+        """Whether the question has been on the screen long enough for what is sent to be its answer."""
+        return self.question is not None and self._widget is not None and self._widget.box.ready
+
+    async def answer(self, question_id: str, text: str) -> None:
+        """Answer the question; an answer that is not taken comes back into the draft."""
+        talk, talks, question = self._talk, self._talks, self.question
+        if talk is None or talks is None or question is None or question.id != question_id:
+            self._put_back(talk, text if question is None or text not in question.options else "")
+            self._screen.tell("That question is not open any more.")
+            return
+        from agent.approval import NotTrusted
+
+        typed = "" if text in question.options else text
+        try:
+            await self._flush()
+            try:
+                await talks.answer(talk, text, question_id)
+            except NotTrusted:
+                if not await self._trust():
+                    self._put_back(talk, typed)
+                    return
+                await talks.answer(talk, text, question_id)
+        except PersonaError as error:
+            self._put_back(talk, typed)
+            self._screen.tell(str(error), error=not isinstance(error, InvalidValue))
+            await talks.look(talk)
+        self.sync()
+
+    def _put_back(self, talk: Talk | None, text: str) -> None:
+        if text and talk is self._talk:
+            self._bar.put_back(text)
+
+    async def _trust(self) -> bool:
+        """Ask whether what was found in this home counts; remember a yes."""
+        from personas import trust
+        from tui.screens.confirm import Confirm
+
+        assert self._talk is not None and self._talk.chat is not None
+        root = self._talk.chat.store.home.root
+        asked = Confirm(
+            "Trust this folder?",
+            f"{root}\n\nThe task that asks was found there and not begun in this program. Say yes only if the folder "
+            "is yours or you know where it comes from. You will not be asked again.",
+            deed="Trust it",
+            keep="Not now",
+            danger=True,
+        )
+        if not await self._screen.ask(asked):
+            return False
+        await asyncio.to_thread(trust.trust, root)
+        return True
+
+    # -- going on, and giving up ------------------------------------------------------------------------
+
+    async def resume(self, text: str = "") -> None:
+        """Go on with the task that a limit stopped or that was interrupted."""
+        talk, talks = self._talk, self._talks
+        if talk is None or talks is None:
+            return
+        if talk.running or talk.task is None or not talk.task.can_continue:
+            self._put_back(talk, text)
+            self._screen.tell("There is no task to continue.")
+            return
+        self._panel.user_sent()
+        self.view.follow()
+        await self._flush()
+        talks.resume(talk, text)
+        self.sync()
+
+    def stop(self) -> None:
+        """Stop the task about the open persona, at once; one that does not run here is closed after asking."""
+        talk = self._talk
+        if talk is None or self._talks is None:
+            return
+        if talk.running:
+            self._talks.stop(talk)
+            self.sync()
+        elif talk.task is not None and not talk.task.is_over:
+            self._screen.start(self._give_up(talk))
+
+    async def _give_up(self, talk: Talk) -> None:
+        from tui.screens.confirm import Confirm
+
+        asked = Confirm(
+            "Give this task up?", "What it did stays and can be undone.", deed="Give up", keep="Keep it"
+        )
+        if self._talks is None or not await self._screen.ask(asked):
+            return
+        await self._talks.give_up(talk)
+        if talk is self._talk:
+            self.show_talk(talk)
+            self.sync()
+
+    def show_talk(self, talk: Talk) -> None:
+        """Show the turns of a conversation."""
+        raise NotImplementedError
+
+    def toggle_task_mode(self) -> None:
+        """Let messages begin tasks, or plain runs again."""
+        self.task_mode = not self.task_mode
+        self._screen.tell(
+            "Task mode: the agent works until the job is done." if self.task_mode else "Task mode is off."
+        )
+        self.sync()
+
+    def _hint(self, usual: str) -> str:
+        """Return what the empty chat bar says."""
+        task = self._talk.task if self._talk is not None else None
+        if task is not None and task.can_continue and not (self._talk and self._talk.running):
+            why = "was interrupted" if task.status == "interrupted" else "stopped at a limit"
+            return f"The task {why}. /continue goes on with it."
+        return "Give it a task; it works until it is done…" if self.task_mode else usual
+
+    # -- what is queued ---------------------------------------------------------------------------------
+
+    def _show_queued(self) -> None:
+        queued = self._talk.queued if self._talk is not None else []
+        self._bar.set_queued([Queued(turn.id, turn.content, later) for turn, later in queued])
+
+    def follow_up(self, text: str) -> None:
+        """Queue a message for when the run is over."""
+        talk = self._talk
+        if talk is not None and talk.chat is not None and talk.running:
+            talk.chat.follow_up(text)
+            self.sync()
+        else:
+            self._bar.put_back(text)
+
+    def take_back(self, key: str, *, edit: bool) -> None:
+        """Take a queued message back: into the draft to be edited, or for good."""
+        chat = self._talk.chat if self._talk is not None else None
+        turn = chat.withdraw(key) if chat is not None else None
+        if turn is None:
+            self._screen.tell("It was delivered already.")
+        elif edit:
+            self._bar.put_back(turn.content)
+        self.sync()
+
+    # -- the activity line ------------------------------------------------------------------------------
+
+    def _show_activity(self) -> None:
+        """Say what goes on: in the panel's title, or above the chat bar while the panel is hidden."""
+        if self._widget is None:
+            return
+        talk = self._talk
+        text = ""
+        if talk is not None and talk.running:
+            now = time.monotonic()
+            text = activity_line(talk.activity, talk.task, now - talk.started, now)
+        hidden = self._panel.state is PanelState.HIDDEN
+        self._widget.set_title(f"Agent · {text}" if text and not hidden else "Agent")
+        if hidden:
+            self._bar.set_trace(text or self.trace_text())
+        else:
+            self._bar.set_trace("")
+
+    def trace_text(self) -> str:
+        """Return what the agent did last."""
+        raise NotImplementedError
+
+    def _keep_time(self) -> None:
+        """Look at the activity line twice a second while something runs, once where it should be calm."""
+        running = self._talk is not None and self._talk.running and self.question is None
+        if running and self._beat is None:
+            seconds = CALM_BEAT if self._screen.program.capabilities.calm else BEAT
+            self._beat = self._screen.set_interval(seconds, self._show_activity)
+        elif not running and self._beat is not None:
+            self._beat.stop()
+            self._beat = None

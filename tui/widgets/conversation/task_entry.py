@@ -1,0 +1,102 @@
+"""The marks of a task in the conversation: where a step begins, and how it ended with all that it changed. Pure."""
+
+from __future__ import annotations
+
+from agent.turns import CustomTurn, Turn
+from tui.sanitise import clip, one_line, sanitise
+from tui.widgets.conversation.entry import INDENT, Entry
+from tui.widgets.conversation.lines import (
+    ADDED,
+    BOLD,
+    DIM,
+    ERROR,
+    REMOVED,
+    TOOL,
+    UNICODE,
+    Glyphs,
+    Line,
+    Run,
+    run_cells,
+)
+from tui.widgets.conversation.parts import Part, fixed_part, plain_parts
+from tui.widgets.conversation.tool_entry import _diff_parts as diff_parts
+
+LONGEST = 200_000
+"""Characters of a diff that are shown."""
+
+
+class _Mark(Entry):
+    def __init__(self, turn: CustomTurn, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(turn.id, glyphs)
+        self._turn = turn
+
+    @property
+    def turn(self) -> Turn:
+        return self._turn
+
+    def _field(self, name: str) -> str:
+        value = self._turn.fields.get(name)
+        return value if isinstance(value, str) else ""
+
+
+class StepEntry(_Mark):
+    """Where a step of a task begins: one dim line."""
+
+    def make_parts(self) -> list[Part]:
+        return [fixed_part(self._line)]
+
+    def text(self) -> str:
+        return sanitise(self._field("text"))
+
+    def _line(self, width: int) -> list[Line]:
+        words = one_line(self._field("text"), width)
+        rule = self.glyphs.rule
+        left = f"{rule}{rule} {words} "
+        return [Line([(clip(left + rule * max(0, min(width, 40) - len(left)), width), DIM)])]
+
+
+class EndingEntry(_Mark):
+    """How a task ended: steps, time, cost, its summary, and when open the diff of everything it changed."""
+
+    @property
+    def foldable(self) -> bool:  # type: ignore[override]
+        """Whether there is a diff to open."""
+        return bool(self._field("diff"))
+
+    def weight(self) -> tuple[int, int]:
+        summary = self._field("summary")
+        return len(summary), summary.count("\n") + bool(summary)
+
+    def text(self) -> str:
+        texts = [self._field(name) for name in ("text", "summary", "diff")]
+        return sanitise("\n".join(text for text in texts if text))
+
+    def make_parts(self) -> list[Part]:
+        parts = [fixed_part(self._head)]
+        if summary := self._field("summary"):
+            parts += plain_parts(sanitise(summary), 0, INDENT, INDENT)
+        if self.opened:
+            diff = self._field("diff")
+            parts += diff_parts(sanitise(diff[:LONGEST]))
+            if len(diff) > LONGEST:
+                parts += plain_parts(
+                    "(the rest is not shown; persona diff has all of it)", DIM, INDENT, INDENT
+                )
+        return parts
+
+    def _head(self, width: int) -> list[Line]:
+        glyphs = self.glyphs
+        done = self._field("status") == "completed"
+        sign = (glyphs.opened if self.opened else glyphs.closed) if self.foldable else glyphs.point
+        mark = glyphs.done if done else glyphs.failed
+        left: list[Run] = [(f"{sign} ", DIM), (f"{mark} ", TOOL | BOLD if done else ERROR)]
+        right = self._counts()
+        room = max(4, width - run_cells(left) - run_cells(right))
+        text = one_line(self._field("text"), room, sign=glyphs.dots)
+        return [Line([*left, (text, BOLD if done else ERROR), *right])]
+
+    def _counts(self) -> list[Run]:
+        added, removed = self._turn.fields.get("added"), self._turn.fields.get("removed")
+        if not isinstance(added, int) or not isinstance(removed, int) or not self.foldable:
+            return []
+        return [("  ", 0), (f"+{added}", ADDED), (" ", 0), (f"{self.glyphs.minus}{removed}", REMOVED)]

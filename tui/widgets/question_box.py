@@ -1,0 +1,236 @@
+"""What a task waits for: the question or the call with its exact diff, and the answers to choose from.
+
+It takes no focus: keys come from the empty chat bar by `press`. A key or click counts only once the box has been
+seen for a moment, so that what was typed before it appeared never answers it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.sanitise import one_line
+from tui.screens.diff import LONGEST, coloured
+from tui.widgets.conversation.lines import wrap_rows
+from tui.widgets.inks import ink
+from tui.widgets.literal import LiteralLabel, LiteralStatic
+
+if TYPE_CHECKING:
+    from agent.task import Question
+
+GRACE = 0.5
+"""Seconds after its appearance in which the box takes no answer."""
+ROWS_OF_OPTION = 3
+APPROVAL_WORDS = {"once": "once", "task": "this task", "always": "always", "no": "no"}
+"""How the answers to an approval are named."""
+
+
+class Choices(Widget, can_focus=False):
+    """Numbered options, in one row where all fit, one below the other else."""
+
+    picked: reactive[int | None] = reactive(None)
+
+    @dataclass
+    class Pressed(Message):
+        """An option was clicked."""
+
+        place: int
+
+    def __init__(self, *, cursor: str = "›", **options: Any) -> None:
+        super().__init__(**options)
+        self._options: Sequence[str] = ()
+        self._cursor = cursor
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._options)
+
+    def show(self, options: Sequence[str]) -> None:
+        """Show these, none of them picked."""
+        self._options = options
+        self.picked = None
+        self.display = bool(options)
+        self.refresh(layout=True)
+
+    def _rows(self, width: int) -> list[list[tuple[int, str]]]:
+        """Return what stands in each row: the place of an option and its text."""
+        labels = [f"{place} {one_line(text, 1_000)}" for place, text in enumerate(self._options, 1)]
+        if sum(cell_len(text) + 4 for text in labels) <= width:
+            return [[(place, f"{text}  ") for place, text in enumerate(labels)]]
+        rows: list[list[tuple[int, str]]] = []
+        for place, text in enumerate(labels):
+            lines = [line for _, _, line in wrap_rows(text, max(8, width - 4))]
+            if len(lines) > ROWS_OF_OPTION:
+                lines = [*lines[: ROWS_OF_OPTION - 1], one_line(f"{lines[ROWS_OF_OPTION - 1]} …", width - 4)]
+            rows += [[(place, line if number == 0 else f"  {line}")] for number, line in enumerate(lines)]
+        return rows
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the rows the options take."""
+        return max(1, len(self._rows(width)))
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        base = self.rich_style
+        rows = self._rows(width)
+        if y >= len(rows):
+            return Strip.blank(width, base)
+        chosen = base + ink(self, "background", "accent", bold=True)
+        segments = []
+        for place, text in rows[y]:
+            style = chosen if place == self.picked else base
+            mark = self._cursor if place == self.picked else " "
+            segments += [Segment(f"{mark} {text}", style)]
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        x = 0
+        rows = self._rows(self.size.width)
+        for place, text in rows[event.y] if 0 <= event.y < len(rows) else []:
+            x += cell_len(text) + 2
+            if event.x < x or len(rows) > 1:
+                self.post_message(self.Pressed(place))
+                return
+
+
+class QuestionBox(Vertical, can_focus=False):
+    """A question, or a call to agree to, at the end of the agent's panel.
+
+    Args:
+        clock: monotonic seconds.
+        cursor: the sign before the option that is picked.
+    """
+
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+
+    @dataclass
+    class Answered(Message):
+        """An option was chosen: the answer to the question with this id."""
+
+        question_id: str
+        text: str
+
+    def __init__(
+        self, *, clock: Callable[[], float] = time.monotonic, cursor: str = "›", **options: Any
+    ) -> None:
+        super().__init__(**options)
+        self._clock = clock
+        self._cursor = cursor
+        self.question: Question | None = None
+        self._appeared: float | None = None
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="ask--body", can_focus=False):
+            yield LiteralStatic("", classes="ask--text")
+            yield LiteralStatic("", classes="ask--diff")
+        yield Choices(cursor=self._cursor, classes="ask--choices")
+        yield LiteralLabel("", classes="ask--hint")
+
+    @property
+    def choices(self) -> Choices:
+        """The options."""
+        return self.query_one(Choices)
+
+    @property
+    def body(self) -> VerticalScroll:
+        """The question and what it is about."""
+        return self.query_one(VerticalScroll)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the person has had the time to see it: a key now is meant for it."""
+        return self._appeared is not None and self._clock() - self._appeared >= GRACE
+
+    def ask(self, question: Question | None) -> None:
+        """Show a question; None takes it away."""
+        self.question = question
+        self._appeared = None
+        self.display = question is not None
+        if question is None:
+            return
+        approval = question.approval
+        diff = approval.diff if approval is not None else ""
+        text = question.text
+        if approval is not None and approval.note:
+            text = f"{text}\n{approval.note}"
+        self.query_one(".ask--text", LiteralStatic).update(text)
+        shown = self.query_one(".ask--diff", LiteralStatic)
+        shown.display = bool(diff)
+        if diff:
+            shown.update(coloured(diff[:LONGEST]))
+            if len(diff) > LONGEST:
+                self.query_one(".ask--text", LiteralStatic).update(
+                    f"{text}\nOnly the first {LONGEST:,} of {len(diff):,} characters of the change are shown."
+                )
+        options = question.options
+        self.choices.show([APPROVAL_WORDS.get(one, one) for one in options] if approval else options)
+        how = "↑ ↓ or a digit, then Enter" if options else "Write your answer"
+        more = " · or write: no, and why" if approval else " · or write your own" if options else ""
+        self.query_one(".ask--hint", LiteralLabel).update(f"{how}{more} · Esc stops the task")
+        self.body.scroll_home(animate=False)
+        self.call_after_refresh(self._seen, question.id)
+
+    def _seen(self, question_id: str) -> None:
+        if self.question is not None and self.question.id == question_id and self._appeared is None:
+            self._appeared = self._clock()
+
+    def fit(self, rows: int) -> None:
+        """Take at most so many rows."""
+        taken = (
+            self.choices._rows(max(8, self.size.width - 2)) if self.question and self.question.options else []
+        )
+        self.body.styles.max_height = max(2, rows - len(taken) - 2)
+
+    def scroll_text(self, pages: int) -> bool:
+        """Scroll a question that is longer than its room; return whether there is something to scroll."""
+        if self.question is None or self.body.max_scroll_y <= 0:
+            return False
+        self.body.scroll_relative(y=pages * max(1, self.body.size.height - 1), animate=False)
+        return True
+
+    def press(self, key: str) -> None:
+        """Take a key of the empty chat bar: `up`, `down`, a number, `enter`."""
+        choices = self.choices
+        if self.question is None or not choices.count or not self.ready:
+            return
+        picked, last = choices.picked, choices.count - 1
+        if key == "enter":
+            self._choose()
+        elif key == "down":
+            choices.picked = 0 if picked is None else min(last, picked + 1)
+        elif key == "up":
+            choices.picked = last if picked is None else max(0, picked - 1)
+        elif key.isdigit() and 1 <= int(key) <= choices.count:
+            choices.picked = int(key) - 1
+
+    def _choose(self) -> None:
+        question, place = self.question, self.choices.picked
+        if question is not None and place is not None and self.ready:
+            self.post_message(self.Answered(question.id, question.options[place]))
+
+    @on(Choices.Pressed)
+    def _pressed(self, event: Choices.Pressed) -> None:
+        """A click picks; one on what is picked answers."""
+        event.stop()
+        if not self.ready:
+            return
+        if self.choices.picked == event.place:
+            self._choose()
+        else:
+            self.choices.picked = event.place
