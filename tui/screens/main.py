@@ -333,7 +333,7 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
 
 def _load_panel(terminal: Capabilities) -> AgentPanel:
     """Make the agent's panel for a terminal. Its modules, and those of tasks, are loaded here, after the first paint."""
-    import agent.task_runner
+    import agent.task_runner  # noqa: F401 - it takes a while, and is wanted in a moment
     from tui.widgets.agent_panel import AgentPanel
     from tui.widgets.conversation import Glyphs
 
