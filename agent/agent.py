@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from agent.config import (
     AgentContext,
@@ -188,11 +189,14 @@ class Agent:
 
         Raises:
             AgentBusy: a run is active.
+            TypeError: what is said is neither text nor turns.
         """
         self._refuse_while_busy("A message cannot be sent")
         if isinstance(said, str):
             return await self._run([UserTurn(content=said)], poll_first=True)
-        prompts: list[Turn] = [*said] if isinstance(said, Sequence) else [said]
+        prompts: list[Turn] = [*said] if isinstance(said, list | tuple) else [said]  # type: ignore[list-item]
+        for prompt in prompts:
+            _refuse_wrong_type(prompt, Turn)
         return await self._run(prompts, poll_first=True)
 
     async def continue_(self) -> AgentEnd:
@@ -244,11 +248,19 @@ class Agent:
     # Queues
 
     def steer(self, said: str | UserTurn) -> UserTurn:
-        """Queue a message for the working agent: delivered after the tool that runs, or with the next step."""
+        """Queue a message for the working agent: delivered after the tool that runs, or with the next step.
+
+        Raises:
+            TypeError: it is neither text nor a user turn.
+        """
         return self._enqueue(self._steering, said)
 
     def follow_up(self, said: str | UserTurn) -> UserTurn:
-        """Queue a message for when the agent would otherwise be idle."""
+        """Queue a message for when the agent would otherwise be idle.
+
+        Raises:
+            TypeError: it is neither text nor a user turn.
+        """
         return self._enqueue(self._follow_up, said)
 
     @property
@@ -300,6 +312,7 @@ class Agent:
     @staticmethod
     def _enqueue(queue: Queue, said: str | UserTurn) -> UserTurn:
         turn = UserTurn(content=said) if isinstance(said, str) else said
+        _refuse_wrong_type(turn, UserTurn)
         queue.turns.append(turn)
         return turn
 
@@ -383,3 +396,9 @@ class Agent:
         if isinstance(turn, AssistantTextTurn | ThinkingTurn):
             return replace(turn, content="".join(parts))
         return turn
+
+
+def _refuse_wrong_type(said: object, kind: Any) -> None:
+    """Raise TypeError where something else than a turn of this kind is said, or a user turn without text."""
+    if not isinstance(said, kind) or (isinstance(said, UserTurn) and not isinstance(said.content, str)):
+        raise TypeError(f"A text or a turn can be said, not {said!r:.60}.")

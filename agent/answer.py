@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,9 +34,14 @@ from agent.turns import (
     new_id,
 )
 
+log = logging.getLogger(__name__)
+
 CUT_BEFORE_INPUT = (
     "Not run: the call was cut before its input was complete. Send it again, shorter if it was long."
 )
+
+NO_STOP_REASON = "The answer broke off: the server ended it without a stop reason."
+_BLOCK_KINDS = ("text", "thinking", "tool_call")
 
 BlockTurn = AssistantTextTurn | ThinkingTurn | ToolCallTurn
 
@@ -73,6 +80,7 @@ class Answer:
         self._known_ids = known_ids
         self._blocks: dict[int, _Block] = {}  # those whose turn has not ended, in order of their start
         self._closed = False
+        self._unknown: list[object] = []  # kinds of blocks that were left out
 
     async def read(self, stream: AsyncIterator[BlockEvent]) -> None:
         """Take the events of one attempt until its end or the run's stop. Runs in a task of its own."""
@@ -85,47 +93,75 @@ class Answer:
                 self.last_at = now()
                 if type(event) is BlockDelta:
                     block = self._blocks.get(event.block)
-                    if block is not None and block.end is None and event.text:
-                        block.parts.append(event.text)
-                        await run.emit(TurnDelta, turn_id=block.turn.id, text=event.text)
+                    if block is not None and block.end is None and (text := event.text):
+                        if not isinstance(text, str):
+                            raise TypeError(f"BlockDelta.text is {type(text).__name__}, not text")
+                        block.parts.append(text)
+                        await run.emit(TurnDelta, turn_id=block.turn.id, text=text)
                 else:
                     await self._take(event)
                 if run.stopped is not None or self.complete or self.error is not None:
                     return
-        except Exception as error:  # noqa: BLE001 - a model must not raise; if it does, the run ends cleanly
-            self.error = failure("The model", error)
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            self._fail(error)
+        except BaseException as error:  # noqa: BLE001 - a model must not raise; if it does, the run ends cleanly
+            self._fail(error)
         finally:
-            close = getattr(stream, "aclose", None)
-            if close is not None:
-                await close()
+            await self._let_go(stream)
+
+    def _fail(self, error: BaseException) -> None:
+        self.complete = False
+        self.error = failure("The model", self._run.fault(error))
+
+    async def _let_go(self, stream: object) -> None:
+        """Close the stream; what that raises changes nothing about the answer."""
+        close = getattr(stream, "aclose", None)
+        if close is None:
+            return
+        try:
+            await close()
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the model's own clearing up
+            log.warning("a model's stream could not be closed: %s", self._run.fault(error))
 
     async def close(self) -> None:
         """End every open turn; what was cut is marked. Nothing the stream still says counts from now on."""
         self._closed = True
         if not self.complete and self.error is None and self._run.stopped is None:
-            message = "The answer broke off: the server ended it without a stop reason."
-            self.error = ModelError("incomplete", message, retryable=True)
+            self.error = ModelError("incomplete", NO_STOP_REASON, retryable=True)
         whole = self.complete and self.stop_reason not in ("max_tokens", "model_context_window_exceeded")
-        blocks = list(self._blocks.values())
-        self._blocks = {}
-        for block in blocks:
-            await self._end(block, interrupted=not whole and block is blocks[-1])
+        while self._blocks:
+            index, block = next(iter(self._blocks.items()))
+            await self._end(block, interrupted=not whole and len(self._blocks) == 1)
+            self._blocks.pop(index, None)
 
     async def _take(self, event: BlockEvent) -> None:
         if isinstance(event, BlockStart):
             await self._start(event)
         elif isinstance(event, BlockEnd):
+            _need_text(event, "input_json", "signature", "redacted")
             block = self._blocks.get(event.block)
             if block is not None and block.end is None:
                 block.end = event
         elif isinstance(event, Done):
-            self.complete, self.stop_reason, self.usage = True, event.stop_reason, event.usage
+            self.usage = _sound(event.usage)
+            if isinstance(event.stop_reason, str) and event.stop_reason.strip():
+                self.complete, self.stop_reason = True, event.stop_reason
+            else:
+                self.error = ModelError("incomplete", NO_STOP_REASON, retryable=True)
         elif isinstance(event, Failed):
-            self.error, self.usage = event.error, event.usage
+            self.usage = _sound(event.usage)
+            self.error = event.error
+            if not isinstance(self.error, ModelError):
+                self.error = ModelError("protocol", "The model failed without saying why.")
         elif isinstance(event, UsageSoFar):
-            self.usage = event.usage
+            self.usage = _sound(event.usage)
         elif isinstance(event, Notice):
-            await self._run.emit(ModelNotice, message=event.message)
+            await self._run.emit(ModelNotice, message=str(event.message))
         elif isinstance(event, Waiting):
             message = f"Waiting for the model, {event.seconds:.0f} s so far."
             await self._run.emit(ModelNotice, message=message, waiting=event.seconds)
@@ -136,8 +172,16 @@ class Answer:
         The last block's turn stays open until something follows it: only then is it known whether the
         answer went on or was cut there.
         """
-        while self._blocks and next(iter(self._blocks.values())).end is not None:
-            await self._end(self._blocks.pop(next(iter(self._blocks))), interrupted=False)
+        if event.kind not in _BLOCK_KINDS:
+            if event.kind not in self._unknown:
+                self._unknown.append(event.kind)
+                message = f"The model sent a block of an unknown kind ({event.kind}); it was left out."
+                await self._run.emit(ModelNotice, message=message)
+            return
+        _need_text(event, "tool_use_id", "tool_name")
+        while self._blocks and (first := next(iter(self._blocks.values()))).end is not None:
+            await self._end(first, interrupted=False)
+            self._blocks.pop(next(iter(self._blocks)))
         if event.block in self._blocks:
             return  # a second start of an open block says nothing new
         model = self._run.config.model
@@ -152,7 +196,11 @@ class Answer:
             )
         self._blocks[event.block] = _Block(turn)
         self.shown = True
-        await self._run.emit(TurnStart, turn=turn)
+        try:
+            await self._run.emit(TurnStart, turn=turn)
+        except Exception:
+            self._blocks.pop(event.block)  # nobody was told that it began
+            raise
 
     async def _end(self, block: _Block, *, interrupted: bool) -> None:
         turn, end = block.turn, block.end
@@ -174,8 +222,9 @@ class Answer:
             else:
                 value, fault = parse_input(end.input_json)
             turn = replace(turn, input=freeze(value), fault=fault)
-            self.calls.append(turn)
         await self._run.end_turn(turn)
+        if isinstance(turn, ToolCallTurn):
+            self.calls.append(turn)
 
     def _unique(self, wire_id: str) -> str:
         """The server's id, or one of ours when it is missing or was used before in this conversation."""
@@ -210,6 +259,29 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) != len(pairs):
         raise ValueError("the same key occurs twice in an object")
     return value
+
+
+def _need_text(event: BlockEvent, *names: str) -> None:
+    """Raise TypeError where a field of an event is no text."""
+    for name in names:
+        value = getattr(event, name)
+        if not isinstance(value, str):
+            raise TypeError(f"{type(event).__name__}.{name} is {type(value).__name__}, not text")
+
+
+def _sound(usage: object) -> Usage:
+    """The tokens a model reported; what cannot be added up counts as no report."""
+    if isinstance(usage, Usage) and all(
+        isinstance(count, int)
+        for count in (
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cache_creation_input_tokens,
+            usage.cache_read_input_tokens,
+        )
+    ):
+        return usage
+    return Usage()
 
 
 def failure(who: str, error: BaseException) -> ModelError:

@@ -38,6 +38,7 @@ class Asking:
         self._ids = {turn.tool_use_id for turn in self.turns if isinstance(turn, ToolCallTurn)}
         self._conversion: Conversion | None = None
         self._requested_at: float | None = None
+        self._answer: Answer | None = None
 
     def keep(self, turn: Turn) -> None:
         """Take up a finished turn."""
@@ -51,7 +52,7 @@ class Asking:
         failures = 0
         self.usage = Usage()
         while True:
-            answer = Answer(run, self._ids)
+            self._answer = answer = Answer(run, self._ids)
             if await self._is_time():
                 await self._attempt(answer)
             await answer.close()
@@ -69,6 +70,11 @@ class Asking:
                 answer.error = None
                 return answer
 
+    async def close(self) -> None:
+        """End the turns of an answer that is still open, with what came of them."""
+        if self._answer is not None:
+            await self._answer.close()
+
     async def _attempt(self, answer: Answer) -> None:
         """One attempt at the request."""
         run, config = self._run, self._config
@@ -83,8 +89,8 @@ class Asking:
             if run.stopped is None:
                 answer.error = ModelError("client", f"The request could not be prepared: {cut}.")
             return
-        except Exception as error:  # noqa: BLE001 - functions of the application
-            answer.error = failure("The request", error)
+        except BaseException as error:  # noqa: BLE001 - functions of the application
+            answer.error = failure("The request", run.fault(error))
             return
         silence = config.limits.max_silence
         if silence is None:

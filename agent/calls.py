@@ -194,8 +194,8 @@ class _Runner:
             return _error(
                 entry.cut or (NOT_RUN if self._run.stopped else f"Not run: the check failed, {cut}.")
             )
-        except Exception as error:  # noqa: BLE001 - a hook or a validator of the application
-            return _error(f"Not run: the check before the call failed ({describe(error)}).")
+        except BaseException as error:  # noqa: BLE001 - a hook or a validator of the application
+            return _error(f"Not run: the check before the call failed ({describe(self._run.fault(error))}).")
         return None
 
     async def execute(self, entry: _Call) -> ToolOutput:
@@ -215,16 +215,19 @@ class _Runner:
             if isinstance(value, Awaitable):
                 value = await value
             output = as_output(value, most)
-        except Exception as error:  # noqa: BLE001 - whatever a tool raises is its result
-            output = _error(describe(error))
+        except asyncio.CancelledError:
+            raise  # the task is cancelled, or the tool cancelled itself
+        except BaseException as error:  # noqa: BLE001 - whatever a tool raises is its result
+            output = _error(describe(run.fault(error)))
         hook = run.config.after_tool_call
         if hook is None:
             return output
         try:
-            answer = hook(self._hook_context(entry, output))
-            if isinstance(answer, Awaitable):
-                answer = await asyncio.wait_for(answer, run.config.limits.hook_timeout)
+            given = self._hook_context(entry, output)
+            answer = await run.call_aside(hook, given, within=run.config.limits.hook_timeout)
             return output if answer is None else as_output(answer, most)
+        except Cut as cut:
+            return _error(f"The call ran, but the check after it failed: {cut}.")
         except Exception as error:  # noqa: BLE001 - a hook of the application
             return _error(f"The call ran, but the check after it failed ({describe(error)}).")
 
@@ -261,8 +264,16 @@ class _Runner:
     async def _execute(self, ready: Sequence[_Call]) -> None:
         """Run calls side by side; end each as it finishes, and what may not start any more at once."""
         run = self._run
-        waiting = deque(ready)
         running: list[_Call] = []
+        try:
+            await self._run_side_by_side(deque(ready), running)
+        except BaseException:
+            # a fault of our own: nothing may go on once the run is over
+            await run.release([entry.task for entry in running if entry.task is not None])
+            raise
+
+    async def _run_side_by_side(self, waiting: deque[_Call], running: list[_Call]) -> None:
+        run = self._run
         width = max(1, run.config.limits.max_parallel_tools)
         while waiting or running:
             while waiting and (len(running) < width or self._why_not() or waiting[0].cut):

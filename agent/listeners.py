@@ -45,31 +45,42 @@ class Listeners:
     def tell(self, event: Event) -> Awaitable[None] | None:
         """Call the listeners; return what is left to await once one of them is async."""
         listeners = self._listeners
+        leaving: BaseException | None = None
         for index, listener in enumerate(listeners):
             try:
                 result = listener(event)
-            except Exception as error:  # noqa: BLE001 - a listener must not break the run
-                self._complain(listener, error)
+            except BaseException as error:  # noqa: BLE001 - a listener must not break the run
+                leaving = self._complain(listener, error) or leaving
                 continue
             if result is not None and inspect.isawaitable(result):
-                return self._go_on(event, result, listener, listeners[index + 1 :])
+                return self._go_on(event, result, listener, listeners[index + 1 :], leaving)
+        if leaving is not None:
+            raise leaving
         return None
 
     async def _go_on(
-        self, event: Event, pending: Awaitable[Any], listener: Listener, others: Sequence[Listener]
+        self,
+        event: Event,
+        pending: Awaitable[Any],
+        listener: Listener,
+        others: Sequence[Listener],
+        leaving: BaseException | None,
     ) -> None:
         """Await one listener, then call and await the others in order."""
-        await self._await(pending, listener)
+        leaving = await self._await(pending, listener) or leaving
         for other in others:
             try:
                 result = other(event)
-            except Exception as error:  # noqa: BLE001 - a listener must not break the run
-                self._complain(other, error)
+            except BaseException as error:  # noqa: BLE001 - a listener must not break the run
+                leaving = self._complain(other, error) or leaving
                 continue
             if result is not None and inspect.isawaitable(result):
-                await self._await(result, other)
+                leaving = await self._await(result, other) or leaving
+        if leaving is not None:
+            raise leaving
 
-    async def _await(self, pending: Awaitable[Any], listener: Listener) -> None:
+    async def _await(self, pending: Awaitable[Any], listener: Listener) -> BaseException | None:
+        """Await one listener; return what ends the program, if it raised that."""
         try:
             await pending
         except asyncio.CancelledError as error:
@@ -79,11 +90,15 @@ class Listeners:
                 task.uncancel()
             else:
                 self._complain(listener, error)
-        except Exception as error:  # noqa: BLE001 - a listener must not break the run
-            self._complain(listener, error)
+        except BaseException as error:  # noqa: BLE001 - a listener must not break the run
+            return self._complain(listener, error)
+        return None
 
-    def _complain(self, listener: Listener, error: BaseException) -> None:
-        """Report a listener's failure, once for each listener."""
+    def _complain(self, listener: Listener, error: BaseException) -> BaseException | None:
+        """Report a listener's failure, once for each listener; return it where it ends the program."""
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            return error
         if id(listener) not in self._complained:
             self._complained.add(id(listener))
             log.error("a listener failed; the run goes on: %r", listener, exc_info=error)
+        return None

@@ -12,6 +12,7 @@ import inspect
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from agent.answer import Answer, failure
 from agent.asking import Asking
@@ -118,9 +119,12 @@ async def run_loop(
 
     Raises:
         CancelledError: the task was cancelled from outside; everything was closed first.
+        KeyboardInterrupt, SystemExit: came up in code the run called; everything was closed first.
     """
     run = Run(config, sink)
     end = await _Loop(run, context).go(prompts, poll_first=poll_first)
+    if run.leaving is not None:
+        raise run.leaving
     if run.cancelled_outside:
         raise asyncio.CancelledError
     return end
@@ -163,10 +167,8 @@ class _Loop:
             await run.emit(AgentStart)
             try:
                 ending = await self._steps(pending, poll_first=poll_first)
-            except Exception as error:
-                # a fault of our own still ends the run for everyone
-                log.exception("the run broke")
-                ending = _Ending("failed", error=failure("The agent", error))
+            except BaseException as error:  # noqa: BLE001 - a fault of our own still ends the run for everyone
+                ending = await self._end_broken(error)
             if ending.notice is not None:
                 await run.say(ending.notice)
         finally:
@@ -175,10 +177,9 @@ class _Loop:
             config.interrupts.detach(run)
         undelivered = [turn for turn in pending if isinstance(turn, UserTurn)]
         try:
-            undelivered.extend(config.take_undelivered())
-        except Exception:
-            # a function of the application; the run still has to end for everyone
-            log.exception("what is still queued could not be taken back")
+            undelivered.extend(_as_turns(config.take_undelivered(), UserTurn))
+        except BaseException as error:
+            log.error("what is still queued could not be taken back", exc_info=run.fault(error))
         end = AgentEnd(
             **run.stamp(),
             turns=tuple(run.added),
@@ -193,13 +194,26 @@ class _Loop:
         await run.send(end)
         return end
 
+    async def _end_broken(self, error: BaseException) -> _Ending:
+        """Close everything after a fault in the middle of a step."""
+        run = self._run
+        fault = run.fault(error)
+        log.error("the run broke", exc_info=fault)
+        run.on_turn = lambda _turn: None
+        try:
+            await self._asking.close()
+        except Exception:  # the fault may be in the answer itself
+            log.exception("the answer could not be closed")
+        await run.unfinished.end_all(run, stop_reason=self._stop_reason, usage=self._asking.usage)
+        return self._stopped() or _Ending("failed", error=failure("The agent", fault))
+
     async def _steps(self, pending: list[Turn], *, poll_first: bool) -> _Ending:
         """Go step by step; `pending` always holds what opens the next step and was not said yet."""
         run, config = self._run, self._config
         try:
             if poll_first:
                 pending.extend(await self._ask_for(config.get_steering))
-        except Exception as error:  # noqa: BLE001 - tools and functions of the application
+        except Exception as error:  # noqa: BLE001 - functions of the application
             return await self._fail_first_step(pending, failure("The agent", error))
         while True:
             ending, more = await self._step(pending)
@@ -209,7 +223,7 @@ class _Loop:
                 if not more and not pending:
                     pending.extend(await self._ask_for(config.get_follow_up))
                     if not pending and config.when_idle is not None and run.stopped is None:
-                        pending.extend(config.when_idle())
+                        pending.extend(_as_turns(config.when_idle()))
                     if not pending:
                         return self._stopped() or _Ending("completed")
                 why = reached(config.limits, steps=run.step, usage=run.usage, model=config.model.name)
@@ -326,7 +340,7 @@ class _Loop:
         if poll is None or self._run.stopped is not None:
             return []
         try:
-            return list(await self._run.call(poll, within=self._config.limits.hook_timeout))
+            return _as_turns(await self._run.call(poll, within=self._config.limits.hook_timeout), UserTurn)
         except Cut:
             return []
 
@@ -346,11 +360,24 @@ _NEVER_RUN = {
 }
 
 
+def _as_turns(said: Any, kind: Any = Turn) -> list[Any]:
+    """What a function of the application gave, as the turns it must be.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    turns = list(said)
+    for turn in turns:
+        if not isinstance(turn, kind):
+            raise TypeError(f"turns are wanted, not {type(turn).__name__}")
+    return turns
+
+
 async def _poll(poll: Poll | None) -> list[UserTurn]:
     if poll is None:
         return []
     queued = poll()
-    return list(await queued if inspect.isawaitable(queued) else queued)
+    return _as_turns(await queued if inspect.isawaitable(queued) else queued, UserTurn)
 
 
 async def _iterate(

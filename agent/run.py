@@ -15,9 +15,10 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from agent.events import Event, Outcome, TurnEnd, TurnStart
+from agent.events import Event, Outcome, TurnDelta, TurnEnd, TurnStart
 from agent.models.base import Usage
 from agent.turns import NoticeTurn, Turn, new_id
+from agent.unfinished import Unfinished
 
 if TYPE_CHECKING:
     from agent.config import LoopConfig
@@ -31,6 +32,10 @@ _left_behind: set[asyncio.Future[Any]] = set()
 
 class Cut(Exception):
     """Foreign code was not waited for to its end; the message says why."""
+
+
+class Fault(Exception):
+    """Foreign code raised what is no ordinary exception; the message says what."""
 
 
 class Interrupts:
@@ -88,6 +93,9 @@ class Run:
         stop_notice: the notice that ends a run which was stopped, if whoever stopped it gave one.
         usage: tokens of all its requests so far.
         step: the number of the step it is in.
+        unfinished: what is open.
+        cancelled_outside: the run's own task was cancelled.
+        leaving: a `KeyboardInterrupt` or `SystemExit` that came up meanwhile, to be raised once all is closed.
     """
 
     def __init__(self, config: LoopConfig, sink: Sink) -> None:
@@ -98,7 +106,9 @@ class Run:
         self.stop_notice: NoticeTurn | None = None
         self.usage = Usage()
         self.step = 0
+        self.unfinished = Unfinished()
         self.cancelled_outside = False
+        self.leaving: BaseException | None = None
         self.open_calls: dict[str, Callable[[], None]] = {}
         self.on_turn: Callable[[Turn], None] = lambda _turn: None
         self._sink = sink
@@ -116,6 +126,8 @@ class Run:
         """Send one event and wait until everyone has seen it."""
         event = kind(run_id=self.id, seq=self._seq, at=self._now(), **fields)
         self._seq += 1
+        if kind is not TurnDelta:
+            self.unfinished.note(event)
         await self.send(event)
 
     def stamp(self) -> dict[str, Any]:
@@ -124,27 +136,40 @@ class Run:
         return {"run_id": self.id, "seq": self._seq - 1, "at": self._now()}
 
     async def send(self, event: Event) -> None:
-        """Hand a stamped event to everyone; see `emit`."""
+        """Hand a stamped event to everyone; see `emit`. What the sink raises does not end the run."""
         self._emitting = True
         try:
             pending = self._sink(event)
             if pending is not None:
                 await pending
+        except BaseException as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                self.cancelled_outside = True
+                self.stop("cancelled", "the program cancelled the run")
+            else:
+                log.error("what reads the events failed; the run goes on", exc_info=self.fault(error))
         finally:
             self._emitting = False
             if self.stopped is not None:
                 self.poke()
 
     async def say(self, turn: Turn) -> None:
-        """Add a whole turn to the conversation."""
+        """Add a whole turn to the conversation.
+
+        Raises:
+            TypeError: it is none.
+        """
+        if not isinstance(turn, Turn):
+            raise TypeError(f"{type(turn).__name__} is no turn")
         await self.emit(TurnStart, turn=turn)
         await self.end_turn(turn)
 
     async def end_turn(self, turn: Turn) -> None:
         """Add a turn whose start was already sent."""
+        await self.emit(TurnEnd, turn=turn)
         self.added.append(turn)
         self.on_turn(turn)
-        await self.emit(TurnEnd, turn=turn)
 
     # Stopping
 
@@ -154,6 +179,19 @@ class Run:
             self.stopped = (outcome, reason)
             self.stop_notice = notice
         self.poke()
+
+    def fault(self, error: BaseException) -> Exception:
+        """Return what foreign code raised as an ordinary exception.
+
+        `KeyboardInterrupt` and `SystemExit` stop the run as well; they are raised again at its end.
+        """
+        if isinstance(error, Exception):
+            return error
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            self.leaving = self.leaving or error
+            self.stop("cancelled", "the program is being left")
+        text = str(error)
+        return Fault(f"{type(error).__name__} was raised{': ' if text else ''}{text}")
 
     def cancel_call(self, call_id: str) -> bool:
         """Cancel one open tool call, by the id of its turn or its wire id."""
@@ -217,10 +255,9 @@ class Run:
             Cut: the run was stopped, `given_up` gave a reason, or `within` seconds went by.
             Exception: whatever the function raised.
         """
-        result = function(*args)
-        if not inspect.isawaitable(result):
-            return result
-        task = asyncio.ensure_future(result)
+        task = self.begin(function, *args)
+        if not isinstance(task, asyncio.Future):
+            return task[0]
         task.add_done_callback(self.poke)
         clock = self.config.clock
         late = _Flag(self.poke)
@@ -239,9 +276,61 @@ class Run:
         finally:
             if timer is not None:
                 timer.cancel()
-        if task.cancelled():
-            raise Cut("it cancelled itself")
-        return task.result()
+        return _result_of(task)
+
+    def begin(self, function: Callable[..., Any], *args: Any) -> asyncio.Future[Any] | tuple[Any]:
+        """Call a function given to us; return the task that awaits its result, or the result in a tuple.
+
+        Raises:
+            Exception: whatever the function raised, made an ordinary exception.
+        """
+        try:
+            result = function(*args)
+        except BaseException as error:
+            raise self.fault(error) from error
+        if not inspect.isawaitable(result):
+            return (result,)
+        task = self._loop.create_task(self._guard(result))
+        if inspect.iscoroutine(result):
+            task.add_done_callback(lambda _task: result.close())  # cancelled before it began, it was not awaited
+        return task
+
+    async def _guard(self, awaitable: Awaitable[Any]) -> Any:
+        """Await foreign code in a task of its own, such that it cannot take the event loop down."""
+        try:
+            return await awaitable
+        except (KeyboardInterrupt, SystemExit) as error:
+            raise self.fault(error) from error
+
+    async def call_aside(self, function: Callable[..., Any], *args: Any, within: float | None) -> Any:
+        """`call` for a task that is not the run's own, and ends by its own cancellation when the run stops.
+
+        Raises:
+            Cut: `within` seconds went by.
+            Exception: whatever the function raised.
+        """
+        task = self.begin(function, *args)
+        if not isinstance(task, asyncio.Future):
+            return task[0]
+        late: asyncio.Future[None] = self._loop.create_future()
+
+        def expire() -> None:
+            late.cancel()
+
+        timer = None if within is None else self.config.clock.call_later(within, expire)
+        try:
+            await asyncio.wait({task, late}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task}, timeout=self.config.grace)
+                raise Cut(f"it took longer than {within:g} s")
+        finally:
+            if timer is not None:
+                timer.cancel()
+            if not task.done():
+                task.cancel()
+                leave_behind(task)
+        return _result_of(task)
 
     async def watch(self, task: asyncio.Task[None], due: Callable[[], float] | None = None) -> bool:
         """Wait for a task that sends events itself; stop it between two of them, never within one.
@@ -296,6 +385,20 @@ class Run:
                 _look_at(task)
             else:
                 leave_behind(task)
+
+
+def _result_of(task: asyncio.Future[Any]) -> Any:
+    """What foreign code in a task of its own returned.
+
+    Raises:
+        Exception: what it raised.
+    """
+    if task.cancelled():
+        raise Cut("it cancelled itself")
+    error = task.exception()
+    if error is not None and not isinstance(error, Exception):
+        raise Fault(f"{type(error).__name__} was raised") from error
+    return task.result()
 
 
 class _Flag:

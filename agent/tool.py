@@ -13,7 +13,6 @@ from pydantic import BaseModel
 
 from agent.turns import ToolCallTurn
 
-
 TASK_COMPLETE = "task_complete"
 """The tool with which the model ends its run."""
 CONTROL_TOOLS = frozenset({TASK_COMPLETE, "ask_user"})

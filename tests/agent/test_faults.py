@@ -1,0 +1,399 @@
+"""Code given to a run may raise or answer anything: the run still closes everything and says how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from agent import run as agent_run
+from agent.agent import Agent
+from agent.config import AgentContext, LoopConfig
+from agent.events import AgentEnd, Event, ModelNotice
+from agent.limits import Limits
+from agent.loop import agent_loop, run_loop
+from agent.models.base import (
+    BlockDelta,
+    BlockEnd,
+    BlockEvent,
+    BlockStart,
+    Done,
+    Failed,
+    Notice,
+    Request,
+    Usage,
+    Waiting,
+)
+from agent.models.retry import RetryPolicy
+from agent.models.scripted import Pause, Raise, ScriptedModel, ToolUse, answer
+from agent.tool import HookContext, NoInput, Tool, ToolContext, ToolOutput
+from agent.turns import AssistantTextTurn, ToolResultTurn, UserTurn
+from tests.agent.invariants import broken_invariants
+from tests.agent.virtual_time import LoopClock, run_virtually
+
+ODD = [asyncio.CancelledError, GeneratorExit, type("Odd", (BaseException,), {})]
+LEAVING = [KeyboardInterrupt, SystemExit]
+PLACES = [
+    "before_tool_call",
+    "after_tool_call",
+    "transform_context",
+    "convert_to_llm",
+    "get_api_key",
+    "listener",
+    "tool",
+    "stream",
+]
+
+
+@pytest.fixture(autouse=True)
+def quiet(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL + 1, logger="agent")
+
+
+async def look(_given: NoInput, _ctx: ToolContext) -> str:
+    return "nothing"
+
+
+LOOK = Tool("look", "d", "l", NoInput, look)
+
+
+def raising(error: type[BaseException], *, plain: bool, wait: bool) -> Callable[..., Any]:
+    """A function that raises when it is called, or when its result is awaited."""
+
+    def now(*_args: object) -> Any:
+        raise error
+
+    async def later(*_args: object) -> Any:
+        if wait:
+            await asyncio.sleep(1)
+        raise error
+
+    return now if plain else later
+
+
+class RaisingModel:
+    """A model whose `stream` raises."""
+
+    name, endpoint = "raising", "embedded"
+
+    def __init__(self, error: type[BaseException], *, plain: bool) -> None:
+        self._error, self._plain = error, plain
+
+    def stream(self, _request: Request) -> AsyncIterator[BlockEvent]:
+        if self._plain:
+            raise self._error
+        return ScriptedModel([[BlockStart(0, "text"), BlockDelta(0, "a"), Raise(self._error())]]).stream(
+            _request
+        )
+
+
+def broken_agent(
+    place: str, error: type[BaseException], *, plain: bool, wait: bool
+) -> tuple[Agent, list[Event]]:
+    function = raising(error, plain=plain, wait=wait)
+    model: Any = ScriptedModel([answer("hm", ToolUse("look"), ToolUse("look")), answer("done")])
+    tool = LOOK
+    options: dict[str, Any] = {}
+    if place == "stream":
+        model = RaisingModel(error, plain=plain)
+    elif place == "tool":
+        tool = Tool("look", "d", "l", NoInput, function)
+    elif place != "listener":
+        options[place] = function
+    agent = Agent(model=model, tools=[tool], clock=LoopClock(), **options)
+    agent.retry = RetryPolicy(retries=0)
+    events: list[Event] = []
+    agent.subscribe(events.append)
+    if place == "listener":
+        agent.subscribe(function)
+        agent.subscribe(events.append)
+    return agent, events
+
+
+@pytest.mark.parametrize("error", ODD)
+@pytest.mark.parametrize("place", PLACES)
+def test_an_exception_that_is_none_does_not_break_out(place: str, error: type[BaseException]) -> None:
+    for plain, wait in ((True, False), (False, False), (False, True)):
+        agent, events = broken_agent(place, error, plain=plain, wait=wait)
+        end = run_virtually(agent.prompt("Hello"))
+        seen = events[::2] if place == "listener" else events
+        assert broken_invariants(seen, agent.turns) == []
+        assert events[-1] is end
+        assert end.outcome in ("completed", "failed")
+        assert (end.outcome == "failed") == (
+            place in ("stream", "transform_context", "convert_to_llm", "get_api_key")
+        )
+
+
+@pytest.mark.parametrize("error", LEAVING)
+@pytest.mark.parametrize("place", PLACES)
+def test_leaving_the_program_closes_everything_first(place: str, error: type[BaseException]) -> None:
+    for plain, wait in ((True, False), (False, False), (False, True)):
+        agent, events = broken_agent(place, error, plain=plain, wait=wait)
+
+        async def lead(agent: Agent = agent) -> None:
+            await agent.prompt("Hello")
+
+        with pytest.raises(error):
+            asyncio.run(_virtually(lead))
+        seen = events[::2] if place == "listener" else events
+        assert broken_invariants(seen, agent.turns) == []
+        assert isinstance(seen[-1], AgentEnd)
+        assert seen[-1].outcome == "cancelled"
+
+
+async def _virtually(lead: Callable[[], Any]) -> None:
+    await lead()
+
+
+def test_a_run_that_is_really_cancelled_ends_as_cancelled() -> None:
+    async def scene() -> list[Event]:
+        events: list[Event] = []
+        config = LoopConfig(model=ScriptedModel([answer(Pause(5), "never")]), clock=LoopClock())
+        task = asyncio.ensure_future(
+            run_loop([UserTurn(content="Hi")], AgentContext(), config, events.append)
+        )
+        await asyncio.sleep(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return events
+
+    events = run_virtually(scene())
+    assert isinstance(events[-1], AgentEnd)
+    assert events[-1].outcome == "cancelled"
+
+
+def test_a_sink_that_raises_does_not_break_the_run() -> None:
+    seen: list[Event] = []
+
+    def sink(event: Event) -> None:
+        seen.append(event)
+        raise RuntimeError("deaf")
+
+    async def scene() -> AgentEnd:
+        config = LoopConfig(model=ScriptedModel([answer(ToolUse("look")), answer("ok")]), clock=LoopClock())
+        return await run_loop([UserTurn(content="Hi")], AgentContext(tools=[LOOK]), config, sink)
+
+    end = run_virtually(scene())
+    assert end.outcome == "completed"
+    assert broken_invariants(seen, end.turns) == []
+
+
+START = [BlockStart(0, "text"), BlockDelta(0, "a"), BlockEnd(0)]
+BAD_EVENTS: dict[str, tuple[list[Any], str]] = {
+    "no usage": ([*START, Done("end_turn", None)], "completed"),  # type: ignore[arg-type]
+    "usage without numbers": ([*START, Done("end_turn", Usage(None, None))], "completed"),  # type: ignore[arg-type]
+    "usage as a dict": ([*START, Done("end_turn", {"input_tokens": 1})], "completed"),  # type: ignore[arg-type]
+    "an empty stop reason": ([*START, Done("")], "failed"),
+    "a blank stop reason": ([*START, Done(" ")], "failed"),
+    "no stop reason": ([*START, Done(None)], "failed"),  # type: ignore[arg-type]
+    "no error": ([*START, Failed(None)], "failed"),  # type: ignore[arg-type]
+    "an id that is no text": (
+        [BlockStart(0, "tool_call", 5, "look"), BlockEnd(0), Done("tool_use")],
+        "failed",
+    ),  # type: ignore[arg-type]
+    "an id that is a list": (
+        [BlockStart(0, "tool_call", [], "look"), BlockEnd(0), Done("tool_use")],
+        "failed",
+    ),  # type: ignore[arg-type]
+    "a name that is no text": ([BlockStart(0, "tool_call", "c", None), Done("tool_use")], "failed"),  # type: ignore[arg-type]
+    "input that is no text": (
+        [BlockStart(0, "tool_call", "c", "look"), BlockEnd(0, {}), Done("x")],
+        "failed",
+    ),  # type: ignore[arg-type]
+    "a signature that is no text": (
+        [BlockStart(0, "thinking"), BlockEnd(0, signature=1), Done("x")],
+        "failed",
+    ),  # type: ignore[arg-type]
+    "a delta that is no text": ([BlockStart(0, "text"), BlockDelta(0, 7), Done("x")], "failed"),  # type: ignore[arg-type]
+    "a number that is a list": ([BlockStart([], "text"), Done("x")], "failed"),  # type: ignore[arg-type]
+    "silence that is no number": ([Waiting("long"), Done("x")], "failed"),  # type: ignore[arg-type]
+    "a notice that is no text": ([Notice(None), *START, Done("x")], "completed"),  # type: ignore[arg-type]
+    "nothing at all": ([None, *START, Done("x")], "completed"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_EVENTS)
+def test_bad_values_from_a_model_leave_nothing_open(name: str) -> None:
+    script, outcome = BAD_EVENTS[name]
+    agent = Agent(model=ScriptedModel([script, answer("again")]), tools=[LOOK], clock=LoopClock())
+    agent.retry = RetryPolicy(retries=0)
+    events: list[Event] = []
+    agent.subscribe(events.append)
+    end = run_virtually(agent.prompt("Hello"))
+    assert end.outcome == outcome
+    assert broken_invariants(events, agent.turns) == []
+
+
+@pytest.mark.parametrize("reason", ["", None])
+def test_calls_of_an_answer_without_a_stop_reason_do_not_run(reason: Any) -> None:
+    ran = []
+
+    async def act(_given: NoInput, _ctx: ToolContext) -> str:
+        ran.append(1)
+        return "done"
+
+    script = [BlockStart(0, "tool_call", "c", "act"), BlockEnd(0, "{}"), Done(reason)]
+    agent = Agent(
+        model=ScriptedModel([script]), tools=[Tool("act", "d", "l", NoInput, act)], clock=LoopClock()
+    )
+    end = run_virtually(agent.prompt("Hello"))
+    assert (end.outcome, ran) == ("failed", [])
+    assert end.error is not None
+    assert end.error.kind == "incomplete"
+
+
+def test_a_block_of_an_unknown_kind_is_left_out_with_one_notice() -> None:
+    odd: list[Any] = [
+        BlockStart(0, "image", "c", "look"),  # type: ignore[arg-type]
+        BlockDelta(0, "x"),
+        BlockEnd(0, "{}"),
+        BlockStart(1, "image"),  # type: ignore[arg-type]
+        BlockStart(2, "text"),
+        BlockDelta(2, "a picture"),
+        BlockEnd(2),
+        Done("end_turn"),
+    ]
+    agent = Agent(model=ScriptedModel([odd]), tools=[LOOK], clock=LoopClock())
+    events: list[Event] = []
+    agent.subscribe(events.append)
+    end = run_virtually(agent.prompt("Hello"))
+    assert [turn.type for turn in end.turns] == ["user", "assistant_text"]
+    assert [event.message for event in events if isinstance(event, ModelNotice)] == [
+        "The model sent a block of an unknown kind (image); it was left out."
+    ]
+
+
+@pytest.mark.parametrize("said", [None, 5, b"x", [5], ["x"], {"type": "user"}, UserTurn(content=5)])  # type: ignore[arg-type]
+def test_what_is_no_turn_is_refused_at_the_call(said: Any) -> None:
+    async def scene() -> None:
+        agent = Agent(model=ScriptedModel([answer("ok")]))
+        with pytest.raises(TypeError):
+            await agent.prompt(said)
+        for queue in (agent.steer, agent.follow_up):
+            with pytest.raises(TypeError):
+                queue(said)
+        assert not agent.is_streaming
+        assert agent.steering_queue == agent.follow_up_queue == agent.turns == ()
+        assert (await agent.prompt("Hello")).outcome == "completed"
+
+    run_virtually(scene())
+
+
+@pytest.mark.parametrize("place", ["get_steering", "get_follow_up", "when_idle", "take_undelivered"])
+@pytest.mark.parametrize("given", [[5], 5, "text", None])
+def test_functions_that_give_no_turns_end_the_run_cleanly(place: str, given: Any) -> None:
+    async def scene() -> list[Event]:
+        model = ScriptedModel([answer(ToolUse("look")), answer("ok")])
+        config = LoopConfig(model=model, clock=LoopClock(), **{place: lambda: given})
+        return [
+            event async for event in agent_loop([UserTurn(content="Hi")], AgentContext(tools=[LOOK]), config)
+        ]
+
+    events = run_virtually(scene())
+    end = events[-1]
+    assert isinstance(end, AgentEnd)
+    assert broken_invariants(events, end.turns) == []
+    assert end.outcome == ("completed" if place == "take_undelivered" else "failed")
+
+
+@pytest.mark.parametrize("how", ["parallel", "sequential"])
+def test_a_fault_of_our_own_at_any_event_closes_everything(how: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    emit = agent_run.Run.emit
+    outcomes = []
+    for nth in range(1, 60):
+        count = 0
+
+        async def fail_once(self: agent_run.Run, kind: Any, nth: int = nth, **fields: Any) -> None:
+            nonlocal count
+            count += 1
+            if count == nth + 1:
+                raise RuntimeError("a fault of our own")
+            await emit(self, kind, **fields)
+
+        monkeypatch.setattr(agent_run.Run, "emit", fail_once)
+        model = ScriptedModel([answer("Let me see", ToolUse("look"), ToolUse("look")), answer("all done")])
+        agent = Agent(model=model, tools=[LOOK], clock=LoopClock(), tool_execution=how)
+        agent.retry = RetryPolicy(retries=0)
+        events: list[Event] = []
+        agent.subscribe(events.append)
+        end = run_virtually(agent.prompt("Hello"))
+        assert broken_invariants(events, agent.turns) == [], nth
+        assert [turn for turn in end.turns if isinstance(turn, AssistantTextTurn) and not turn.content] == []
+        outcomes.append(end.outcome)
+    assert set(outcomes) == {"failed", "completed"}
+    assert outcomes.count("failed") > 25
+
+
+class Stubborn:
+    """A hook that ignores its cancellation."""
+
+    def __init__(self) -> None:
+        self.cancelled = 0
+
+    async def __call__(self, _context: HookContext) -> ToolOutput | None:
+        for _ in range(100):
+            try:
+                await asyncio.sleep(1000)
+                break
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                if self.cancelled > 5:
+                    raise
+        return None
+
+
+@pytest.mark.parametrize("place", ["before_tool_call", "after_tool_call"])
+def test_a_stubborn_hook_is_given_up_after_its_time(place: str) -> None:
+    async def scene() -> tuple[AgentEnd, float]:
+        hook = Stubborn()
+        options: dict[str, Any] = {place: hook}
+        agent = Agent(
+            model=ScriptedModel([answer(ToolUse("look")), answer("ok")]),
+            tools=[LOOK],
+            limits=Limits(hook_timeout=2),
+            clock=LoopClock(),
+            **options,
+        )
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        end = await agent.prompt("Hello")
+        took = loop.time() - began
+        for _ in range(10):  # it was left behind and ends on its last cancellation
+            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+                task.cancel()
+            await asyncio.sleep(0)
+        return end, took
+
+    end, took = run_virtually(scene())
+    assert took <= 2.1
+    result = next(turn for turn in end.turns if isinstance(turn, ToolResultTurn))
+    assert "took longer than 2 s" in result.output
+
+
+def test_an_abort_does_not_wait_for_a_stubborn_hook_after_a_call() -> None:
+    async def scene() -> tuple[AgentEnd, float]:
+        agent = Agent(
+            model=ScriptedModel([answer(ToolUse("look")), answer("ok")]),
+            tools=[LOOK],
+            after_tool_call=Stubborn(),
+            clock=LoopClock(),
+        )
+        loop = asyncio.get_running_loop()
+        loop.call_later(1, agent.abort)
+        began = loop.time()
+        end = await agent.prompt("Hello")
+        took = loop.time() - began
+        for _ in range(10):
+            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+                task.cancel()
+            await asyncio.sleep(0)
+        return end, took
+
+    end, took = run_virtually(scene())
+    assert end.outcome == "cancelled"
+    assert took <= 1.1
