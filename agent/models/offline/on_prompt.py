@@ -155,6 +155,8 @@ def replace_text(intent: ReplaceText, draft: Draft) -> Prepared:
         )
     if len(spans) == 1:
         old = prompt[spans[0][0] : spans[0][1]]
+        if intent.spot.kind in ("rule", "bullet"):
+            intent = replace(intent, new=prompt_text.with_mark(old, intent.new))
         if old == intent.new:
             return [Done(f"The system prompt already says {speech.quote(old)}; nothing to change.")]
         said = f"In the system prompt, {speech.quote(old)} is now {speech.quote(intent.new)}."

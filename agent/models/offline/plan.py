@@ -36,7 +36,7 @@ from agent.models.offline.intents import (
     Undo,
 )
 from agent.models.offline.split import Understood
-from agent.models.offline.stale import Seen, json_object, speaks_of, stale, test_inputs_of, touches
+from agent.models.offline.stale import LISTED, Seen, json_object, speaks_of, stale, test_inputs_of, touches
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,8 @@ def make_plan(
         return _question(changed, (changed,), 0, done)
     if word := next((word for word in understood.loose if speaks_of(draft.prompt, word)), ""):
         meant = Option("I mean the test inputs", intents, "test input")
-        told = f"The system prompt has {speech.quote(word)} in it too, so I am not sure that you mean a test input."
+        has = "a list" if word in LISTED else speech.quote(word)
+        told = f"The system prompt has {has} in it too, so I am not sure that you mean a test input."
         return _question(Ask(told, (meant,)), intents[:1], 0, done)
     return (yield from _carry_out(intents, draft, tools, done, earlier, helped))
 

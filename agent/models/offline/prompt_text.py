@@ -134,6 +134,12 @@ def _occurs_once(text: str, start: int, end: int) -> bool:
     return bool(old) and text.find(old) == start and text.find(old, start + 1) < 0
 
 
+def with_mark(old: str, new: str) -> str:
+    """Return `new` behind the mark that `old` has in a list ("2. ", "- "), unless it has one itself."""
+    mark = _BULLET.match(old)
+    return new if mark is None or _BULLET.match(new) else mark.group() + new
+
+
 def removal(text: str, span: Span) -> tuple[Span, str]:
     """Return what to take out, and what stays in its place, so that removing `span` leaves no mess.
 
@@ -144,7 +150,7 @@ def removal(text: str, span: Span) -> tuple[Span, str]:
     line_start = text.rfind("\n", 0, start) + 1
     line_end = text.find("\n", end)
     line_end = len(text) if line_end < 0 else line_end
-    rest = text[line_start:start] + text[end:line_end]
+    rest = _BULLET.sub("", text[line_start:start] + " ", count=1) + text[end:line_end]
     if not any(char.isalnum() for char in rest) and not _has_macro(rest):
         if line_end < len(text):
             return (line_start, line_end + 1), ""

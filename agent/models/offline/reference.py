@@ -273,6 +273,9 @@ def _parse_list(part: Phrase, noun: bool) -> tuple[Reference, ...] | None:
     return tuple(found)
 
 
+_COUNTED = re.compile(r"^(?:the )?(?:numbers?|digits?|figures?|no\.?|#) ?")
+
+
 def resolve(reference: Reference, inputs: Sequence[TestInput]) -> list[int]:
     """Return the places in `inputs` a reference may mean: none, the one, or several where it is unclear.
 
@@ -294,8 +297,10 @@ def resolve(reference: Reference, inputs: Sequence[TestInput]) -> list[int]:
         at = place - 1 if place > 0 else len(inputs) + place
         by_place = [at] if 0 <= at < len(inputs) else []
         return sorted({*by_id, *by_place}) if kind == "id_or_number" else by_place
-    if kind == "topic" and (counted := number(value.strip().casefold())):
-        named = all_about(value, [f"{item.id} {item.content}" for item in inputs])
+    if kind == "topic" and (counted := number(_COUNTED.sub("", value.strip().casefold()))):
+        named = all_about(
+            _COUNTED.sub("", value.casefold()), [f"{item.id} {item.content}" for item in inputs]
+        )
         return sorted({*by_id, *named, *([counted - 1] if counted <= len(inputs) else [])})
     bare = _bare(value)
     folded = by_id or [k for k, item in enumerate(inputs) if _bare(item.id) == bare]
@@ -323,7 +328,7 @@ _QUALITY = re.compile(
     r"few|many|only|a|an|no|long|short|longer|shorter|longest|shortest|big|small|biggest|smallest|large|largest|new|"
     r"newest|newer|old|oldest|older|good|best|bad|worst|better|worse|boring|funny|funniest|fun|simple|simplest|easy|"
     r"easiest|hard|hardest|difficult|weird|strange|odd|nice|nicest|silly|stupid|useless|useful|important|duplicates?|"
-    r"duplicated|empty|redundant|broken|wrong|right|middle|main|other|same|similar|different|latter|former|german|"
+    r"duplicated|empty|redundant|broken|wrong|right|middle|main|other|same|similar|different|latter|former|example|sample|demo|default|german|"
     r"english|french|spanish|italian|words?|lines?|sentences?|characters?|letters?|question marks?|exclamation "
     r"marks?|typos?|mistakes?|errors?)(?: |$))+"
 )

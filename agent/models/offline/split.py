@@ -125,6 +125,15 @@ def _gather(steps: list[Step]) -> Understood:
             continue
         if any(isinstance(intent, _ON_TESTS) for intent in step.intents):
             loose.extend(_LOOSE.findall(step.phrase.shadow[:2000]))
+            if not re.search(r"\b(?:tests?|inputs?)\b", step.phrase.shadow[:2000]):
+                loose.extend(_ITEMS.findall(step.phrase.shadow[:2000]))
+                loose.extend(
+                    one.value
+                    for intent in step.intents
+                    if isinstance(intent, DeleteTests)
+                    for one in (*intent.references, *intent.keep)
+                    if one.kind == "topic"
+                )
         for intent in about_told(step, intents):
             late = (
                 isinstance(intent, Hold) and intent.mood == "negated" and not _ELSE.search(step.phrase.shadow)
@@ -149,6 +158,7 @@ def _gather(steps: list[Step]) -> Understood:
 
 
 _ON_TESTS = (AddTest, ChangeTest, ExtendTest, CopyTest, DeleteTests)
+_ITEMS = re.compile(r"(?<![^ ])(?:(?:number|#) \d{1,3}|item|entry|point)(?= |$)")
 _LOOSE = re.compile(
     r"(?<!test )(?<!test - )\b(?:examples?|samples?|scenarios?)\b(?! (?:- )?(?:tests?|inputs?)\b)"
 )

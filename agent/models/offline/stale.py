@@ -75,8 +75,19 @@ def stale(intents: Sequence[Intent], draft: Draft, seen: Seen) -> Ask | None:
     return None
 
 
+LISTED = ("item", "entry", "point")
+"""Words for a test input that may mean an item of a list in the prompt as well."""
+_ITEM = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]", re.MULTILINE)
+
+
 def speaks_of(prompt: str, word: str) -> bool:
-    """Whether a prompt has a word, in the singular or the plural."""
+    """Whether a prompt has what a word may mean: the word in the singular or the plural, or a list."""
+    if word in LISTED:
+        return len(_ITEM.findall(prompt)) > 1
+    if counted := re.fullmatch(r"(?:number|#) (\d+)", word):
+        return re.search(rf"^[ \t]*{counted[1]}[.)][ \t]", prompt, re.MULTILINE) is not None
+    if word in ("example", "examples", "sample", "samples"):
+        return re.search(r"\b(?:example|sample)s?\b", prompt, re.IGNORECASE) is not None
     return re.search(rf"\b{re.escape(word.removesuffix('s'))}s?\b", prompt, re.IGNORECASE) is not None
 
 

@@ -163,7 +163,11 @@ def _rename(said: Said) -> Intent | None:
         and (parse(part) is not None or fit("<prompt>|<tests>|<test>|<name>", part))
     ):
         return None
-    if part is not None and said.match.string.startswith("make ") and (part.raw()[:1].islower() or is_talk(part.raw())):
+    if (
+        part is not None
+        and said.match.string.startswith("make ")
+        and (part.raw()[:1].islower() or is_talk(part.raw()))
+    ):
         return Talk("creative", said.phrase.raw()[:200])
     return _renamed(said)
 

@@ -100,7 +100,11 @@ def _replace(said: Said) -> Intent | None:
         return None
     if not new_part.quotes() and re.search(r" (?:and|,) .+ (?:to|with|by|into) ", f"{new_part.shadow} "):
         return Ask("That looks like more than one replacement. Put the old and the new words in quotes.")
-    if not new_part.quotes() and (_PLACES.search(new_part.shadow) or _SCOPE.search(f" {new_part.shadow} ")):
+    if not new_part.quotes() and (
+        _PLACES.search(new_part.shadow)
+        or _SCOPE.search(f" {new_part.shadow} ")
+        or _ASIDE.search(new_part.shadow)
+    ):
         option = Option(f"Replace it with the words “{new}”", (ReplaceText(spot, new),), "words")
         return Ask("Put the new words in quotes, so that I do not take more than you mean.", (option,))
     vague = not new_part.quotes() and re.match(
@@ -121,7 +125,7 @@ def _replace(said: Said) -> Intent | None:
     if (
         not new_part.quoted
         and not explicit
-        and spot.kind == "text"
+        and spot.kind in ("text", "words")
         and said.end()
         and new.endswith(("!", "."))
         and not spot.value.endswith((".", "!"))
@@ -141,6 +145,10 @@ _SCOPE = re.compile(
 )
 
 
+_ASIDE = re.compile(
+    r"[(/]| [-–—:;] |(?:,|;) (?:it|that|this|i|we|they|you|which|so|thanks|thank|as|like)\b| (?:for|in|on|at|of|to|with|from|by|the|"
+    r"a|an|and)$"
+)
 _PLACES = re.compile(r"\b(?:lines?|sentences?|paragraphs?|bullets?|prompt|tests?|inputs?|instructions)\b")
 
 
