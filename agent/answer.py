@@ -29,7 +29,6 @@ from agent.turns import (
     AssistantTextTurn,
     ThinkingTurn,
     ToolCallTurn,
-    freeze,
     nesting_exceeds,
     new_id,
 )
@@ -65,6 +64,7 @@ class Answer:
         usage: the last report.
         shown: whether anything of the answer was shown; then it is not tried again.
         calls: the finished tool calls, in order.
+        raw: the input of each as it came, by the id of its turn.
         last_at: the clock's time of the last event.
     """
 
@@ -75,6 +75,7 @@ class Answer:
         self.usage = Usage()
         self.shown = False
         self.calls: list[ToolCallTurn] = []
+        self.raw: dict[str, str] = {}
         self.last_at = run.config.clock.now()
         self._run = run
         self._known_ids = known_ids
@@ -192,7 +193,7 @@ class Answer:
             turn = ThinkingTurn(content="", model=model.name, endpoint=model.endpoint)
         else:
             turn = ToolCallTurn(
-                tool_use_id=self._unique(event.tool_use_id), tool_name=event.tool_name, input=freeze({})
+                tool_use_id=self._unique(event.tool_use_id), tool_name=event.tool_name, input={}
             )
         self._blocks[event.block] = _Block(turn)
         self.shown = True
@@ -219,9 +220,11 @@ class Answer:
         else:
             if end is None or not end.complete:
                 fault = CUT_BEFORE_INPUT
+                self.raw[turn.id] = "".join(block.parts)
             else:
                 value, fault = parse_input(end.input_json)
-            turn = replace(turn, input=freeze(value), fault=fault)
+                self.raw[turn.id] = end.input_json
+            turn = replace(turn, input=value, fault=fault)
         await self._run.end_turn(turn)
         if isinstance(turn, ToolCallTurn):
             self.calls.append(turn)

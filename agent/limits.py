@@ -15,7 +15,7 @@ class Limits:
     """What a run may use up. Reaching a limit ends it with a notice and the outcome `limit`.
 
     Attributes:
-        max_steps: requests answered.
+        max_steps: requests answered; with 0 none is made, and what was said goes back to the caller.
         max_duration: seconds from start to end, waiting for the user included.
         max_tokens: tokens in and out, summed over the steps; None for no budget.
         max_cost: in the unit of `price`; None for no budget.
@@ -45,6 +45,8 @@ class Limits:
 
 def reached(limits: Limits, *, steps: int, usage: Usage, model: str) -> str | None:
     """Return the sentence that says which limit forbids a further step, or None when none does."""
+    if limits.max_steps <= 0:
+        return "Nothing was asked: this run may take no steps."
     if steps >= limits.max_steps:
         return f"Stopped after {steps} steps, the most one run may take."
     if limits.max_tokens is not None:
@@ -80,12 +82,19 @@ class RepeatWatch:
         self._last = ""
         self._count = 0
 
-    def saw(self, call: ToolCallTurn, *, is_error: bool) -> str | None:
-        """Note one result; return the sentence that ends the run when it was one failure too many."""
+    def saw(self, call: ToolCallTurn, *, is_error: bool, raw: str = "") -> str | None:
+        """Note one result; return the sentence that ends the run when it was one failure too many.
+
+        Args:
+            call: the call.
+            is_error: whether it failed.
+            raw: the input as it came, which tells apart calls whose input could not be read.
+        """
         if not is_error:
             self._last, self._count = "", 0
             return None
-        key = f"{call.tool_name} {json.dumps(thaw(call.input), sort_keys=True)} {call.fault}"
+        given = raw if call.fault else json.dumps(thaw(call.input), sort_keys=True)
+        key = f"{call.tool_name} {bool(call.fault)} {given}"
         self._count = self._count + 1 if key == self._last else 1
         self._last = key
         if self._count < self._max:

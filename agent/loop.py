@@ -215,6 +215,9 @@ class _Loop:
                 pending.extend(await self._ask_for(config.get_steering))
         except Exception as error:  # noqa: BLE001 - functions of the application
             return await self._fail_first_step(pending, failure("The agent", error))
+        if config.limits.max_steps <= 0:
+            text = reached(config.limits, steps=0, usage=run.usage, model=config.model.name) or ""
+            return _Ending("limit", NoticeTurn(content=text, kind="limit"))
         while True:
             ending, more = await self._step(pending)
             if ending is not None:
@@ -251,7 +254,8 @@ class _Loop:
             results, ends_run = batch.results, batch.ends_run
             pending.extend(batch.steering)
             for call, failed in batch.tried:
-                if (why := self._repeats.saw(call, is_error=failed)) is not None:
+                raw = answer.raw.get(call.id, "")
+                if (why := self._repeats.saw(call, is_error=failed, raw=raw)) is not None:
                     ending = _Ending("limit", NoticeTurn(content=why, kind="limit"))
         await run.emit(
             StepEnd,

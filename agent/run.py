@@ -292,7 +292,8 @@ class Run:
             return (result,)
         task = self._loop.create_task(self._guard(result))
         if inspect.iscoroutine(result):
-            task.add_done_callback(lambda _task: result.close())  # cancelled before it began, it was not awaited
+            # cancelled before it began, the coroutine was never awaited
+            task.add_done_callback(lambda _task: result.close())
         return task
 
     async def _guard(self, awaitable: Awaitable[Any]) -> Any:

@@ -1,7 +1,7 @@
 """The conversation as a flat list of turns: what each kind holds, and its form in the session file.
 
 A turn is one item of the conversation (seed words: user, assistant_text, tool_call, tool_result; ours
-beyond: thinking, notice). Turns are immutable. How they become a provider's messages is `messages.py`.
+beyond: thinking, notice). Turns are immutable: what they are given is copied and frozen. How they become a provider's messages is `messages.py`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,20 @@ def utc_now() -> str:
 
 
 def freeze(value: Any) -> Any:
-    """Return JSON-like `value` with every dict a read-only mapping and every list a tuple."""
+    """Return a copy of JSON-like `value` with every dict a read-only mapping, every list and set a tuple.
+
+    What is no JSON at all (an application's own objects) stays what it is.
+    """
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
     if isinstance(value, Mapping):
         return MappingProxyType({key: freeze(item) for key, item in value.items()})
     if isinstance(value, list | tuple):
-        return tuple(freeze(item) for item in value)
-    return value
+        return tuple([freeze(item) for item in value])
+    if isinstance(value, set | frozenset):
+        return tuple(sorted((freeze(item) for item in value), key=repr))
+    return bytes(value) if isinstance(value, bytearray) else value
 
 
 def thaw(value: Any) -> Any:
@@ -98,6 +106,9 @@ class ToolCallTurn:
     id: str = field(default_factory=lambda: new_id("turn"))
     created_at: str = field(default_factory=utc_now)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "input", freeze(self.input))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResultTurn:
@@ -110,6 +121,10 @@ class ToolResultTurn:
     details: Mapping[str, Any] | None = None
     id: str = field(default_factory=lambda: new_id("turn"))
     created_at: str = field(default_factory=utc_now)
+
+    def __post_init__(self) -> None:
+        if self.details is not None:
+            object.__setattr__(self, "details", freeze(self.details))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +149,9 @@ class CustomTurn:
     fields: Mapping[str, Any]
     id: str = field(default_factory=lambda: new_id("turn"))
     created_at: str = field(default_factory=utc_now)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", freeze(self.fields))
 
 
 Turn = UserTurn | AssistantTextTurn | ThinkingTurn | ToolCallTurn | ToolResultTurn | NoticeTurn | CustomTurn
@@ -194,7 +212,7 @@ def from_record(record: Mapping[str, Any]) -> Turn:
         raise ValueError(f"the {kind} record is nested too deeply")
     if kind not in _KINDS:
         fields = {key: value for key, value in record.items() if key not in ("type", *_COMMON)}
-        return CustomTurn(type=kind, fields=freeze(fields), **common)
+        return CustomTurn(type=kind, fields=fields, **common)
     make, required, optional = _KINDS[kind]
     fields = {}
     for name, form in required.items():
@@ -206,9 +224,6 @@ def from_record(record: Mapping[str, Any]) -> Turn:
             if type(record[name]) is not form:
                 raise ValueError(f"{name} of a {kind} record is of the wrong type")
             fields[name] = record[name]
-    for name in ("input", "details"):
-        if name in fields:
-            fields[name] = freeze(fields[name])
     return make(**fields, **common)
 
 

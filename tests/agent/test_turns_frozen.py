@@ -1,0 +1,74 @@
+"""What turns and events hold never changes, whatever the application does with what it gave them."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from agent.agent import Agent
+from agent.events import Event, ToolEnd, TurnEnd
+from agent.models.scripted import ScriptedModel, ToolUse, answer
+from agent.tool import NoInput, Tool, ToolContext, ToolOutput
+from agent.turns import CustomTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn, from_record, to_record
+from tests.agent.virtual_time import LoopClock, run_virtually
+
+
+def given() -> dict[str, Any]:
+    return {"list": [1], "dict": {"a": [2]}, "set": {3}, "bytes": bytearray(b"4")}
+
+
+def spoil(value: dict[str, Any]) -> None:
+    value["list"].append(9)
+    value["dict"]["a"].append(9)
+    value["set"].add(9)
+    value["bytes"].extend(b"9")
+    value["new"] = 9
+
+
+def made_of(value: Any) -> list[Turn]:
+    return [
+        CustomTurn(type="mine", fields=value),
+        ToolCallTurn(tool_use_id="c", tool_name="look", input=value),
+        ToolResultTurn(tool_use_id="c", output="", details=value),
+    ]
+
+
+@pytest.mark.parametrize("wrap", [dict, MappingProxyType])
+def test_a_turn_keeps_what_it_was_made_of(wrap: Any) -> None:
+    value = given()
+    turns = made_of(wrap(value))
+    before = [repr(turn) for turn in turns]
+    spoil(value)
+    assert [repr(turn) for turn in turns] == before
+
+
+def test_a_frozen_turn_can_be_kept_and_read_again() -> None:
+    for turn in made_of({"list": [1, {"a": None}], "set": {2, 1}}):
+        record = to_record(turn)
+        assert from_record(record) == turn
+        assert [1, 2] in ({**record, **record.get("input", {}), **record.get("details", {})}).values()
+
+
+def test_kept_events_never_change() -> None:
+    details = given()
+    fields = given()
+
+    async def act(_given: NoInput, _ctx: ToolContext) -> ToolOutput:
+        return ToolOutput(output="done", details=details)
+
+    agent = Agent(
+        model=ScriptedModel([answer(ToolUse("act")), answer("ok")]),
+        tools=[Tool("act", "d", "l", NoInput, act)],
+        clock=LoopClock(),
+    )
+    events: list[Event] = []
+    agent.subscribe(events.append)
+    run_virtually(agent.prompt([UserTurn(content="Hi"), CustomTurn(type="mine", fields=fields)]))
+    before = [repr(event) for event in events]
+    spoil(details)
+    spoil(fields)
+    assert [repr(event) for event in events] == before
+    assert any(isinstance(event, ToolEnd) and event.details for event in events)
+    assert any(isinstance(event, TurnEnd) and event.turn.type == "mine" for event in events)
