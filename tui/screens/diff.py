@@ -48,5 +48,7 @@ class ShowDiff(Dialog[None]):
 
 def coloured(diff: str) -> Content:
     """Return a unified diff as content, without its two file lines."""
-    lines = [line for line in sanitise(diff).split("\n") if not line.startswith(("--- ", "+++ "))]
+    lines = sanitise(diff).split("\n")
+    if len(lines) > 1 and lines[0].startswith("--- ") and lines[1].startswith("+++ "):
+        del lines[:2]  # only there: a changed line may look the same
     return Content.assemble(*[(f"{line}\n", _STYLES.get(line[:1], "")) for line in lines])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from tui.activity import spent_parts
 from tui.sanitise import one_line
 
 if TYPE_CHECKING:
@@ -55,29 +55,8 @@ def age(seconds: float) -> str:
 
 
 def spent(model: str, talk: Talk | None) -> str:
-    """Return the model's name with duration, tokens and cost as far as there are any."""
-    parts = []
-    if talk is not None and talk.running and talk.started:
-        parts.append(f"{int(time.monotonic() - talk.started)} s")
-    parts.append(model)
+    """Return the model's name with tokens and cost as far as there are any."""
+    parts = [model]
     if talk is not None and talk.usage is not None:
-        usage = talk.usage
-        total = (
-            usage.input_tokens
-            + usage.output_tokens
-            + usage.cache_creation_input_tokens
-            + usage.cache_read_input_tokens
-        )
-        if total:
-            parts.append(f"{short_count(total)} tok")
-        if talk.cost:
-            parts.append(f"${talk.cost:.2f}" if talk.cost >= 0.01 else "<$0.01")
+        parts += spent_parts(talk.usage, talk.cost)
     return " · ".join(part for part in parts if part)
-
-
-def short_count(number: int) -> str:
-    """Return `950`, `1.2k`, `3.4M`."""
-    for size, sign in ((1_000_000, "M"), (1_000, "k")):
-        if number >= size:
-            return f"{number / size:.1f}{sign}"
-    return str(number)

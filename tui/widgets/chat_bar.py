@@ -382,8 +382,10 @@ class ChatBar(Vertical):
         if not self.is_mounted:
             return
         act = self.query_one(".chat--act", LiteralButton)
-        label = {"idle": "Send", "running": "Stop", "asking": "Reply"}[self._mode]
-        act.set_label("Send" if self._draft_is_older else label)
+        word = "Send" if self._draft_is_older else {"idle": "Send", "running": "Stop", "asking": "Reply"}[self._mode]
+        if str(act.label) != word:
+            act.set_label(word)
+            act.refresh(layout=True)
         act.set_class(self._mode == "running", "-stop")
         steer = "Add something while it works…"
         hint = {"idle": self._hint, "running": steer, "asking": self._question or "Your answer…"}[self._mode]

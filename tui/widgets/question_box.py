@@ -109,6 +109,27 @@ class Choices(Widget, can_focus=False):
                 return
 
 
+def close_context(diff: str) -> str:
+    """Return a unified diff with one line of context on each side of a change: what changes has to be in sight."""
+    lines = diff.split("\n")
+    if len(lines) > 1 and lines[0].startswith("--- ") and lines[1].startswith("+++ "):
+        del lines[:2]
+    changed = [line[:1] in ("+", "-", "@") for line in lines]
+    kept = [
+        line
+        for place, line in enumerate(lines)
+        if any(changed[max(0, place - 1) : place + 2])
+        and not (line.startswith(" ") and _only_heading(lines, place))
+    ]
+    return "\n".join(kept)
+
+
+def _only_heading(lines: list[str], place: int) -> bool:
+    """Whether a line of context stands next to a heading of a hunk, and to no change."""
+    around = (lines[place - 1][:1], lines[place + 1][:1] if place + 1 < len(lines) else "")
+    return not any(sign in ("+", "-") for sign in around)
+
+
 class QuestionBox(Vertical, can_focus=False):
     """A question, or a call to agree to, at the end of the agent's panel.
 
@@ -134,6 +155,7 @@ class QuestionBox(Vertical, can_focus=False):
         self._cursor = cursor
         self.question: Question | None = None
         self._appeared: float | None = None
+        self._how = ""
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="ask--body", can_focus=False):
@@ -169,11 +191,13 @@ class QuestionBox(Vertical, can_focus=False):
         text = question.text
         if approval is not None and approval.note:
             text = f"{text}\n{approval.note}"
+        if diff and approval is not None:
+            text = f"{text}  +{approval.added} −{approval.removed}"
         self.query_one(".ask--text", LiteralStatic).update(text)
         shown = self.query_one(".ask--diff", LiteralStatic)
         shown.display = bool(diff)
         if diff:
-            shown.update(coloured(diff[:LONGEST]))
+            shown.update(coloured(close_context(diff[:LONGEST])))
             if len(diff) > LONGEST:
                 self.query_one(".ask--text", LiteralStatic).update(
                     f"{text}\nOnly the first {LONGEST:,} of {len(diff):,} characters of the change are shown."
@@ -182,13 +206,19 @@ class QuestionBox(Vertical, can_focus=False):
         self.choices.show([APPROVAL_WORDS.get(one, one) for one in options] if approval else options)
         how = "↑ ↓ or a digit, then Enter" if options else "Write your answer"
         more = " · or write: no, and why" if approval else " · or write your own" if options else ""
-        self.query_one(".ask--hint", LiteralLabel).update(f"{how}{more} · Esc stops the task")
+        self._tell(f"{how}{more} · Esc stops the task")
         self.body.scroll_home(animate=False)
         self.call_after_refresh(self._seen, question.id)
 
     def _seen(self, question_id: str) -> None:
         if self.question is not None and self.question.id == question_id and self._appeared is None:
             self._appeared = self._clock()
+            if self.body.max_scroll_y > 0:
+                self._tell(f"PgDn shows more · {self._how}")
+
+    def _tell(self, how: str) -> None:
+        self._how = how
+        self.query_one(".ask--hint", LiteralLabel).update(how)
 
     def fit(self, rows: int) -> None:
         """Take at most so many rows."""
