@@ -24,6 +24,7 @@ from agent.models.offline.intents import (
     Hold,
     Intent,
     Option,
+    Reference,
     RemoveText,
     Rename,
     Talk,
@@ -34,6 +35,7 @@ from agent.models.offline.names import is_talk, name_of
 from agent.models.offline.patterns import fit
 from agent.models.offline.plan import Answer, Result, make_plan
 from agent.models.offline.reference import NUMBER, ORDINAL, TestInput, number, ordinal
+from agent.models.offline.reference import parse as parse_reference
 from agent.models.offline.split import Understood, understand, understand_phrase
 from agent.models.offline.stale import Seen, json_object, test_inputs_of
 from agent.models.offline.topics import all_about, best
@@ -238,6 +240,9 @@ def interpret(
         added = any(isinstance(i, AddTest) and i.content == told.quoted for i in meant.intents)
         if meant.intents and not meant.unclear and not added and not isinstance(meant.intents[0], Hold):
             return meant
+    follows = isinstance(before, DeleteTests) and pending is None and bool(understood.unclear)
+    if follows and (more := _and_this(said)):
+        return Understood((more,))
     if pending is None or (is_request(understood.intents) and not understood.unclear):
         return understood
     filled = filled_by(message, pending)
@@ -246,6 +251,19 @@ def interpret(
     if pending.options and understood.unclear and len(message) < 400 and len(message.split()) <= 6:
         return Understood((pending,))  # an answer that picks none: the question stands
     return understood
+
+
+def _and_this(said: Phrase) -> DeleteTests | None:
+    """Return the deletion that "and the third" asks for after another: a question, since numbers have moved up."""
+    match = fit(
+        "(?:(?:and|also|plus|then|now|oh|too|&)(?: ,)* )+(?:delete )?{r}(?: (?:,|too|also|as well|please))*",
+        said,
+    )
+    references = parse_reference(said.group(match, "r"), noun=True) if match else None
+    if not references or len(said) > 12:
+        return None
+    counted = any(one.kind not in ("topic", "exact") for one in references)
+    return DeleteTests((Reference("pronoun"),) if counted else references, sure=False)
 
 
 def _corrected(said: Phrase) -> Rename | None:
@@ -273,8 +291,8 @@ def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
     options = ask.options
     if not options:
         return None
-    if fit(f"{_YES}(?: (?:[,.!]|{_YES}|thanks|thank you|then|that|it))*", said):
-        return options[0].intents if len(options) == 1 else (ask,)
+    if fit(f"{_YES}(?: (?:[,.!]|{_YES}|thanks|thank you|then|that|it|now|\\?))*", said):
+        return options[0].intents if len(options) == 1 and not said.shadow.endswith("?") else (ask,)
     if len(options) == 1 and (
         match := fit(f"{_YES} (?:, )?(?:and|then|also|but|,)(?: also| then)? {{x}}", said)
     ):
@@ -299,7 +317,15 @@ def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
         rf"place|version|please))*",
         bare,
     ):
-        return _nth(options, ordinal(match["n"]))
+        place = ordinal(match["n"]) or 0
+        verb = _OTHER_VERB.match(bare.shadow) is not None
+        if place > 0 and (verb or re.search(r" test(?: input)?$", match.group().rstrip(" .!?"))):
+            # "Delete the first" and "the first test" count the test inputs, not what I offer.
+            placed = [option for option in options if option.place == place]
+            if placed or not any(option.place for option in options):
+                return placed[0].intents if placed else None
+            return None if verb else (ask,)
+        return _nth(options, place)
     if match := fit(rf"{lead}(?P<n>{NUMBER})(?: (?:please|[)]))*", bare):
         return _nth(options, number(match["n"]))
     chosen = _listed(bare, options)
@@ -314,11 +340,13 @@ def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
             return tuple(dict.fromkeys(intent for option in options for intent in option.intents))
         keyed = [option for option in options if "all every" in option.keys]
         return keyed[0].intents if len(keyed) == 1 else (ask,)
+    if said.quoted and ask.blank:
+        return None  # the words themselves
     if match := fit(rf"{lead}{{x}}(?: (?:one|option|line|test|input|test input|please))*", bare):
         part = bare.group(match, "x")
         if part is not None and len(part) <= 8 and mood_of(said) is None and not _asks_by_itself(said):
             places = _by_words(part, options)
-            if len(places) == 1:
+            if len(places) == 1 and not (ask.blank == "name" and _respelled(part, options[places[0]])):
                 return options[places[0]].intents
     return None
 
@@ -348,6 +376,11 @@ def _by_words(part: Phrase, options: Sequence[Option]) -> list[int]:
         return same
     texts = [option.keys for option in options]
     return [k for k in best(wanted, texts) if k in all_about(wanted, texts)]
+
+
+def _respelled(part: Phrase, option: Option) -> bool:
+    """Whether an answer is the name an option has, with other capitals: then it is the answer."""
+    return part.said() != option.keys and part.said().casefold() == option.keys.casefold()
 
 
 def _asks_by_itself(said: Phrase) -> bool:

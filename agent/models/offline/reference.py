@@ -246,8 +246,10 @@ def _parse_list(part: Phrase, noun: bool) -> tuple[Reference, ...] | None:
         if place > at:
             pieces.append(part.part(at, place))
         at = place + 1
-    if len(pieces) < 2:
-        return None
+    if len(pieces) < 2 or (
+        all(part.tokens[k].norm == "," for k in places) and APPOSED.match(pieces[-1].shadow)
+    ):
+        return None  # "the second test, the one about math" is one, said twice
     plural = fit("<the>(?:two )?(?:<tests>|<test>|ones) (?:numbers? |# |with (?:the )?ids? )?{x}", pieces[0])
     about = fit("<the>(?:two )?(?P<noun><tests>|ones) (?:<about>) {x}", pieces[0])
     one = fit("<the>(?:one )?(?P<noun><tests>|<test>|one|entry) (?:<about>) {x}", pieces[0])
@@ -274,6 +276,11 @@ def _parse_list(part: Phrase, noun: bool) -> tuple[Reference, ...] | None:
 
 
 _COUNTED = re.compile(r"^(?:the )?(?:numbers?|digits?|figures?|no\.?|#) ?")
+
+
+APPOSED = re.compile(
+    r"(?:namely |i mean |that is |meaning )?(?:the|that) (?:[^ ]+ )?(?:one|test|input)\b(?! input)"
+)
 
 
 def resolve(reference: Reference, inputs: Sequence[TestInput]) -> list[int]:

@@ -312,7 +312,9 @@ def _cut_content(step: Step) -> list[Step]:
     inner = phrase(step.phrase.source[token.start : token.end])
     if block or len(inner) > 3 * LONGEST:
         return [step]
-    if fit("<test> : C", step.phrase) and is_request(parse(inner)):
+    if fit("(?:<test>|<prompt>|<name>|(?:system )?prompt|instructions) : C", step.phrase) and is_request(
+        parse(inner)
+    ):
         return [Step(step.phrase, (_doubt(step),))]  # "example: rename it to Bob"
     places = [k for k in range(1, len(inner)) if _boundary(inner, k)]
     end = len(inner)

@@ -26,6 +26,7 @@ from agent.models.offline.intents import (
 )
 from agent.models.offline.mood import mood_of, strip_fillers, unwrap, without_reason
 from agent.models.offline.patterns import LONGEST, fit
+from agent.models.offline.reference import APPOSED
 from agent.models.offline.words import Phrase, Token
 
 MOST_CUTS = 40
@@ -248,6 +249,8 @@ def _cut_sentence(sentence: Phrase) -> list[Step]:
         piece = sentence.part(k + 1, end)
         if not piece.tokens or piece.tokens[0].norm in CONNECTORS:
             continue
+        if sentence.tokens[k].norm == "," and APPOSED.match(piece.shadow):
+            continue  # "the second test, the one about math"
         if without_reason(sentence.part(0, end)) is not None and is_request(parse(sentence.part(0, end))):
             continue
         made = parse(piece)

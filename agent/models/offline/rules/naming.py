@@ -94,7 +94,7 @@ def _renamed(said: Said, group: str = "x") -> Intent:
 def _name_back(said: Said) -> Intent:
     return Ask(
         "Tell me the exact name, in quotes; or I take back the last change as a whole.",
-        (Option("Undo the last change", (Undo(),), "undo last back"),),
+        (Option("Undo the last change", (Undo(),), "undo last"),),
         "name",
     )
 

@@ -36,6 +36,13 @@ def _added(said: Said, group: str, place: str, spot: Spot | None = None) -> Inte
     text = content.text_of(part, said.text(group))
     if text is None and part.quotes():
         return None
+    if (
+        text
+        and not part.quotes()
+        and fit("(?:{a} )?(?:to|in|into|of|from|on) <prompt>(?: {b})?|{c} (?:but|and) only", part)
+    ):
+        taken = Option(f"Add “{text[:120]}”", (AddText(text, place, spot),), "add words")  # type: ignore[arg-type]
+        return Ask("Put the words in quotes, so that I do not take more than you mean.", (taken,), "text")
     if all(token.norm in ":,;-=" for token in part.tokens):
         text = ""
     if text is None or not text.strip():
