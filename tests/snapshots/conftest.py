@@ -14,7 +14,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from tests.hostile import forbidden_in
 from tests.screen_svg import draw, rows_of
 from tests.tui.program import Program
-from tui.screens import running_note
+from tui.screens import running_note, tasking
 from tui.widgets import test_inputs, text_editor
 
 Check = Callable[[Program], None]
@@ -38,6 +38,7 @@ def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_editor, "FRESH", 600.0)
     monkeypatch.setattr(test_inputs, "FRESH", 600.0)
     monkeypatch.setattr(running_note, "age", lambda _seconds: "just now")
+    monkeypatch.setattr(tasking, "activity_line", lambda *_: "writing")
 
 
 @pytest.fixture
