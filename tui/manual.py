@@ -85,5 +85,7 @@ def written(name: str, text: str) -> Any:
         ) from None
     if isinstance(value, float) and not value < float("inf"):
         raise ConfigError(f"{name} must be a number")
+    if name == "base_url" and value and not value.startswith(("http://", "https://")):
+        raise ConfigError("base_url must begin with https:// or http://")
     Settings(**{name: value})
     return value

@@ -58,6 +58,17 @@ class Invocation:
             complain(warning)
         return loaded
 
+    def has_file(self, word: str) -> bool:
+        """Return whether the home has a file for this id, by a look that loads nothing of the store."""
+        from personas.home import Home
+
+        if not word or word.startswith(".") or any(sign in word for sign in "/\\\0"):
+            return False
+        try:
+            return (Home.find(self.home_flag).home.personas / f"{word}.toml").is_file()
+        except (OSError, PersonaError, ValueError):
+            return False
+
     @cached_property
     def store(self) -> Store:
         """The personas of the home, which is made when it does not exist."""
@@ -91,8 +102,11 @@ class PersonaGroup(click.Group):
     def _check_is_persona(self, ctx: click.Context, word: str) -> None:
         from difflib import get_close_matches
 
+        invocation = _invocation(ctx)
+        if invocation.has_file(word):
+            return
         try:
-            ids = _invocation(ctx).store.ids()
+            ids = invocation.store.ids()
         except PersonaError:
             ids = []
         if word in ids:

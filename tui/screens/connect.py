@@ -13,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Input
 
+from tui.config import OFFLINE
 from tui.screens.dialog import GRACE, Dialog
 from tui.widgets.field import Field
 from tui.widgets.literal import LiteralStatic, label
@@ -26,6 +27,11 @@ WAYS = (
     Row("offline", "Use the offline model", tail="built in"),
 )
 STAY = "stay"
+
+
+def the_model(name: str) -> str:
+    """Return a model's name as it stands in a sentence."""
+    return "the offline model" if name == OFFLINE else name
 
 
 class Connect(Dialog[str]):
@@ -60,7 +66,7 @@ class Connect(Dialog[str]):
         rows = self.query_one(RowList)
         ways: tuple[Row, ...] = WAYS
         if self._greeting:
-            first = Row(STAY, f"Begin with {self._model}", tail="Enter")
+            first = Row(STAY, f"Begin with {the_model(self._model)}", tail="Enter")
             ways = (first, *(row for row in WAYS if row.key not in ("offline", "model")))
         rows.set_rows(ways)
         rows.styles.height = len(ways)
@@ -147,7 +153,7 @@ class Wait(Dialog[Any]):
     def __init__(self, text: str, work: Coroutine[Any, Any, Any]) -> None:
         super().__init__()
         self._text, self._work = text, work
-        self._task: asyncio.Task[None] | None = None
+        self._waiting: asyncio.Task[None] | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
@@ -157,7 +163,7 @@ class Wait(Dialog[Any]):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._task = asyncio.create_task(self._finish())
+        self._waiting = asyncio.create_task(self._finish())
 
     async def _finish(self) -> None:
         result = await self._work
@@ -165,10 +171,10 @@ class Wait(Dialog[Any]):
             self.dismiss(result)
 
     def action_cancel(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
+        if self._waiting is not None:
+            self._waiting.cancel()
         super().action_cancel()
 
     def on_unmount(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
+        if self._waiting is not None:
+            self._waiting.cancel()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError
 from tui.config import OFFLINE
-from tui.screens.connect import STAY, AskSecret, Connect, Wait
+from tui.screens.connect import STAY, AskSecret, Connect, Wait, the_model
 
 if TYPE_CHECKING:
     from agent.models.local import LocalServer
@@ -42,14 +42,16 @@ class Connecting:
 
     async def greet(self) -> None:
         """Greet somebody who starts the program for the first time, and offer the ways to a model."""
-        text = WELCOME.format(model=self._program.model_name, is_=self._what_it_is())
+        text = WELCOME.format(model=the_model(self._program.model_name), is_=self._what_it_is())
         await self._go(Connect(self._program.model_name, text, greeting=True))
 
     async def choose(self) -> None:
         """Offer the ways to a model."""
         server = self._preferences.settings.base_url
         text = NOW.format(
-            model=self._program.model_name, server=f" at {server}" if server else "", is_=self._what_it_is()
+            model=the_model(self._program.model_name),
+            server=f" at {server}" if server else "",
+            is_=self._what_it_is(),
         )
         await self._go(Connect(self._program.model_name, text.strip()))
 

@@ -150,7 +150,9 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
 
     async def _begin(self) -> None:
         """After the first paint: open the home, list the personas, show one, then read the rest."""
-        gc.enable()
+        if not gc.isenabled():
+            gc.freeze()  # what was loaded for the screen stays: no collection has to look through it again
+            gc.enable()
         store = await self.program.open_home()
         if store is None:
             return

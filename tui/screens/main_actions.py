@@ -9,6 +9,7 @@ from textual import on
 from textual.screen import Screen
 
 from tui.widgets.persona_list import PersonaList
+from tui.widgets.row_list import RowList
 from tui.widgets.settings_pane import SettingsPane
 from tui.widgets.test_inputs import TestInputs
 from tui.widgets.text_editor import TextEditor
@@ -244,6 +245,11 @@ class MainActions(Screen[None]):
                 rows.clear_marks()
         else:
             await deed(event.deed, key)
+
+    @on(RowList.Marked)
+    def _marks_changed(self, event: RowList.Marked) -> None:
+        event.stop()
+        self._screen.show_keys()
 
     @on(PersonaList.Opened)
     def _opened(self, event: PersonaList.Opened) -> None:

@@ -92,7 +92,8 @@ class ProgramSettings(Dialog[None]):
                 Row(
                     name,
                     manual.shown(getattr(settings, name)),
-                    head=f"{name:<{width}}",
+                    head=name,
+                    head_cells=width,
                     tail="" if (source := self._preferences.source(name)) == "default" else source,
                     current=source != "default",
                 )

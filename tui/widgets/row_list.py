@@ -33,6 +33,7 @@ class Row:
         tail: what stands at the right end, any text.
         tone: how it is drawn.
         current: whether it carries the mark of what is open.
+        head_cells: the least cells of `head`, so that the texts stand below each other.
     """
 
     key: str
@@ -41,6 +42,7 @@ class Row:
     tail: str = ""
     tone: Literal["", "error", "dim", "fresh"] = ""
     current: bool = False
+    head_cells: int = 0
 
 
 MARK = "✓"
@@ -87,6 +89,9 @@ class RowList(ScrollView, can_focus=True):
         def control(self) -> RowList:
             return self.rows
 
+    class Marked(Message):
+        """A mark came or went."""
+
     def __init__(
         self, *, empty: str = "", id: str | None = None, choose_on_click: bool = True, lit: bool = False
     ) -> None:
@@ -118,11 +123,13 @@ class RowList(ScrollView, can_focus=True):
             self._marks ^= {key}
             self.cursor += 1
             self.refresh()
+            self.post_message(self.Marked())
 
     def clear_marks(self) -> bool:
         """Take all marks away; return whether there were any."""
         had, self._marks = bool(self.marked), set()
         self.refresh()
+        self.post_message(self.Marked())
         return had
 
     def set_rows(self, rows: Sequence[Row], *, key: str | None = None) -> None:
@@ -220,7 +227,7 @@ class RowList(ScrollView, can_focus=True):
         tail = f" {tail} " if tail else " "
         room = max(0, width - cell_len(lead) - cell_len(tail))
         head = one_line(row.head, room // 2)
-        head = f"{head}  " if head else ""
+        head = f"{set_cell_size(head, max(row.head_cells, cell_len(head)))}  " if head else ""
         text = set_cell_size(one_line(row.text, room - cell_len(head)), room - cell_len(head))
         head_style = style if under_cursor or row.tone else style + ink(self, "text-secondary")
         return Strip(

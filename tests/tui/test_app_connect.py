@@ -1,0 +1,222 @@
+"""The first start, and connecting a model while the program runs: greeting, keys, servers, keeping the choice."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from textual.events import Paste
+
+from agent.models.local import LocalServer
+from agent.models.offline import OfflineModel
+from tests.messages_server import KEY, MessagesServer, call, say
+from tests.tui.program import Program, make_store, program
+from tests.tui.test_app_layout import drawn
+from tests.tui.test_app_settings import preferences
+from tui.cli.complaints import redact
+from tui.screens.ask import AskLine
+from tui.screens.confirm import Confirm
+from tui.screens.connect import AskSecret, Connect, SecretField
+from tui.screens.pick import Pick
+
+WORKS = [say("ready"), call("report", {"word": "ready"}), say("Hello from afar.")]
+
+
+async def choose(p: Program, way: str) -> None:
+    """Open the ways to a model and take one."""
+    if not isinstance(p.app.screen, Connect):
+        p.main.action_choose_model()
+    dialog = await p.dialog(Connect)
+    dialog.query_one("#choices").select(way)
+    await p.press("enter")
+
+
+async def fill(p: Program, kind: type, text: str) -> None:
+    dialog = await p.dialog(kind)
+    dialog.query_one("#answer").value = text
+    await p.press("enter")
+
+
+async def test_the_first_start_greets_once_and_enter_begins(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, model=OfflineModel(), preferences=preferences(tmp_path, None)) as p:
+        dialog = await p.dialog(Connect)
+        assert "offline model" in drawn(dialog)
+        assert "/model" in drawn(dialog)
+        await p.press("enter")
+        await p.until(lambda: p.app.screen is p.main)
+        await p.main.conversing.remember()
+    async with program(store, model=OfflineModel(), preferences=preferences(tmp_path, None)) as p:
+        await p.pilot.pause(0.2)
+        assert p.app.screen is p.main
+        assert not any("Welcome" in message for message in p.messages)
+
+
+async def test_keys_typed_before_the_greeting_appeared_do_not_answer_it(tmp_path: Path) -> None:
+    async with program(
+        make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path, None)
+    ) as p:
+        await p.until(lambda: isinstance(p.app.screen, Connect))
+        p.app.screen._appeared = float("inf")
+        await p.press("enter")
+        assert isinstance(p.app.screen, Connect)
+
+
+async def test_whoever_named_a_model_is_greeted_by_a_line(tmp_path: Path) -> None:
+    settings = preferences(tmp_path, None, {"PERSONA_MODEL": "offline"})
+    async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
+        await p.until(lambda: any("Welcome. The agent's model is offline" in m for m in p.messages))
+        assert p.app.screen is p.main
+
+
+async def test_whoever_has_settings_is_not_greeted(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path)) as p:
+        await p.pilot.pause(0.1)
+        assert p.app.screen is p.main
+        assert p.messages == []
+
+
+async def test_a_pasted_key_is_hidden_tried_used_at_once_and_written_nowhere(tmp_path: Path) -> None:
+    with MessagesServer(WORKS) as server:
+        settings = preferences(tmp_path, f'base_url = "{server.url}"\nmodel = "claude-sonnet-5-5"\n')
+        async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
+            await p.open("two")
+            await p.open("one")
+            await choose(p, "key")
+            dialog = await p.dialog(AskSecret)
+            assert server.url in drawn(dialog)
+            field = dialog.query_one(SecretField)
+            field.post_message(Paste(f"  {KEY}\n"))
+            await p.until(lambda: field.value.strip() == KEY)
+            assert KEY not in drawn(dialog)
+            field.action_select_all()
+            field.action_copy()
+            await p.press("ctrl+c", "ctrl+x")
+            assert KEY not in p.app.clipboard
+            assert field.value.strip() == KEY
+            await p.press("enter")
+            await p.until(lambda: p.app.model_name == "claude-sonnet-5-5" and p.app.screen is p.main, 15)
+            await p.until(lambda: any("kept until you quit" in message for message in p.messages))
+            await p.run_to_end("hello")
+            assert "Hello from afar." in drawn(p.main)
+        assert all(request.headers.get("authorization") == f"Bearer {KEY}" for request in server.requests)
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            assert KEY.encode() not in file.read_bytes(), file
+    assert KEY not in repr(settings.connection())
+    assert KEY not in redact(f"boom {KEY}")
+
+
+async def test_a_key_that_does_not_work_leaves_the_model_as_it_was(tmp_path: Path) -> None:
+    with MessagesServer(WORKS) as server:
+        settings = preferences(tmp_path, f'base_url = "{server.url}"\nmodel = "claude-sonnet-5-5"\n')
+        async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
+            await choose(p, "key")
+            await fill(p, AskSecret, "wrong")
+            await p.until(lambda: isinstance(p.app.screen, Confirm), 15)
+            assert "wrong" not in drawn(p.app.screen).replace("did not work", "")
+            await p.press("escape")
+            await p.until(lambda: p.app.screen is p.main)
+            assert p.app.model_name == "offline"
+            assert settings.connection().api_key == ""
+
+
+async def test_the_keyring_is_offered_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: dict[tuple[str, str], str] = {}
+    ring = SimpleNamespace(
+        set_password=lambda service, name, value: kept.__setitem__((service, name), value),
+        get_password=lambda service, name: kept.get((service, name)),
+    )
+    monkeypatch.setattr("tui.keyring.available", lambda: True)
+    monkeypatch.setattr("tui.keyring._ring", lambda: ring)
+    with MessagesServer(WORKS) as server:
+        settings = preferences(tmp_path, f'base_url = "{server.url}"\nmodel = "claude-sonnet-5-5"\n')
+        async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
+            await choose(p, "key")
+            await fill(p, AskSecret, KEY)
+            await p.until(lambda: isinstance(p.app.screen, Confirm), 15)
+            await p.dialog(Confirm)
+            await p.press("y")
+            await p.until(lambda: settings.settings.api_key_in_keyring)
+    text = (tmp_path / "config.toml").read_text()
+    assert "api_key_in_keyring = true" in text
+    assert KEY not in text
+    assert kept == {("persona-editor", "api-key"): KEY}
+    again = preferences(tmp_path, None)
+    assert again.connection().source == "the keyring"
+    assert again.make_model().name == "claude-sonnet-5-5"
+
+
+async def test_a_local_server_is_tried_without_the_key_that_is_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with MessagesServer(WORKS) as server:
+
+        async def find() -> list[LocalServer]:
+            return [LocalServer("Ollama", server.url, ("claude-opus-5-5", "claude-haiku-5-5"))]
+
+        monkeypatch.setattr("agent.models.local.find_local_servers", find)
+        settings = preferences(tmp_path, "# mine\n", {"ANTHROPIC_API_KEY": "of-anthropic-alone"})
+        async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
+            await choose(p, "local")
+            await p.until(lambda: isinstance(p.app.screen, Pick), 10)
+            await p.press("enter")
+            await p.until(lambda: isinstance(p.app.screen, Confirm), 15)
+    assert not any("of-anthropic-alone" in str(request.headers) for request in server.requests)
+
+
+async def test_a_server_and_a_model_are_named_and_written_but_no_key(tmp_path: Path) -> None:
+    with MessagesServer(WORKS) as server:
+        settings = preferences(tmp_path, "# mine\n")
+        async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
+            await choose(p, "server")
+            await fill(p, AskLine, server.url)
+            await p.until(lambda: "Which model" in drawn(p.app.screen))
+            await fill(p, AskLine, "claude-opus-5-5")
+            await fill(p, AskSecret, KEY)
+            await p.until(lambda: isinstance(p.app.screen, Confirm), 15)
+            await p.dialog(Confirm)
+            await p.press("y")
+            await p.until(lambda: p.app.screen is p.main)
+            await p.until(lambda: "claude-opus-5-5" in (tmp_path / "config.toml").read_text())
+            assert p.app.model_name == "claude-opus-5-5"
+    text = (tmp_path / "config.toml").read_text()
+    assert text.startswith("# mine\n")
+    assert f'base_url = "{server.url}"' in text
+    assert KEY not in text
+
+
+async def test_waiting_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cancelled = []
+
+    async def for_ever() -> list[object]:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.append(True)
+        return []
+
+    monkeypatch.setattr("agent.models.local.find_local_servers", for_ever)
+    async with program(make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path)) as p:
+        await choose(p, "local")
+        await p.until(lambda: "Looking for" in drawn(p.app.screen))
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main and cancelled == [True])
+
+
+def test_a_key_goes_to_no_other_server_than_it_was_given_for(tmp_path: Path) -> None:
+    settings = preferences(tmp_path, "", {"ANTHROPIC_API_KEY": "mine"})
+    assert settings.connection().api_key == "mine"
+    other = settings.other(model="m", base_url="http://127.0.0.1:1")
+    assert (other.api_key, other.auth_token) == ("", "")
+    settings.use(other)
+    assert settings.connection("another").api_key == ""
+    assert settings.connection("another").base_url == "http://127.0.0.1:1"
+    settings.use(settings.other(model="m", key="given"))
+    assert settings.connection().api_key == "given"
+    settings.use(settings.other(model="m", base_url=""))
+    assert settings.connection().api_key == ""

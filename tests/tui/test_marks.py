@@ -1,0 +1,82 @@
+"""Several rows marked by Space, and what is then done to all of them, asked once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.tui.program import make_store, program
+from tests.tui.test_app_layout import drawn
+from tui.screens.confirm import Confirm
+
+THREE = {name: f'name = "{name.title()}"\nsystem_prompt = "I am {name}."\n' for name in ("a", "b", "c")}
+INPUTS = 'name = "A"\nsystem_prompt = ""\n' + "".join(
+    f'[[test_inputs]]\nid = "{name}"\ncontent = "content {name}"\n' for name in ("x", "y", "z")
+)
+
+
+async def test_marked_personas_are_deleted_after_one_question_and_can_be_restored(tmp_path: Path) -> None:
+    store = make_store(tmp_path, THREE)
+    async with program(store) as p:
+        p.main.action_go("personas")
+        await p.press("space", "space")
+        assert p.main.personas.rows.marked == ["a", "b"]
+        assert drawn(p.main).count("✓") == 2
+        await p.press("x")
+        dialog = await p.dialog(Confirm)
+        assert "Delete 2 personas?" in drawn(dialog)
+        await p.press("y")
+        await p.until(lambda: store.ids() == ["c"])
+        await p.until(lambda: p.main.editing.id == "c")
+        assert p.main.personas.rows.marked == []
+        assert len(await p.main.editing.workspace.deleted()) == 2
+
+
+async def test_saying_no_keeps_personas_and_marks_and_escape_takes_the_marks_away(tmp_path: Path) -> None:
+    store = make_store(tmp_path, THREE)
+    async with program(store) as p:
+        p.main.action_go("personas")
+        await p.press("space", "x")
+        await p.dialog(Confirm)
+        await p.press("n")
+        await p.until(lambda: p.app.screen is p.main)
+        assert store.ids() == ["a", "b", "c"]
+        assert p.main.personas.rows.marked == ["a"]
+        assert "take marks away" in drawn(p.main)
+        await p.press("escape")
+        assert p.main.personas.rows.marked == []
+        assert p.main.personas.rows.has_focus
+
+
+async def test_marked_personas_are_copied_without_a_question(tmp_path: Path) -> None:
+    store = make_store(tmp_path, THREE)
+    async with program(store) as p:
+        p.main.action_go("personas")
+        await p.press("space", "down", "space", "c")
+        await p.until(lambda: len(store.ids()) == 5)
+        assert {store.get(key).name for key in store.ids()} >= {"A (copy)", "C (copy)"}
+
+
+async def test_a_mark_is_taken_away_by_a_second_space(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path, THREE)) as p:
+        p.main.action_go("personas")
+        await p.press("space", "up", "space")
+        assert p.main.personas.rows.marked == []
+
+
+async def test_marked_test_inputs_are_copied_and_deleted_and_undo_brings_them_back(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {"a": INPUTS})
+
+    def contents() -> list[str]:
+        return [test_input.content for test_input in store.get("a").test_inputs]
+
+    async with program(store) as p:
+        p.main.action_go("tests")
+        await p.press("space", "space", "c")
+        await p.until(lambda: len(contents()) == 5)
+        p.main.tests.rows.select("x")
+        await p.press("space", "space", "x")
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: contents() == ["content z", "content x", "content y"])
+        p.main.action_undo()
+        await p.until(lambda: len(contents()) > 3)

@@ -1,0 +1,116 @@
+"""Panes made wider, narrower and hidden, by keys and by the mouse, and found again as they were left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from personas.home import Home
+from tests.tui.program import Program, make_store, program
+from tests.tui.test_app_layout import drawn
+from tui.remembered import Remembered, recall, remember
+
+
+def widths(p: Program) -> tuple[int, int, int]:
+    """The columns of persona list, prompt and test inputs; 0 where one is hidden."""
+    found = [p.main.query_one(name) for name in ("#personas", "#prompt-pane", "#side")]
+    return tuple(pane.region.width if pane.display else 0 for pane in found)  # type: ignore[return-value]
+
+
+async def test_the_pane_with_the_focus_grows_and_shrinks(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(120, 40)) as p:
+        assert widths(p) == (24, 56, 40)
+        p.main.action_go("personas")
+        await p.press("f7", "f7")
+        await p.until(lambda: widths(p) == (32, 48, 40))
+        p.main.action_go("tests")
+        await p.press("f6")
+        await p.until(lambda: widths(p) == (32, 52, 36))
+        p.main.action_go("prompt")
+        await p.press("f7")
+        await p.until(lambda: widths(p) == (32, 56, 32))
+
+
+async def test_the_prompt_always_keeps_room_and_what_gets_too_narrow_is_hidden(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(100, 30)) as p:
+        p.main.action_go("personas")
+        await p.press(*["f7"] * 12)
+        await p.until(lambda: widths(p)[1] >= 34)
+        assert sum(widths(p)) == 100
+        await p.press(*["f6"] * 8)
+        await p.until(lambda: widths(p)[0] == 0)
+        assert p.main.focused is p.main.chat_bar.input
+        await p.pilot.pause()
+        assert "Personas" not in drawn(p.main)
+
+
+async def test_the_prompt_stands_alone_and_the_others_come_back_as_they_were(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(120, 40)) as p:
+        p.main.action_go("personas")
+        await p.press("f7", "f12")
+        await p.until(lambda: widths(p) == (0, 120, 0))
+        await p.press("tab", "tab")
+        assert p.main.focused is p.main.chat_bar.input
+        await p.press("f12")
+        await p.until(lambda: widths(p) == (28, 52, 40))
+
+
+async def test_going_to_a_hidden_pane_shows_it(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(120, 40)) as p:
+        await p.press("f12", "f4")
+        await p.until(lambda: widths(p) == (0, 80, 40))
+        assert p.main.tests.rows.has_focus
+
+
+async def test_the_mouse_drags_the_border_between_panes(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(120, 40)) as p:
+        await p.pilot.mouse_down("#panes", offset=(23, 5))
+        await p.pilot.hover("#panes", offset=(33, 5))
+        await p.pilot.mouse_up("#panes", offset=(33, 5))
+        await p.until(lambda: widths(p) == (34, 46, 40))
+        await p.pilot.hover("#panes", offset=(60, 5))
+        assert widths(p) == (34, 46, 40)
+
+
+async def test_a_narrow_terminal_says_that_panes_have_no_sizes_there(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(80, 24)) as p:
+        await p.press("f7")
+        await p.until(lambda: any("side by side from 100 columns" in message for message in p.messages))
+        await p.press("f4")
+        assert p.main.tests.rows.is_on_screen
+
+
+async def test_sizes_are_remembered_for_each_class_of_terminal_size(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, size=(120, 40)) as p:
+        p.main.action_go("personas")
+        await p.press("f7")
+        await p.pilot.resize_terminal(160, 50)
+        await p.until(lambda: widths(p) == (28, 84, 48))
+        await p.press("f12")
+        await p.app.leave(0)
+    async with program(store, size=(160, 50)) as p:
+        await p.until(lambda: widths(p) == (0, 160, 0))
+        await p.pilot.resize_terminal(120, 40)
+        await p.until(lambda: widths(p) == (28, 52, 40))
+        await p.pilot.resize_terminal(80, 24)
+        await p.until(lambda: p.prompt.is_on_screen)
+
+
+@pytest.mark.parametrize(
+    "layouts", ["[]", '{"wide": 3}', '{"wide": {"side": "x", "personas": 9999999}}', '{"wide": {"side": -4}}']
+)
+async def test_damaged_sizes_are_no_hindrance(tmp_path: Path, layouts: str) -> None:
+    store = make_store(tmp_path)
+    (store.home.state / "screen.json").write_text(f'{{"layouts": {layouts}}}')
+    async with program(store, size=(120, 40)) as p:
+        assert widths(p) == (24, 56, 40)
+
+
+def test_what_is_remembered_comes_back(tmp_path: Path) -> None:
+    home: Home = make_store(tmp_path).home
+    assert recall(home) == Remembered(known=False)
+    what = Remembered("one", {"one": "draft"}, {"wide": {"side": 30, "personas": 0}})
+    assert remember(home, what)
+    assert recall(home) == what
