@@ -150,4 +150,7 @@ class Asking:
 
 @lru_cache(maxsize=256)
 def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
-    return model.model_json_schema()
+    schema = model.model_json_schema()
+    if "extra" not in model.model_config:
+        schema.setdefault("additionalProperties", False)  # as the check of its input has it
+    return schema

@@ -6,6 +6,7 @@ agent_start
     per block of the answer:  turn_start turn_delta* turn_end
     per tool call:            tool_start tool_progress* tool_end, turn_start turn_end of its result
   step_end
+  [turn_start turn_end of the notice that says why the run ends, a limit for example]
 agent_end
 """
 

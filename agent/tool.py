@@ -64,7 +64,8 @@ class Tool:
         name: snake_case, as the model calls it.
         description: for the model.
         label: for the person, a few words ("Change the name").
-        input: pydantic model of the input; validated strictly (no lossy coercion).
+        input: pydantic model of the input; validated strictly (no lossy coercion; a field it does not know is an error
+            unless it sets `extra` itself).
         execute: `async (input, ctx) -> str | ToolOutput`; may raise, which becomes an error result.
         sequential: makes the whole batch it is called in sequential.
         destructive: asks for approval under the policy `ask-destructive`.

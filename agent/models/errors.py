@@ -18,6 +18,10 @@ EXCERPT = 200
 """Characters of a server's text that may stand in a message."""
 
 
+_CERTAINLY_A_SECRET = 8
+"""Characters from which on a secret is cut out even where it is part of a longer word."""
+
+
 class ModelFailure(Exception):
     """Something asked of a server failed; `error` says why. Never leaves a model's `stream`."""
 
@@ -45,13 +49,21 @@ class Where:
     def clean(self, text: str, limit: int = EXCERPT) -> str:
         """Return `text` on one line, without secrets and control characters, at most `limit` characters."""
         for secret in self.secrets:
-            if secret:
-                text = text.replace(secret, "[key]")
+            text = _without(secret, text)
         text = "".join(
             " " if char in "\t\r\n" else char for char in text if char in "\t\r\n" or char.isprintable()
         )
         text = " ".join(text.split())
         return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _without(secret: str, text: str) -> str:
+    """Return `text` without a secret; a short one only where it stands by itself, for it may be part of a word."""
+    if not secret or secret not in text:
+        return text
+    if len(secret) >= _CERTAINLY_A_SECRET:
+        return text.replace(secret, "[key]")
+    return re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", "[key]", text)
 
 
 _KIND_OF_TYPE: Mapping[str, ErrorKind] = {

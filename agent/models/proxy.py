@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, get_args
 
 from agent.models import errors
@@ -38,7 +38,7 @@ from agent.models.errors import ModelFailure, Where
 from agent.models.pump import Put
 from agent.models.stalls import Clock, Patience, StallClocks, SystemClock
 from agent.models.transfer import read_beginning, transfer
-from agent.models.wire import read_usage
+from agent.models.wire import join_halves, read_usage
 from agent.turns import thaw
 
 OPTIONS = ("thinking", "max_tokens", "session_id")
@@ -119,7 +119,7 @@ class ProxyModel:
         headers = {"accept": "text/event-stream", "content-type": "application/json"}
         if token:
             headers["authorization"] = f"Bearer {token}"
-        content = json.dumps(body, ensure_ascii=False).encode()
+        content = json.dumps(body, ensure_ascii=False, default=_plain).encode()
         async with client.stream(
             "POST", f"{self._url}/api/stream", content=content, headers=headers
         ) as response:
@@ -162,13 +162,13 @@ def _build_client(loopback: bool) -> Any:
 
 
 def build_request(name: str, request: Request) -> dict[str, Any]:
-    """Return the body for the proxy: `{"model", "context", "options"}`."""
+    """Return the body for the proxy: `{"model", "context", "options"}`, the messages as the request has them."""
     options = {key: getattr(request, key) for key in OPTIONS}
     return {
         "model": name,
         "context": {
             "system": request.system,
-            "messages": thaw(request.messages),
+            "messages": request.messages,
             "tools": [
                 {"name": tool.name, "description": tool.description, "input_schema": thaw(tool.input_schema)}
                 for tool in request.tools
@@ -176,6 +176,15 @@ def build_request(name: str, request: Request) -> dict[str, Any]:
         },
         "options": {key: value for key, value in options.items() if value is not None},
     }
+
+
+def _plain(value: object) -> object:
+    """What `json` does not know by itself: read-only mappings and other sequences."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} cannot be sent")
 
 
 class ProxyReader:
@@ -190,6 +199,7 @@ class ProxyReader:
         self._kinds: dict[int, BlockKind] = {}  # of the blocks that are open
         self._numbers: dict[int, int] = {}  # the proxy's number -> ours, for the same
         self._inputs: dict[int, list[str]] = {}
+        self._halves: dict[int, str] = {}  # the first half of a surrogate pair, until the second comes
         self._count = 0
         self._usage = Usage()
         self.finished = False
@@ -245,20 +255,30 @@ class ProxyReader:
             return self._wrong("more of a block that is not open")
         if event.get("kind", self._kinds[index]) != self._kinds[index]:
             return self._wrong("a delta for the wrong kind of block")
-        text = _text(event, "text")
+        text = event.get("text")
+        if not isinstance(text, str):
+            return []
+        text, self._halves[index] = join_halves(self._halves.get(index, ""), text)
+        return self._more(index, text)
+
+    def _more(self, index: int, text: str) -> list[BlockEvent]:
         if not text:
             return []
         if self._kinds[index] == "tool_call":
             self._inputs[index].append(text)
         return [BlockDelta(self._numbers[index], text)]
 
+    def _flush(self, index: int) -> list[BlockEvent]:
+        """What is left of a surrogate pair whose second half never came."""
+        return self._more(index, "\ufffd" if self._halves.pop(index, "") else "")
+
     def _end(self, event: Mapping[str, Any]) -> list[BlockEvent]:
         index = event.get("block")
         if type(index) is not int or index not in self._kinds:
             return self._wrong("the end of a block that is not open")
+        events = self._flush(index)
         kind, number, parts = self._kinds.pop(index), self._numbers.pop(index), self._inputs.pop(index)
         whole = _text(event, "input_json") or "".join(parts)
-        events: list[BlockEvent] = []
         if kind == "tool_call" and whole and not parts:
             events.append(BlockDelta(number, whole))
         signature, redacted = _text(event, "signature"), _text(event, "redacted")
@@ -269,10 +289,10 @@ class ProxyReader:
         stop_reason = _text(event, "stop_reason")
         if not stop_reason:
             return self._wrong("an end without a stop reason")
-        events: list[BlockEvent] = [
-            BlockEnd(self._numbers[index], "".join(self._inputs[index]), complete=False)
-            for index in self._kinds
-        ]
+        events: list[BlockEvent] = []
+        for index in self._kinds:
+            events += self._flush(index)
+            events.append(BlockEnd(self._numbers[index], "".join(self._inputs[index]), complete=False))
         self.finished = True
         return [*events, Done(stop_reason, self._usage, _text(event, "message_id"))]
 

@@ -297,17 +297,22 @@ def _same(block: _Block, kind: BlockKind, tool_use_id: str, tool_name: str) -> b
 
 def _text(block: _Block, text: str) -> list[BlockEvent]:
     """Return `text` as a delta; a surrogate pair that was cut in two is joined, a lone half becomes U+FFFD."""
-    if block.half or not text.isascii():
-        text = block.half + text
-        block.half = ""
-        if text and "\ud800" <= text[-1] <= "\udbff":
-            text, block.half = text[:-1], text[-1]
-        text = _mend(text)
+    text, block.half = join_halves(block.half, text)
     if not text:
         return []
     if block.kind == "tool_call":
         block.parts.append(text)
     return [BlockDelta(block.number, text)]
+
+
+def join_halves(half: str, text: str) -> tuple[str, str]:
+    """Return `text` as it can be encoded, with `half` of a surrogate pair before it, and the half it ends with."""
+    if not half and text.isascii():
+        return text, ""
+    text, half = half + text, ""
+    if text and "\ud800" <= text[-1] <= "\udbff":
+        text, half = text[:-1], text[-1]
+    return _mend(text), half
 
 
 def _flush(block: _Block) -> list[BlockEvent]:

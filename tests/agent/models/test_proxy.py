@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -211,3 +212,54 @@ def test_nothing_makes_the_reader_raise(events: list[Any]) -> None:
     assert sum(isinstance(one, Done | Failed) for one in out) == 1
     assert isinstance(out[-1], Done | Failed)
     str(out).encode()
+
+
+def more(text: str, block: int = 0) -> dict[str, Any]:
+    return {"type": "block_delta", "block": block, "text": text}
+
+
+def test_a_surrogate_pair_in_two_deltas_is_joined() -> None:
+    events = run(START, more("a\ud83d"), more("\ude00b"), END, DONE)
+    assert [event.text for event in events if isinstance(event, BlockDelta)] == ["a", "\U0001f600b"]
+
+
+def test_a_half_without_its_other_half_is_replaced() -> None:
+    events = run(
+        START, more("a\ud83d"), END, {**START, "block": 1}, more("\ude00", 1), more("\ud83d", 1), DONE
+    )
+    assert [event.text for event in events if isinstance(event, BlockDelta)] == [
+        "a",
+        "\ufffd",
+        "\ufffd",
+        "\ufffd",
+    ]
+
+
+def test_the_input_of_a_call_is_joined_over_deltas_as_well() -> None:
+    call = {"type": "block_start", "block": 0, "kind": "tool_call", "tool_use_id": "c", "tool_name": "t"}
+    events = run(call, more('{"x":"\ud83d'), more('\ude00"}'), END, DONE)
+    assert BlockEnd(0, '{"x":"\U0001f600"}') in events
+
+
+async def test_messages_that_cannot_be_changed_are_sent_as_they_are() -> None:
+    messages = (
+        MappingProxyType({"role": "user", "content": (MappingProxyType({"type": "text", "text": "Hi"}),)}),
+    )
+    async with ProxyServer(sse(*ANSWER)) as server:
+        await ask(server, Request(system="S", messages=messages))
+    sent = json.loads(server.requests[0][2])["context"]["messages"]
+    assert sent == [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]
+
+
+@pytest.mark.parametrize(
+    ("secret", "text", "shown"),
+    [
+        ("e", "the server is here", "the server is here"),
+        ("e", "wrong key e, sorry", "wrong key [key], sorry"),
+        ("key", "no such monkey: key=key", "no such monkey: [key]=[key]"),
+        ("sk-12345", "got xsk-12345x", "got x[key]x"),
+        ("", "nothing", "nothing"),
+    ],
+)
+def test_a_short_secret_does_not_mangle_words(secret: str, text: str, shown: str) -> None:
+    assert Where(secrets=(secret,)).clean(text) == shown
