@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from agent.models.offline.intents import AddTest, AddText, Ask, Option, Reference, SetPrompt, Spot
+from agent.models.offline.evasions import gives_none
+from agent.models.offline.intents import AddTest, AddText, Ask, Intent, Option, Reference, SetPrompt, Spot
 from agent.models.offline.long import LONGEST_READ
 from agent.models.offline.patterns import fit
 from agent.models.offline.reference import NUMBERS, ORDINAL, number, ordinal
@@ -158,6 +159,16 @@ def text_of(part: Phrase | None, typed: str = "") -> str | None:
     if part.shadow in ("it", "this", "that", "something", "them", "these", "this text", "the following"):
         return None
     return typed or part.raw()
+
+
+def ask_literal(part: Phrase | None, intent: Intent) -> Ask | None:
+    """Return the question whether "tbd", "same as before" and the like after a colon are meant word for word."""
+    if part is None or not part.quoted or part.tokens[0].kind != "content" or len(part.said()) > 200:
+        return None
+    if not gives_none(phrase(part.said().strip())):
+        return None
+    label = f"Take “{part.said()}” word for word"
+    return Ask("That does not read like the text itself.", (Option(label, (intent,), "take word literally"),))
 
 
 def clean_block(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.models.offline import speech
@@ -19,6 +19,7 @@ from agent.models.offline.grammar import is_request
 from agent.models.offline.intents import (
     AddTest,
     Ask,
+    ChangeTest,
     DeleteTests,
     DeleteThing,
     Hold,
@@ -27,6 +28,8 @@ from agent.models.offline.intents import (
     Reference,
     RemoveText,
     Rename,
+    Show,
+    ShowTest,
     Talk,
 )
 from agent.models.offline.long import LONGEST_READ
@@ -207,6 +210,7 @@ _NO = (
 )
 
 
+_SPOKE_OF_TESTS = (Show, ShowTest, AddTest, ChangeTest, DeleteTests)
 _OTHER_VERB = re.compile(r"(?:delete|remove|drop|erase) ")
 _TAKEN = (DeleteTests, DeleteThing, RemoveText)
 
@@ -234,6 +238,8 @@ def interpret(
     if message.strip() == _GO_ON:
         return Understood((Talk("memory"),))
     understood = understand(message)
+    if isinstance(before, _SPOKE_OF_TESTS) and not (isinstance(before, Show) and "tests" not in before.what):
+        understood = replace(understood, loose=())
     if told is not None and pending is None and (open_pronoun(understood.intents) or understood.unclear):
         spelled = put_in(said, told)
         meant = understand_phrase(spelled) if spelled is not None else Understood(())

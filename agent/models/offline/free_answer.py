@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from agent.models.offline import content
+from agent.models.offline.evasions import evades
 from agent.models.offline.intents import (
     AddTest,
     AddText,
@@ -22,27 +22,6 @@ from agent.models.offline.names import name_of
 from agent.models.offline.patterns import fit
 from agent.models.offline.split import Understood
 from agent.models.offline.words import Phrase
-
-# What people say who have no answer yet, or leave it to us. It may still be meant word for word: then we ask.
-_PAUSE = (
-    "h+m+|u+m+|u+h+|e+r+m?|eh+|a+h+|o+h+|mm+|well|ok|okay|so|let me see|let's see|(?:let me|i have to|i need to) think|"
-    "(?:that's |that is )?(?:a )?(?:good|hard|tough|tricky|difficult) (?:question|one)|yes|yeah|yep|sure|right|fine|"
-    "maybe|perhaps|wait|hold on|one moment|just a (?:moment|second|minute)|later|not (?:yet|now|sure)|no idea|dunno|"
-    "why|what|huh|go on|continue|please|skip|pass|next|hi|hello|test|nothing|none|idk|tbd|etc|or so"
-)
-_LEFT_TO_US = (
-    "(?:you|u) (?:choose|decide|pick|say|tell me|know)(?: it| one| something| for me)?|(?:it's |it is )?(?:your "
-    "(?:choice|call|pick|turn)|up to you)|surprise me|whatever(?: .{0,60})?|(?:i |i really )?(?:don't|do not|can't|"
-    "cannot|didn't) (?:know|care|mind|decide|say|remember|have)(?: .{0,80})?|(?:it )?depends(?: .{0,40})?|(?:i'm |i am "
-    ")?not sure(?: .{0,60})?|something(?: .{0,80})?|anything(?: .{0,80})?|(?:please )?(?:make|keep|leave) it(?: .{0,80})?|"
-    "(?:a bit |a little |much |even )?(?:shorter|longer|nicer|better|funnier|simpler|warmer|clearer|more|less)(?: "
-    ".{0,40})?|(?:the )?(?:same|old one|usual|other one|original|default|previous one)(?: .{0,40})?|(?:as|like) "
-    "(?:before|always|usual|the .{1,40}|in .{1,40})|(?:use|take|choose|pick|write|add|put|invent|suggest|think of) "
-    "(?:something|anything|any|one|some|a|an|another|whatever)(?: .{0,60})?"
-)
-_EVADES = re.compile(
-    rf"(?:(?:{_PAUSE})(?: [.,!?…])* )*(?:{_PAUSE}|{_LEFT_TO_US})(?: (?:about (?:it|that)|then|please))*(?: [.,!?…])*"
-)
 
 
 def speaks_aside(understood: Understood, ask: Ask) -> bool:
@@ -69,9 +48,9 @@ def filled_by(message: str, ask: Ask) -> Intent | None:
     hold = mood_of(said)
     if hold is not None and (hold.mood == "negated" or ask.blank not in ("test", "content")):
         return None
-    evades = not said.quoted and _EVADES.fullmatch(said.shadow[:200]) is not None
+    pausing = evades(said)
     if ask.blank == "name":
-        if evades:
+        if pausing:
             return None
         plain = strip_fillers(unwrap(said).phrase)
         match = fit(
@@ -91,7 +70,7 @@ def filled_by(message: str, ask: Ask) -> Intent | None:
     if not text.strip():
         return None
     made = _made_of(text, said, ask)
-    if made is None or not evades:
+    if made is None or not pausing:
         return made
     taken = Option(f"Take “{text[:120]}” as the words", (made,), "take words")
     return replace(

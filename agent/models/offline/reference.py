@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agent.models.offline.intents import Reference
 from agent.models.offline.patterns import fit
 from agent.models.offline.topics import all_about, best
-from agent.models.offline.words import Phrase
+from agent.models.offline.words import Phrase, word_set
 
 ORDINALS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
@@ -38,46 +38,11 @@ class TestInput:
     content: str
 
 
-_NO_ID = frozenset(
-    [
-        "C",
-        "input",
-        "inputs",
-        "case",
-        "cases",
-        "prompt",
-        "prompts",
-        "message",
-        "messages",
-        "question",
-        "questions",
-        "entry",
-        "entries",
-        "about",
-        "and",
-        "or",
-        "to",
-        "with",
-        "in",
-        "of",
-        "for",
-        "on",
-        "by",
-        "is",
-        "it",
-        "that",
-        "this",
-        "one",
-        "ones",
-        "too",
-        "list",
-        "again",
-        "now",
-        "please",
-        "first",
-        "last",
-        "all",
-    ]
+_NO_ID = word_set(
+    "C input inputs case cases prompt prompts message messages question questions entry entries about and "
+    "or to with in of for on by is it that this one ones too list again now please first last all line "
+    "lines sentence sentences word words rule rules text section bullet paragraph name file output "
+    "outputs result results run"
 )
 
 
@@ -317,6 +282,9 @@ def resolve(reference: Reference, inputs: Sequence[TestInput]) -> list[int]:
         return sorted({*folded, *others})
     same = [k for k, item in enumerate(inputs) if item.content.strip() == value.strip()]
     same = same or [k for k, item in enumerate(inputs) if _bare(item.content) == bare]
+    if same and kind == "topic" and len(same) == 1:
+        # "The dog test" may be the one that says "dog", or another that speaks of one.
+        return sorted({*same, *all_about(value, [item.content for item in inputs], literal=True)})
     if same:
         return same
     if kind == "exact":

@@ -125,7 +125,7 @@ def _gather(steps: list[Step]) -> Understood:
             continue
         if any(isinstance(intent, _ON_TESTS) for intent in step.intents):
             loose.extend(_LOOSE.findall(step.phrase.shadow[:2000]))
-            if not re.search(r"\b(?:tests?|inputs?)\b", step.phrase.shadow[:2000]):
+            if not re.search(r"\btests?\b", step.phrase.shadow[:2000]):
                 loose.extend(_ITEMS.findall(step.phrase.shadow[:2000]))
                 loose.extend(
                     one.value
@@ -158,7 +158,10 @@ def _gather(steps: list[Step]) -> Understood:
 
 
 _ON_TESTS = (AddTest, ChangeTest, ExtendTest, CopyTest, DeleteTests)
-_ITEMS = re.compile(r"(?<![^ ])(?:(?:number|#) \d{1,3}|item|entry|point)(?= |$)")
+_ITEMS = re.compile(
+    r"(?<![^ ])(?:(?:number|#) \d{1,3}|item|entry|point|questions?|messages?|inputs?|(?<=first )one|(?<=second )one|"
+    r"(?<=third )one|(?<=last )one)(?= |$)"
+)
 _LOOSE = re.compile(
     r"(?<!test )(?<!test - )\b(?:examples?|samples?|scenarios?)\b(?! (?:- )?(?:tests?|inputs?)\b)"
 )

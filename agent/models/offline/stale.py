@@ -75,7 +75,7 @@ def stale(intents: Sequence[Intent], draft: Draft, seen: Seen) -> Ask | None:
     return None
 
 
-LISTED = ("item", "entry", "point")
+LISTED = ("item", "entry", "point", "one")
 """Words for a test input that may mean an item of a list in the prompt as well."""
 _ITEM = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 
@@ -84,6 +84,11 @@ def speaks_of(prompt: str, word: str) -> bool:
     """Whether a prompt has what a word may mean: the word in the singular or the plural, or a list."""
     if word in LISTED:
         return len(_ITEM.findall(prompt)) > 1
+    if word in ("input", "inputs"):
+        return (
+            re.search(r"^\W*(?:[A-Za-z]+ )?inputs?\b[^.!?]{0,20}$", prompt, re.IGNORECASE | re.MULTILINE)
+            is not None
+        )
     if counted := re.fullmatch(r"(?:number|#) (\d+)", word):
         return re.search(rf"^[ \t]*{counted[1]}[.)][ \t]", prompt, re.MULTILINE) is not None
     if word in ("example", "examples", "sample", "samples"):

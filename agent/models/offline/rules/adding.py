@@ -141,6 +141,8 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
         if len(inner.quotes()) > 1 and inner.tokens[0].kind == "quote":
             several = all(t.kind in ("quote", "newline") or t.norm in _BETWEEN for t in inner.tokens)
             return tuple(AddTest(quote) for quote in inner.quotes()) if several else None
+        if literal := content.ask_literal(part, AddTest(text)):
+            return literal
         return (
             AddTest(text)
             if text.strip()
@@ -261,7 +263,9 @@ def _unquoted(item: str) -> str:
 )
 def _add_test_named(said: Said) -> Intent | None:
     text = content.clean_block(said.text("x"))
-    return AddTest(text) if text.strip() else None
+    if text.strip():
+        return content.ask_literal(said.part("x"), AddTest(text)) or AddTest(text)
+    return None
 
 
 @RULES.on(

@@ -207,7 +207,8 @@ def _change_test(said: Said) -> Intent | None:
             )
     if not text.strip():
         return Ask("A test input cannot be empty. What should it say?", (), "content", reference)
-    return ChangeTest(reference, text)
+    changed = ChangeTest(reference, text)
+    return content.ask_literal(part, changed) or changed
 
 
 @RULES.on(

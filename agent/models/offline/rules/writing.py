@@ -73,7 +73,8 @@ def _added(said: Said, group: str, place: str, spot: Spot | None = None) -> Inte
         typed = part.shadow
         if parse(part) is not None or re.match(r"(?:it|this|that)$", typed):
             return None
-    return AddText(text, place, spot)  # type: ignore[arg-type]
+    added = AddText(text, place, spot)  # type: ignore[arg-type]
+    return content.ask_literal(part, added) or added
 
 
 # --- replacing the whole prompt ---------------------------------------------------------------------------
@@ -120,7 +121,7 @@ def _set(said: Said) -> Intent | None:
             (Option("Empty the system prompt", (SetPrompt(""),), "empty"),),
         )
     if part.quoted or (part.tokens[0].kind == "quote" and len(part) == 1):
-        return SetPrompt(text)
+        return content.ask_literal(part, SetPrompt(text)) or SetPrompt(text)
     raw = part.raw()
     if (
         re.match(r"(?:you are|you're|act as|your task|your job|always|never|answer|be an?) ", part.shadow)
