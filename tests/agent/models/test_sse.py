@@ -72,9 +72,9 @@ def test_no_bytes_make_it_raise(chunks: list[bytes]) -> None:
 def test_a_long_line_in_single_bytes_takes_linear_time() -> None:
     def seconds(size: int) -> float:
         chunks = [b"x"] * size
-        started = time.perf_counter()
+        started = time.process_time()
         parse(b"data: ", *chunks, b"\n\n")
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     seconds(20_000)
     assert seconds(400_000) < 20 * 6 * max(seconds(20_000), 0.002)

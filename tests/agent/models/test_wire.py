@@ -307,11 +307,13 @@ def test_two_hundred_kilobytes_of_input_in_tiny_deltas_take_linear_time() -> Non
             *(json_part(0, "xxxxx") for _ in range(size // 5)),
             stop(0),
         ]
-        started = time.perf_counter()
-        assert len(calls(run(*events, reason("tool_use"), STOP))[0][1]) == size
-        return time.perf_counter() - started
+        took = []
+        for _ in range(3):
+            started = time.process_time()
+            assert len(calls(run(*events, reason("tool_use"), STOP))[0][1]) == size
+            took.append(time.process_time() - started)
+        return min(took)
 
-    seconds(20_000)
     assert seconds(200_000) < 10 * 6 * max(seconds(20_000), 0.002)
 
 
