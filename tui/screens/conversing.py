@@ -16,7 +16,7 @@ from tui.panel import PanelState
 from tui.screens.past import Past
 from tui.screens.running_note import spent
 from tui.talking import Badge, Talk, Talks
-from tui.widgets.chat_bar import HINT, ChatBar
+from tui.widgets.chat_bar import HINT
 from tui.widgets.text_editor import Step, TextEditor
 
 if TYPE_CHECKING:
@@ -284,6 +284,8 @@ class Conversing(Past):
     # -- what runs do -------------------------------------------------------------------------------------
 
     def _hear(self, talk: Talk, event: Event) -> None:
+        if self._is_over:
+            return
         if event.type == "step_end":
             talk.add_step(event.usage, self._screen.program.model())  # type: ignore[union-attr]
         if talk is not self._talk:
@@ -306,6 +308,8 @@ class Conversing(Past):
             self.sync()
 
     def _ended(self, talk: Talk, end: AgentEnd | None, back: list[str]) -> None:
+        if self._is_over:
+            return
         if talk is self._talk:
             if talk.failure:
                 self.view.add_notice(talk.failure, error=True)
@@ -331,7 +335,7 @@ class Conversing(Past):
             self._show_marks()
 
     def _marked(self, talk: Talk, mark: CustomTurn) -> None:
-        if talk is self._talk:
+        if talk is self._talk and not self._is_over:
             self.view.end_turn(mark)
 
     def _changed(self, talk: Talk, persona: Persona) -> None:
@@ -351,7 +355,7 @@ class Conversing(Past):
 
     def sync(self) -> None:
         """Bring panel, chat bar and marks in line with what is."""
-        if self._widget is None or not self._widget.is_mounted or self._bar_is_gone():
+        if self._widget is None or not self._widget.is_mounted or self._is_over:
             return
         self._show_question()
         state = self._panel.state
@@ -368,12 +372,13 @@ class Conversing(Past):
         self._screen.show_marks()
 
     def _show_marks(self) -> None:
-        if not self._bar_is_gone():
+        if not self._is_over:
             self._screen.show_marks()
 
-    def _bar_is_gone(self) -> bool:
+    @property
+    def _is_over(self) -> bool:
         """Whether the screen is being taken down: tasks may still say how they ended."""
-        return not any(isinstance(widget, ChatBar) for widget in self._screen.children)
+        return not self._screen.program.is_running
 
     def tick(self) -> None:
         """A second went by: ages, durations, and what is to be remembered."""
