@@ -163,6 +163,8 @@ def text_of(part: Phrase | None, typed: str = "") -> str | None:
 
 def ask_literal(part: Phrase | None, intent: Intent) -> Ask | None:
     """Return the question whether "tbd", "same as before" and the like after a colon are meant word for word."""
+    while part is not None and len(part) > 1 and part.tokens[0].norm == ":":
+        part = part.part(1)
     if part is None or not part.quoted or part.tokens[0].kind != "content" or len(part.said()) > 200:
         return None
     if not gives_none(phrase(part.said().strip())):
