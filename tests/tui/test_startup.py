@@ -34,6 +34,24 @@ def modules_after(place: Workplace, *arguments: str) -> set[str]:
     return set(told["modules"])
 
 
+def test_a_persona_is_known_by_its_file_before_the_store_is_loaded(place: Workplace) -> None:
+    code = (
+        "import sys; from tui.cli.group import Invocation; "
+        "print([Invocation().has_file(word) for word in ('optimist', 'nobody', '', '../x', '.x', 'a\\0b')], "
+        "[name for name in ('pydantic', 'personas.store') if name in sys.modules])"
+    )
+    modules_after(place, "list")  # makes the home
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=place.environment(),
+        cwd=ROOT,
+        check=True,
+    )
+    assert done.stdout.strip() == "[True, False, False, False, False, False] []"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

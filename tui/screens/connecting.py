@@ -89,6 +89,7 @@ class Connecting:
                 or "No model server answers on this machine. Start Ollama, LM Studio, llama.cpp or vLLM first.",
                 error=True,
             )
+            await self.choose()
             return
         rows = [
             Row(str(place), model, tail=f"{server.name}{' (!)' if server.note else ''}")

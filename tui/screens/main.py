@@ -282,7 +282,8 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         """Show whose prompt this is, how it is saved, and what keys do."""
         editing = self.editing
         persona = editing.persona if editing else None
-        banner = ""
+        banner, keymap = "", self.program.settings.keys
+        external = first_key("editor.external", keymap)
         if editing is not None and persona is not None:
             if persona.error is not None:
                 where = (
@@ -290,9 +291,10 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
                     if persona.error.line
                     else ""
                 )
-                banner = f"{persona.error.message}{where}. Ctrl+G opens the file to mend it."
+                banner = f"{persona.error.message}{where}." + _hint("opens the file to mend it.", external)
             elif editing.state == "conflict":
-                banner = "This prompt was changed elsewhere in the same lines. F5 shows both to choose from."
+                banner = "This prompt was changed elsewhere in the same lines."
+                banner += _hint("shows both to choose from.", first_key("edit.compare", keymap))
             elif editing.state == "failed":
                 banner = f"Not saved: {editing.trouble}"
             self.personas.show_entries([Entry.of(persona)])
@@ -331,6 +333,10 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         keys += [(key, "panes")] if (key := first_key("pane.next", keymap)) else []
         keys += footer("anywhere", keymap)
         self.query_one(KeyLine).show(keys, self.conversing.note)
+
+
+def _hint(words: str, key: str) -> str:
+    return f" {key} {words}" if key else ""
 
 
 def _load_panel(terminal: Capabilities) -> AgentPanel:

@@ -104,7 +104,7 @@ class ProgramSettings(Dialog[None]):
 
     def _explain(self) -> None:
         name = self._chosen
-        said = [manual.explanations().get(name, "")]
+        said = [manual.explanations().get(name, "").replace("`", "")]
         if manual.kind(name) == "table":
             said.append(TABLE)
         if over := self._preferences.overruled(name):
