@@ -50,7 +50,7 @@ _KIND = word_set(
     "stronger newer older different similar same previous former original initial default current correct proper "
     "wrong unique official empty blank null unknown random suitable fitting appropriate short long "
     "id tbd tba todo na ids identifier name names title persona bot "
-    "prompt file filename slug label test tests input inputs undefined untitled unnamed discussed agreed planned "
+    "prompt file filename slug label test tests input inputs undo redo delete remove show list help cancel stop quit exit undefined untitled unnamed discussed agreed planned "
     "suggested said told before above below reversed hyphenated abbreviated translated"
 )
 _LANGUAGES = word_set(
@@ -72,6 +72,7 @@ _WITHIN = word_set(
 _REALLY_NAMES = word_set(
     "lily holly molly kelly sally billy emily polly dolly milly willy butterfly firefly jelly jolly"
 )
+_PLACED = re.compile(r"(?:line|sentence|rule|paragraph|bullet|test|number|option|step|version) \w+")
 _BREAKS_OFF = re.compile(r"(?:\s[-–—:;/]\s?|[:;]\s?|/)[a-zß-ÿ]|\w/\w|\([^)]*\s")
 
 
@@ -101,6 +102,8 @@ def _describes(text: str, said: str) -> bool:
         return True
     if not lower:
         return False
+    if _PLACED.fullmatch(text):
+        return True
     first = words[0].casefold()
     if first in _LEADS and len(words) > 1:
         return True

@@ -113,7 +113,12 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
         listed = _items(part.said())
         if listed:
             return tuple(AddTest(item) for item in listed)
-        if lines := _lines(part.said()) or _commaed(part):
+        joined = [piece.strip() for piece in part.said().split(" and ")] if len(part.said()) < 80 else []
+        if (
+            lines := _lines(part.said())
+            or _commaed(part, _told_count(around))
+            or joined[: 9 * (len(joined) > 1)]
+        ):
             each = tuple(AddTest(line) for line in lines)
             if _COUNTED.search(around) and _told_count(around) == len(lines):
                 return each
@@ -229,12 +234,15 @@ def _lines(text: str) -> list[str]:
     return [_unquoted(line) for line in lines] if 1 < len(lines) <= 50 else []
 
 
-def _commaed(part: Phrase) -> list[str]:
-    """Return the pieces between the commas of one line that is no sentence, or an empty list."""
+def _commaed(part: Phrase, count: int) -> list[str]:
+    """Return the pieces between the commas of one line that is no sentence, or an empty list.
+
+    Without commas "and" parts them where it makes as many as were told of (`count`).
+    """
     text = part.said()
     if (part.quotes() and not part.quoted) or re.search(r"[.!?:\"“”\n]", text[:-1]):
         return []
-    if not re.search(r"[,;]", text):
+    if not re.search(r"[,;]", text) and len(text.split(" and ")) != count:
         return []
     return [piece.strip() for piece in re.split(r"[,;] *(?:and )?| and ", text) if piece.strip()]
 

@@ -107,6 +107,11 @@ def _replace(said: Said) -> Intent | None:
     ):
         option = Option(f"Replace it with the words “{new}”", (ReplaceText(spot, new),), "words")
         return Ask("Put the new words in quotes, so that I do not take more than you mean.", (option,))
+    if not new_part.quotes() and spot.kind not in ("text", "words") and new[:1].islower():
+        option = Option(
+            f"Put the words “{new}” in its place", (ReplaceText(spot, new, "prompt"),), "words literally"
+        )
+        return Ask("I put exact words in place of a line or sentence, best in quotes.", (option,))
     vague = not new_part.quotes() and re.match(
         r"(?:something|anything|more|less|be|be more|a more|another|sound|someone|some|better|whatever)\b",
         new_part.shadow,
