@@ -111,12 +111,16 @@ class Asking:
                 turns = await run.call(config.transform_context, turns, within=within)
             if config.convert_to_llm is not None:
                 messages = await run.call(config.convert_to_llm, list(turns), within=within)
+                if not isinstance(messages, list | tuple):
+                    raise TypeError(f"convert_to_llm gave {type(messages).__name__}, not a list of messages")
             else:
                 model = config.model
                 messages = to_messages(turns, model=model.name, endpoint=model.endpoint)
         key = None
         if config.get_api_key is not None:
             key = await run.call(config.get_api_key, within=within)
+            if key is not None and not isinstance(key, str):
+                raise TypeError(f"get_api_key gave {type(key).__name__}, not text")
         return Request(
             system=self._system_prompt,
             messages=messages,

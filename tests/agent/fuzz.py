@@ -38,6 +38,18 @@ from tests.messages_rules import violations
 
 TOOL_NAMES = ("a", "b", "c", "ctl", "task_complete")
 
+ODD_EVENTS: list[list[Any]] = [
+    ["start", 0, "image"],
+    ["start", 1, "tool_call", 5, "a"],
+    ["start", 1, "tool_call", "x", None],
+    ["delta", 0, 7],
+    ["end", 1, None],
+    ["done", None],
+    ["done", "end_turn", None],
+    ["done", "tool_use", {"input_tokens": 1}],
+    ["waiting", "long"],
+]
+
 
 class Broken(AssertionError):
     """A run broke an invariant."""
@@ -293,6 +305,7 @@ def _random_events(rng: random.Random) -> list[Any]:
                     ["notice", "hm"],
                     ["waiting", 1.0],
                     ["done", rng.choice(["end_turn", "tool_use", ""])],
+                    rng.choice(ODD_EVENTS),
                 ]
             )
         )

@@ -183,6 +183,18 @@ def test_a_sink_that_raises_does_not_break_the_run() -> None:
     assert broken_invariants(seen, end.turns) == []
 
 
+@pytest.mark.parametrize("place", ["transform_context", "convert_to_llm", "get_api_key"])
+@pytest.mark.parametrize("given", [None, 5])
+def test_what_is_nothing_to_send_fails_the_run(place: str, given: Any) -> None:
+    options: dict[str, Any] = {place: lambda *_args: given}
+    agent = Agent(model=ScriptedModel([answer("ok")]), clock=LoopClock(), **options)
+    events: list[Event] = []
+    agent.subscribe(events.append)
+    end = run_virtually(agent.prompt("Hello"))
+    assert broken_invariants(events, agent.turns) == []
+    assert end.outcome == ("completed" if (place, given) == ("get_api_key", None) else "failed")
+
+
 START = [BlockStart(0, "text"), BlockDelta(0, "a"), BlockEnd(0)]
 BAD_EVENTS: dict[str, tuple[list[Any], str]] = {
     "no usage": ([*START, Done("end_turn", None)], "completed"),  # type: ignore[arg-type]
