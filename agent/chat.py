@@ -90,7 +90,6 @@ class Chat:
         self.persona_id = persona_id
         self.problems: list[str] = []
         self._store = store
-        self._options = options
         self._flush = flush
         self._desk = Desk(store, persona_id, on_change=on_change)
         self._session: Session | None = None
@@ -102,18 +101,14 @@ class Chat:
         self._stop: Callable[[], None] | None = None
         self._assignment = PLAIN
         self.tools = chat_tools(self._desk, on_keep=on_keep)
-        self._limits = Limits(max_steps=options.max_steps, max_duration=options.max_seconds)
         self._model = model
         self._agent = Agent(
             model=Shortened(model),
             tools=self.tools,
-            thinking=options.thinking,
             transform_context=self._what_the_model_sees,
             before_tool_call=self._before_tool_call,
-            limits=self._limits,
         )
-        self._agent.max_tokens = options.max_tokens
-        self._agent.retry = RetryPolicy(retries=options.retries)
+        self.set_options(options)
 
     # -- what there is ---------------------------------------------------------------------------------
 
@@ -155,6 +150,15 @@ class Chat:
         """Use another model from the next run on."""
         self._model = model
         self._agent.model = Shortened(model)
+
+    def set_options(self, options: ChatOptions) -> None:
+        """Go by other settings from the next run on."""
+        self._options = options
+        self._limits = Limits(max_steps=options.max_steps, max_duration=options.max_seconds)
+        self._agent.thinking = options.thinking
+        self._agent.limits = self._limits
+        self._agent.max_tokens = options.max_tokens
+        self._agent.retry = RetryPolicy(retries=options.retries)
 
     # -- the session -----------------------------------------------------------------------------------
 

@@ -192,7 +192,7 @@ class PersonaApp(App[int]):
         self.animation_level = "none" if self.capabilities.calm else "full"
         if self.settings.mouse != before.mouse:
             self._take_mouse(self.settings.mouse)
-        self.main.conversing.panel.delay = self.settings.panel_seconds
+        self.main.conversing.use_settings(self.settings)
         self.main.show_keys()
         if any(getattr(before, name) != getattr(self.settings, name) for name in CONNECTING):
             self._take_model(await asyncio.to_thread(self.preferences.make_model))

@@ -13,14 +13,14 @@ from tui.config import CHOICES, ConfigError, Settings
 
 Kind = Literal["text", "whole", "number", "switch", "choice", "table"]
 
-AT_START = frozenset(
+AT_NEXT_MESSAGE = frozenset(
     {
         *("thinking", "max_tokens", "history_turns", "retries", "max_steps", "max_minutes"),
         *("approval", "approval_of", "tasks_at_once", "tasks_begin_themselves"),
         *("task_tokens", "task_dollars", "task_pause"),
     }
 )
-"""What conversations take with them when they are opened: a change holds from the next start."""
+"""What a run begins with: a change holds from the next message."""
 
 
 @cache

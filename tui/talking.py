@@ -15,10 +15,11 @@ from personas.errors import PersonaError
 from tui.activity import Activity, ending_line
 
 if TYPE_CHECKING:
-    from agent.chat import Chat
+    from agent.chat import Chat, ChatOptions
     from agent.events import AgentEnd, Event
     from agent.models.base import Model, Usage
     from agent.task import AgentTask, Mode, Question
+    from agent.task_options import TaskOptions
     from agent.task_runner import AgentTaskRunner
     from agent.turns import CustomTurn, Turn, UserTurn
     from tui.widgets.conversation.view import Kept
@@ -237,6 +238,13 @@ class Talks:
         chat = self._make_chat(talk)
         chat.load()
         return chat
+
+    def use_options(self, options: ChatOptions, tasks: TaskOptions) -> None:
+        """Go by other settings in every conversation from its next run on."""
+        self.runner.options = tasks
+        for talk in self._talks.values():
+            if talk.chat is not None:
+                talk.chat.set_options(options)
 
     def use_model(self, model: Model) -> None:
         """Use another model in every conversation from its next run on."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.models.scripted import ScriptedModel
+from agent.models.scripted import ScriptedModel, answer
 from tests.tui.program import Program, make_store, program
 from tui import manual
 from tui.config import ConfigError, Settings, load_settings
@@ -152,6 +152,19 @@ async def test_tables_are_edited_in_the_file_and_hold_when_it_is_closed(
         assert "there is no command 'nothing'" in trouble(p)
         await p.press("escape", "f10")
         await p.until(lambda: p.app.screen is not p.main)
+
+
+async def test_what_a_run_goes_by_holds_from_the_next_message_in_open_conversations(tmp_path: Path) -> None:
+    model = ScriptedModel([answer("One."), answer("Two.")])
+    async with program(make_store(tmp_path), model=model, preferences=preferences(tmp_path)) as p:
+        await p.run_to_end("first")
+        await page(p, "max_tokens")
+        await p.press("enter", "backspace", *"77", "enter")
+        await p.until(lambda: p.app.settings.max_tokens == 77)
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        await p.run_to_end("second")
+        assert [request.max_tokens for request in model.requests][-1] == 77
 
 
 async def test_odd_settings_are_told_at_the_start(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent.task_runner import AgentTaskRunner
     from agent.turns import CustomTurn
     from personas.persona import Persona
+    from tui.config import Settings
     from tui.editing import Editing
     from tui.remembered import Remembered
     from tui.screens.main import MainScreen
@@ -274,6 +275,14 @@ class Conversing(Past):
         """End every task: those at work stop, those that wait stay waiting on disk. The program is about to end."""
         if self._talks is not None:
             await self._talks.close(seconds)
+
+    def use_settings(self, settings: Settings) -> None:
+        """Go by other settings in every conversation from the next message on, and for how long the panel stays."""
+        from tui.models import chat_options, task_options
+
+        self._panel.delay = settings.panel_seconds
+        if self._talks is not None:
+            self._talks.use_options(chat_options(settings), task_options(settings))
 
     def use_model(self, model: Model) -> None:
         """Use another model in every conversation from the next message on."""

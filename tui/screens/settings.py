@@ -109,8 +109,8 @@ class ProgramSettings(Dialog[None]):
             said.append(TABLE)
         if over := self._preferences.overruled(name):
             said.append(f"At the next start {over} holds over the file." if over[0] in "-$" else "")
-        if name in manual.AT_START:
-            said.append("A change holds from the next start.")
+        if name in manual.AT_NEXT_MESSAGE:
+            said.append("A change holds from your next message.")
         self.query_one("#setting-help", LiteralStatic).update("\n".join(filter(None, said)))
 
     def _trouble(self, text: str) -> None:
