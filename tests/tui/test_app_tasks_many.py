@@ -133,7 +133,9 @@ async def test_each_of_ten_has_its_own_turns_and_stopping_one_leaves_the_others(
 ) -> None:
     with MessagesServer(served) as server:
         model = ScriptedModel([scripted] * 100) if kind == "scripted" else loopback(server)
-        async with program(make_store(tmp_path, FILES), model=model, settings=Settings(task_pause=0.0)) as p:
+        async with program(
+            make_store(tmp_path, FILES), model=model, settings=Settings(task_pause=0.0), size=(80, 24)
+        ) as p:
             await begin_all(p)
             await all_over(p)
             await check_all(p)
@@ -145,7 +147,7 @@ async def test_keys_are_heard_while_ten_tasks_are_at_work(tmp_path: Path) -> Non
         pauses = [part for number in range(6000) for part in (f"word {number} ", Pause(SLOW))]
         return answer(*pauses)
 
-    async with program(make_store(tmp_path, FILES), model=ScriptedModel([endless] * 10)) as p:
+    async with program(make_store(tmp_path, FILES), model=ScriptedModel([endless] * 10), size=(80, 24)) as p:
         p.main.focus_chat()
         idle = []
         for _ in range(15):
