@@ -13,13 +13,15 @@ from agent.models.local import LocalServer
 from agent.models.offline import OfflineModel
 from tests.messages_server import KEY, MessagesServer, call, say
 from tests.tui.program import Program, make_store, program
-from tests.tui.test_app_layout import drawn
+from tests.tui.test_app_layout import EVIL, QUOTED, assert_harmless, drawn
 from tests.tui.test_app_settings import preferences
 from tui.cli.complaints import redact
 from tui.screens.ask import AskLine
 from tui.screens.confirm import Confirm
-from tui.screens.connect import AskSecret, Connect, SecretField
+from tui.screens.connect import AskSecret, Connect, SecretField, Wait
+from tui.screens.help import Help
 from tui.screens.pick import Pick
+from tui.screens.settings import ProgramSettings
 
 WORKS = [say("ready"), call("report", {"word": "ready"}), say("Hello from afar.")]
 
@@ -220,3 +222,29 @@ def test_a_key_goes_to_no_other_server_than_it_was_given_for(tmp_path: Path) -> 
     assert settings.connection().api_key == "given"
     settings.use(settings.other(model="m", base_url=""))
     assert settings.connection().api_key == ""
+
+
+async def test_hostile_text_is_only_text_in_all_of_this(tmp_path: Path) -> None:
+    settings = preferences(tmp_path, f'model = "{QUOTED}"\nbase_url = "{QUOTED}"\n"{QUOTED}" = 1\n')
+    async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings, size=(80, 24)) as p:
+
+        async def never() -> None:
+            await asyncio.Event().wait()
+
+        dialogs = [
+            Connect(EVIL, EVIL),
+            Connect(EVIL, EVIL, greeting=True),
+            AskSecret(EVIL, EVIL),
+            Wait(EVIL, never()),
+            ProgramSettings(settings),
+            Help(EVIL, EVIL),
+        ]
+        for dialog in dialogs:
+            p.app.push_screen(dialog)
+            await p.until(lambda dialog=dialog: p.app.screen is dialog)
+            await p.pilot.pause()
+            assert_harmless(drawn(dialog))
+            dialog.dismiss(None)
+            await p.until(lambda: p.app.screen is p.main)
+        p.main.action_choose_model()
+        assert_harmless(drawn(await p.dialog(Connect)))
