@@ -19,13 +19,13 @@ from agent.config import (
     WhenIdle,
 )
 from agent.events import AgentEnd, Event, Outcome, ToolEnd, ToolStart, TurnDelta, TurnEnd, TurnStart
+from agent.interrupts import Interrupts
 from agent.limits import Limits
 from agent.listeners import Listener, Listeners
 from agent.loop import find_continuation, run_loop
 from agent.models.base import Model, ModelError, ThinkingLevel
 from agent.models.retry import RetryPolicy
 from agent.models.stalls import Clock, SystemClock
-from agent.run import Interrupts
 from agent.state import AgentState, Queue, QueueMode
 from agent.tool import AfterToolCall, BeforeToolCall, Tool
 from agent.turns import AssistantTextTurn, CustomTurn, NoticeTurn, ThinkingTurn, Turn, UserTurn

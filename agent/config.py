@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from agent.interrupts import Interrupts
 from agent.limits import Limits
 from agent.models.base import Model, ThinkingLevel
 from agent.models.retry import RetryPolicy
 from agent.models.stalls import Clock, SystemClock
-from agent.run import Interrupts
 from agent.tool import AfterToolCall, BeforeToolCall, Tool
 from agent.turns import Turn, UserTurn
 

@@ -19,11 +19,12 @@ from agent.asking import Asking
 from agent.calls import answer_calls, run_calls
 from agent.config import AgentContext, LoopConfig, Poll
 from agent.events import AgentEnd, AgentStart, Event, Outcome, StepEnd, StepStart
+from agent.interrupts import Interrupts
 from agent.limits import RepeatWatch, reached
 from agent.messages import GO_ON, REFUSED
 from agent.models.base import ModelError, Usage
 from agent.repair import is_aside, missing_results
-from agent.run import Cut, Interrupts, Run, Sink
+from agent.run import Cut, Run, Sink
 from agent.turns import (
     AssistantTextTurn,
     NoticeTurn,

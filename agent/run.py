@@ -38,51 +38,6 @@ class Fault(Exception):
     """Foreign code raised what is no ordinary exception; the message says what."""
 
 
-class Interrupts:
-    """How the outside reaches into the run that uses it: ends it, or one of its tools.
-
-    One run at a time may use it; it belongs to the thread of the event loop.
-    """
-
-    def __init__(self) -> None:
-        self.reason: str | None = None
-        self._outcome: Outcome = "cancelled"
-        self._notice: NoticeTurn | None = None
-        self._run: Run | None = None
-
-    def abort(
-        self, reason: str = "", *, outcome: Outcome = "cancelled", notice: NoticeTurn | None = None
-    ) -> None:
-        """End the run with this outcome, at once, wherever it is. Later calls change nothing.
-
-        Args:
-            reason: why.
-            outcome: `cancelled`, or `limit` when a limit of the application was reached.
-            notice: what the conversation says about it, as the run's last turn.
-        """
-        if self.reason is None:
-            self.reason = reason or "stopped by the user"
-            self._outcome, self._notice = outcome, notice
-            if self._run is not None:
-                self._run.stop(outcome, self.reason, notice)
-
-    def cancel_tool(self, call_id: str) -> bool:
-        """End one tool without ending the run; return whether a call of this id was open."""
-        return self._run is not None and self._run.cancel_call(call_id)
-
-    def attach(self, run: Run) -> None:
-        """Reach into `run` from now on; an abort that came before counts."""
-        self._run = run
-        if self.reason is not None:
-            run.stop(self._outcome, self.reason, self._notice)
-
-    def detach(self, run: Run) -> None:
-        """The run is over; the next one starts without its abort."""
-        if self._run is run:
-            self._run = self.reason = self._notice = None
-            self._outcome = "cancelled"
-
-
 class Run:
     """The state of one run.
 
@@ -114,6 +69,7 @@ class Run:
         self._sink = sink
         self._seq = 0
         self._emitting = False
+        self._complained = False
         self._waiter: asyncio.Future[None] | None = None
         self._poked = False
         self._loop = asyncio.get_running_loop()
@@ -142,17 +98,25 @@ class Run:
             pending = self._sink(event)
             if pending is not None:
                 await pending
-        except BaseException as error:
+        except asyncio.CancelledError as error:
             task = asyncio.current_task()
-            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            if task is not None and task.cancelling():
                 self.cancelled_outside = True
                 self.stop("cancelled", "the program cancelled the run")
             else:
-                log.error("what reads the events failed; the run goes on", exc_info=self.fault(error))
+                self._complain(self.fault(error))
+        except BaseException as error:  # noqa: BLE001 - who reads the events must not break the run
+            self._complain(self.fault(error))
         finally:
             self._emitting = False
             if self.stopped is not None:
                 self.poke()
+
+    def _complain(self, error: Exception) -> None:
+        """Report what the sink raised, once in a run."""
+        if not self._complained:
+            self._complained = True
+            log.error("what reads the events failed; the run goes on", exc_info=error)
 
     async def say(self, turn: Turn) -> None:
         """Add a whole turn to the conversation.
@@ -184,9 +148,14 @@ class Run:
         """Return what foreign code raised as an ordinary exception.
 
         `KeyboardInterrupt` and `SystemExit` stop the run as well; they are raised again at its end.
+
+        Raises:
+            GeneratorExit: the event loop is gone and Python clears a forgotten run away.
         """
         if isinstance(error, Exception):
             return error
+        if isinstance(error, GeneratorExit) and asyncio._get_running_loop() is None:
+            raise error
         if isinstance(error, KeyboardInterrupt | SystemExit):
             self.leaving = self.leaving or error
             self.stop("cancelled", "the program is being left")
@@ -286,6 +255,8 @@ class Run:
         """
         try:
             result = function(*args)
+        except Exception:
+            raise
         except BaseException as error:
             raise self.fault(error) from error
         if not inspect.isawaitable(result):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -147,6 +148,24 @@ def test_leaving_the_program_closes_everything_first(place: str, error: type[Bas
 
 async def _virtually(lead: Callable[[], Any]) -> None:
     await lead()
+
+
+def test_a_run_whose_loop_is_gone_is_cleared_away_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
+    for delay in (0, 1):
+        loop = asyncio.new_event_loop()
+        loop.set_exception_handler(lambda *_given: None)  # "Task was destroyed but it is pending!" is wanted
+        agent = Agent(model=ScriptedModel([answer(Pause(100), "never")]))
+
+        async def listen(_event: Event, delay: int = delay) -> None:
+            await asyncio.sleep(100 * delay)
+
+        agent.subscribe(listen)
+        task = loop.create_task(agent.prompt("Hello"))
+        loop.run_until_complete(asyncio.sleep(0.01))
+        loop.close()
+        del task, agent
+        gc.collect()
+    assert "ignored" not in capfd.readouterr().err
 
 
 def test_a_run_that_is_really_cancelled_ends_as_cancelled() -> None:

@@ -11,11 +11,11 @@ import pytest
 from agent.agent import Agent
 from agent.config import AgentContext, LoopConfig
 from agent.events import AgentEnd, Event
+from agent.interrupts import Interrupts
 from agent.loop import NothingToContinue, agent_loop, agent_loop_continue
 from agent.models.base import BlockDelta
 from agent.models.retry import RetryPolicy
 from agent.models.scripted import Hang, Pause, ScriptedModel, ToolUse, answer, failed
-from agent.run import Interrupts
 from agent.tool import NoInput, Tool, ToolContext
 from agent.turns import AssistantTextTurn, UserTurn
 from tests.agent.invariants import broken_invariants
