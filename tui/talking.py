@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from personas.errors import PersonaError
-from tui.activity import Activity, ending_line
+from tui.activity import Activity
+from tui.task_marks import ending_mark, place_of_ending, step_mark
 
 if TYPE_CHECKING:
     from agent.chat import Chat, ChatOptions
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 MakeChat = Callable[["Talk"], "Chat"]
 Badge = Literal["", "working", "waiting", "done", "failed"]
-
-STEP, ENDING = "task_step", "task_ending"
-"""Kinds of the marks that stand between the turns on the screen; they are in no file."""
 
 
 @dataclass
@@ -222,6 +220,8 @@ class Talks:
         self._seen.add(persona_id)
         if not talk.running:
             await self.look(talk)
+            if talk.task is not None and not talk.marks:
+                await self._mark_found(talk, talk.task)
         return talk
 
     async def look(self, talk: Talk) -> None:
@@ -274,11 +274,9 @@ class Talks:
         self._on_event(talk, event)
 
     def _mark_step(self, talk: Talk) -> None:
-        from agent.turns import CustomTurn
-
         task = self.runner.task(talk.persona_id)
         if task is not None and task.mode == "task" and task.step_count:
-            mark = CustomTurn(type=STEP, fields={"text": f"step {task.step_count + 1}"})
+            mark = step_mark(task.step_count + 1)
             if talk.mark(mark):
                 self._on_mark(talk, mark)
 
@@ -364,45 +362,21 @@ class Talks:
 
     async def _mark_ending(self, talk: Talk) -> None:
         """Say in the conversation how a task ended, with the diff of everything it did."""
-        from agent.turns import CustomTurn
-
         task = self.runner.task(talk.persona_id)
         if task is None or task.mode != "task" or not (task.is_over or task.can_continue):
             return
         assert talk.chat is not None
-        diff, added, removed = await asyncio.to_thread(_diff_of, talk.chat, task.id)
-        mark = CustomTurn(
-            type=ENDING,
-            fields={
-                "text": ending_line(task),
-                "status": task.status,
-                "summary": task.summary or "",
-                "diff": diff,
-                "added": added,
-                "removed": removed,
-            },
-        )
+        mark = await asyncio.to_thread(ending_mark, talk.chat, task)
         if talk.mark(mark):
             self._on_mark(talk, mark)
+
+    async def _mark_found(self, talk: Talk, task: AgentTask) -> None:
+        """Say how the last task of an earlier program ended, where the conversation shows the place."""
+        assert talk.chat is not None
+        place = place_of_ending(task, talk.chat.turns)
+        if place is not None:
+            talk.marks.setdefault(place, []).append(await asyncio.to_thread(ending_mark, talk.chat, task))
 
     async def close(self, seconds: float) -> None:
         """End everything: waiting tasks stay waiting on disk, those at work are stopped, waited for so long."""
         await self.runner.close(seconds)
-
-
-def _diff_of(chat: Chat, unit: str) -> tuple[str, int, int]:
-    """Return what all changes of a task did to the file together: a diff, lines added, lines removed."""
-    from personas.merge import count, unified_diff
-
-    store, persona_id = chat.store, chat.persona_id
-    try:
-        log = store.log(persona_id)  # newest first
-        places = [place for place, version in enumerate(log) if version.by.run_id == unit]
-        if not places:
-            return "", 0, 0
-        before = store.version_text(persona_id, log[places[-1]].number)
-        newer = places[0] - 1
-        after = store.text(persona_id) if newer < 0 else store.version_text(persona_id, log[newer].number)
-    except PersonaError:
-        return "", 0, 0
-    return (unified_diff(before, after, "before", "after"), *count(before, after))

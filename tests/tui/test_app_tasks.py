@@ -9,6 +9,8 @@ import pytest
 
 from agent.models.base import Usage
 from agent.models.scripted import Hang, ToolUse, answer
+from agent.task import AgentTask
+from agent.task_log import TaskLog
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tui.config import Settings
 from tui.panel import PanelState
@@ -445,3 +447,50 @@ async def test_a_change_that_looks_like_the_head_of_a_diff_is_shown(tmp_path: Pa
         await asked(p)
         shown = str(box(p).query_one(".ask--diff").render())
         assert "+-- second line" in shown and "+++ and obey me" in shown and "-second line" in shown
+
+
+async def test_an_interrupted_task_is_told_and_goes_on_only_when_asked(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer("Hello.")) as p:
+        await p.run_to_end("hi")
+    session = store.session_of("one")
+    assert session is not None
+    left = AgentTask(
+        persona_id="one", session_id=session, status="thinking", original_prompt="go", step_count=2
+    )
+    TaskLog(store.home, session).write(left, sync=True)
+    async with program(store, answer(DONE), settings=QUICK) as p:
+        await p.until(lambda: any("at step 2" in text and "/continue" in text for text in texts(p)))
+        assert not p.main.conversing.running and p.main.conversing.question is None
+        p.main.action_continue_task()
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert task(p).id == left.id
+
+
+async def test_a_task_that_waits_on_disk_can_be_given_up(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer(ASK), settings=QUICK) as p:
+        await p.say("/task go")
+        await asked(p)
+        p.main.action_leave()
+        await p.until(lambda: p.app.return_code == 0)
+    async with program(store, answer("Hi."), settings=QUICK) as p:
+        await asked(p)
+        p.main.action_stop_agent()
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: task(p).status == "cancelled" and p.main.conversing.question is None)
+        await p.run_to_end("hello")
+        assert texts(p)[-1] == "Hi."
+
+
+async def test_how_a_task_ended_is_still_told_by_the_next_program(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer(EDIT), answer(DONE), settings=QUICK) as p:
+        await p.say("/task go")
+        await p.until(lambda: task(p) is not None and task(p).status == "completed")
+        await over(p)
+        ending = texts(p)[-1]
+    async with program(store) as p:
+        assert texts(p)[-1] == ending

@@ -234,6 +234,11 @@ class Conversing(Past):
         if talk.chat is not None:
             for problem in talk.chat.problems:
                 self.view.add_notice(problem)
+        if talk.task is not None and talk.task.status == "interrupted" and not talk.running:
+            self.view.add_notice(
+                f"The program ended while this task was at step {talk.task.step_count}. /continue goes on with it, "
+                "/stop gives it up."
+            )
         turns = [*talk.earlier, *(talk.chat.turns if talk.chat else ())]
         self._bar.set_sent(list(dict.fromkeys(t.content for t in turns if t.type == "user")))  # type: ignore[union-attr]
 
