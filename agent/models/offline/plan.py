@@ -154,8 +154,8 @@ def make_plan(
             f"{lead}I could not read the persona: `{failed.tool}` reported: "
             f"{speech.quote(failed.output, 400)}. {'Nothing else' if done else 'Nothing'} was changed."
         )
-    if seen is not None and (changed := stale(intents, draft, seen)):
-        return _question(changed, (changed,), 0, done)
+    if seen is not None and not done and (changed := stale(intents, draft, seen)):
+        return _question(changed, (changed,), 0)
     if word := next((word for word in understood.loose if speaks_of(draft.prompt, word)), ""):
         meant = Option("I mean the test inputs", intents, "test input")
         has = "a list" if word in LISTED else speech.quote(word)
