@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 CORE = (
     *("turns", "events", "tool", "config", "state", "limits"),
-    *("loop", "asking", "answer", "calls", "checks", "run", "agent", "listeners"),
+    *("loop", "asking", "answer", "calls", "checks", "run", "interrupts", "unfinished", "agent", "listeners"),
     *("messages", "repair", "session"),
 )
 
