@@ -25,8 +25,10 @@ from tui.widgets.question_box import QuestionBox
 if TYPE_CHECKING:
     from agent.task import Question
 
-FRAME_ROWS = 4
-"""Border, title and the line above the question."""
+FRAME_ROWS = 3
+"""Border and title."""
+LOW = 20
+"""Rows of the stage below which a question takes all of it."""
 ASKING_SHARE = 0.85
 """How much of the stage's height the panel may take while something is asked."""
 
@@ -138,17 +140,25 @@ class AgentPanel(Vertical, can_focus=False):
 
     def on_resize(self) -> None:
         """The stage may be higher or lower now."""
-        self._fit_box()
+        if self.box.question is not None:
+            self._set_height()
+            self._fit_box()
+
+    def _share_now(self) -> float:
+        """How much of the stage the panel may take now."""
+        if self._enlarged or self.box.question is None:
+            return 1.0 if self._enlarged else self.share
+        rows = self.parent.size.height if isinstance(self.parent, Widget) else 0
+        return 1.0 if rows < LOW else max(self.share, ASKING_SHARE)
 
     def _set_height(self) -> None:
-        share = max(self.share, ASKING_SHARE) if self.box.question is not None else self.share
-        self.styles.max_height = "100%" if self._enlarged else f"{round(share * 100)}%"
+        self.styles.max_height = f"{round(self._share_now() * 100)}%"
 
     def _fit_box(self) -> None:
         """Leave the conversation a few rows above the question."""
         if self.box.question is not None and isinstance(self.parent, Widget):
-            rows = self.parent.size.height * max(self.share, ASKING_SHARE)
-            self.box.fit(int(rows) - FRAME_ROWS - 3)
+            rows = int(self.parent.size.height * self._share_now()) - FRAME_ROWS
+            self.box.fit(rows - (3 if rows > LOW - FRAME_ROWS else 1))
 
     def _show_mark(self) -> None:
         marks = []

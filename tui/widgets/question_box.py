@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 GRACE = 0.5
 """Seconds after its appearance in which the box takes no answer."""
 ROWS_OF_OPTION = 3
+SHORTEST_TEXT = 2
+"""Rows a question has at least."""
 APPROVAL_WORDS = {"once": "once", "task": "this task", "always": "always", "no": "no"}
 """How the answers to an approval are named."""
 
@@ -54,6 +56,7 @@ class Choices(Widget, can_focus=False):
         super().__init__(**options)
         self._options: Sequence[str] = ()
         self._cursor = cursor
+        self._top = 0
 
     @property
     def count(self) -> int:
@@ -63,6 +66,7 @@ class Choices(Widget, can_focus=False):
     def show(self, options: Sequence[str]) -> None:
         """Show these, none of them picked."""
         self._options = options
+        self._top = 0
         self.picked = None
         self.display = bool(options)
         self.refresh(layout=True)
@@ -74,7 +78,7 @@ class Choices(Widget, can_focus=False):
             return [[(place, f"{text}  ") for place, text in enumerate(labels)]]
         rows: list[list[tuple[int, str]]] = []
         for place, text in enumerate(labels):
-            lines = [line for _, _, line in wrap_rows(text, max(8, width - 4))]
+            lines = [text[start:end] for start, end, _ in wrap_rows(text, max(8, width - 4))]
             if len(lines) > ROWS_OF_OPTION:
                 lines = [*lines[: ROWS_OF_OPTION - 1], one_line(f"{lines[ROWS_OF_OPTION - 1]} …", width - 4)]
             rows += [[(place, line if number == 0 else f"  {line}")] for number, line in enumerate(lines)]
@@ -84,10 +88,34 @@ class Choices(Widget, can_focus=False):
         """Return the rows the options take."""
         return max(1, len(self._rows(width)))
 
+    def rows_at(self, width: int) -> int:
+        """Return how many rows all of them take."""
+        return len(self._rows(max(8, width))) if self._options else 0
+
+    def watch_picked(self, picked: int | None) -> None:
+        """Bring what is picked into view."""
+        rows = self._rows(max(8, self.size.width))
+        mine = [y for y, row in enumerate(rows) if any(place == picked for place, _ in row)]
+        if mine and self.size.height:
+            self._scroll_to(min(max(self._top, mine[-1] - self.size.height + 1), mine[0]))
+
+    def _scroll_to(self, top: int) -> None:
+        self._top = max(0, min(top, self.rows_at(self.size.width) - self.size.height))
+        self.refresh()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self._scroll_to(self._top + 1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self._scroll_to(self._top - 1)
+
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         base = self.rich_style
         rows = self._rows(width)
+        y += self._top
         if y >= len(rows):
             return Strip.blank(width, base)
         chosen = base + ink(self, "background", "accent", bold=True)
@@ -102,7 +130,8 @@ class Choices(Widget, can_focus=False):
         event.stop()
         x = 0
         rows = self._rows(self.size.width)
-        for place, text in rows[event.y] if 0 <= event.y < len(rows) else []:
+        y = event.y + self._top
+        for place, text in rows[y] if 0 <= y < len(rows) else []:
             x += cell_len(text) + 2
             if event.x < x or len(rows) > 1:
                 self.post_message(self.Pressed(place))
@@ -213,19 +242,24 @@ class QuestionBox(Vertical, can_focus=False):
     def _seen(self, question_id: str) -> None:
         if self.question is not None and self.question.id == question_id and self._appeared is None:
             self._appeared = self._clock()
-            if self.body.max_scroll_y > 0:
-                self._tell(f"PgDn shows more · {self._how}")
+            self._show_how()
 
     def _tell(self, how: str) -> None:
         self._how = how
-        self.query_one(".ask--hint", LiteralLabel).update(how)
+        self._show_how()
+
+    def _show_how(self) -> None:
+        if self.is_attached and self.question is not None:
+            more = "PgDn shows more · " if self.body.max_scroll_y > 0 else ""
+            self.query_one(".ask--hint", LiteralLabel).update(more + self._how)
 
     def fit(self, rows: int) -> None:
-        """Take at most so many rows."""
-        taken = (
-            self.choices._rows(max(8, self.size.width - 2)) if self.question and self.question.options else []
-        )
-        self.body.styles.max_height = max(2, rows - len(taken) - 2)
+        """Take at most so many rows: first for the question, as many as are left for its answers."""
+        wanted = self.choices.rows_at(self.size.width - 2)
+        shown = max(1, min(wanted, rows - SHORTEST_TEXT - 2))
+        self.choices.styles.max_height = shown
+        self.body.styles.max_height = max(1, rows - (shown if wanted else 0) - 2)
+        self.call_after_refresh(self._show_how)
 
     def scroll_text(self, pages: int) -> bool:
         """Scroll a question that is longer than its room; return whether there is something to scroll."""
