@@ -50,6 +50,8 @@ async def test_the_prompt_stands_alone_and_the_others_come_back_as_they_were(tmp
         p.main.action_go("personas")
         await p.press("f7", "f12")
         await p.until(lambda: widths(p) == (0, 120, 0))
+        assert p.main.focused is p.main.chat_bar.input
+        assert "rename" not in drawn(p.main)
         await p.press("tab", "tab")
         assert p.main.focused is p.main.chat_bar.input
         await p.press("f12")

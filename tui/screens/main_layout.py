@@ -125,6 +125,7 @@ class PaneLayout(Screen[None]):
         most = max(least, self.app.size.width - other - PROMPT_WIDTH)
         self._here_sizes()[name] = min(width, most) if width >= least else 0
         self.lay_out()
+        self._leave_hidden()
 
     def action_resize_pane(self, by: int) -> None:
         """Make the pane with the focus wider or narrower; the prompt gives and takes from the panes beside it."""
@@ -160,6 +161,12 @@ class PaneLayout(Screen[None]):
         elif self._width(name):
             sizes[f"{name}.before"], sizes[name] = sizes.get(name, 0), 0
         self.lay_out()
+        self._leave_hidden()
+
+    def _leave_hidden(self) -> None:
+        """Take the focus out of a pane that is hidden now."""
+        if self._hidden(self._here()):
+            self._main.focus_chat()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         panes = self.query_one("#panes")
