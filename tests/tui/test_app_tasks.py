@@ -494,3 +494,32 @@ async def test_how_a_task_ended_is_still_told_by_the_next_program(tmp_path: Path
         ending = texts(p)[-1]
     async with program(store) as p:
         assert texts(p)[-1] == ending
+
+
+async def test_an_answer_that_was_cut_short_can_be_continued_too(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Half", stop_reason="max_tokens"), answer("Whole.")) as p:
+        await p.run_to_end("go")
+        assert "/continue" in str(p.main.chat_bar.input.placeholder)
+        await p.say("/continue")
+        await p.until(lambda: texts(p)[-1] == "Whole.")
+        await over(p)
+        assert "/continue" not in str(p.main.chat_bar.input.placeholder)
+
+
+async def test_a_draft_from_before_the_program_answers_only_at_the_second_enter(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer(ASK), settings=QUICK) as p:
+        await p.say("/task go")
+        await asked(p)
+        await p.write("the third")
+        p.main.action_leave()
+        await p.until(lambda: p.app.return_code == 0)
+    async with program(store, answer(DONE), settings=QUICK) as p:
+        await asked(p)
+        assert p.main.chat_bar.draft == "the third" and label(p) == "Send"
+        await p.press("enter")
+        await p.until(lambda: p.main.chat_bar.draft == "the third" and label(p) == "Reply")
+        assert p.main.conversing.question is not None
+        await p.press("enter")
+        await p.until(lambda: task(p).status == "completed")
+        assert any("the third" in text for text in texts(p))

@@ -268,6 +268,10 @@ class Conversing(Past):
             self._bar.set_draft(text)
             self._screen.tell("Open a persona first.")
             return
+        if talk.question is not None and not talk.running:
+            self._bar.put_back(text)
+            self._screen.tell("The task waits for an answer; Enter gives this as the answer.")
+            return
         self._panel.user_sent()
         self.view.follow()
         self.sync()

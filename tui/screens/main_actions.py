@@ -48,7 +48,7 @@ class MainActions(Screen[None]):
             return "chat", screen.conversing.stop_reading
         if not screen.conversing.bar_focused:
             return "chat", screen.focus_chat
-        if screen.conversing.panel_shown:
+        if screen.conversing.panel_shown and not screen.conversing.panel.asking:
             return "hide output", screen.conversing.escape_panel
         return "", None
 

@@ -147,7 +147,12 @@ class Tasking(PanelWatch):
         self._panel.user_sent()
         self.view.follow()
         await self._flush()
-        talks.resume(talk, text)
+        if talk.task.mode == "task":
+            talks.resume(talk, text)
+        else:
+            from agent.task_resuming import CONTINUE
+
+            talks.send(talk, text or CONTINUE)
         self.sync()
 
     def stop(self) -> None:
@@ -190,8 +195,8 @@ class Tasking(PanelWatch):
         """Return what the empty chat bar says."""
         task = self._talk.task if self._talk is not None else None
         if task is not None and task.can_continue and not (self._talk and self._talk.running):
-            why = "was interrupted" if task.status == "interrupted" else "stopped at a limit"
-            return f"The task {why}. /continue goes on with it."
+            why = "The task was interrupted" if task.status == "interrupted" else "It stopped at a limit"
+            return f"{why}. /continue goes on with it."
         return "Give it a task; it works until it is done…" if self.task_mode else usual
 
     # -- what is queued ---------------------------------------------------------------------------------

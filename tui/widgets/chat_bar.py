@@ -326,6 +326,9 @@ class ChatBar(Vertical):
         mode = self.mode
         self.input.sent.add(text)
         self.input.load_text("")
+        if self._draft_is_older:
+            self._draft_is_older = False
+            self._show_mode()
         self.post_message(self.Submitted(self, text, mode))
         return True
 
