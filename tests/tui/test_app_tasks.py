@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from tui.panel import PanelState
 from tui.screens import main
 from tui.screens.confirm import Confirm
 from tui.screens.leaving import Leaving
+from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.queued_lines import QueuedLines
 from tui.widgets.text_editor import TextEditor
 
@@ -179,6 +182,8 @@ async def test_a_question_is_answered_by_keyboard_alone(tmp_path: Path) -> None:
         await asked(p)
         assert p.main.conversing.panel.state is PanelState.PINNED
         assert str(p.main.chat_bar.input.placeholder) == "Which [/] one?" and label(p) == "Reply"
+        assert p.main.conversing._widget is not None
+        await p.until(lambda: p.main.conversing._widget._title == "Agent · waits for your answer")
         await p.press("enter")
         assert p.main.conversing.question is not None, "nothing is picked before somebody picks"
         await p.press("down", "down", "up", "2", "enter")
@@ -523,3 +528,21 @@ async def test_a_draft_from_before_the_program_answers_only_at_the_second_enter(
         await p.press("enter")
         await p.until(lambda: task(p).status == "completed")
         assert any("the third" in text for text in texts(p))
+
+
+async def test_the_activity_line_changes_seldom_however_much_happens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titles: list[str] = []
+    monkeypatch.setattr(AgentPanel, "set_title", lambda _panel, text: titles.append(text))
+    steps = [answer(ToolUse("get_persona", {}), ids=f"call{number}") for number in range(30)]
+    async with program(make_store(tmp_path), *steps, answer(DONE), settings=QUICK) as p:
+        begun = time.monotonic()
+        await p.say("/task go")
+        await p.until(lambda: task(p) is not None and task(p).status == "completed", 20)
+        await over(p)
+        seconds = time.monotonic() - begun
+    lines = [title for title in titles if title.startswith("Agent · ")]
+    changes = sum(one != other for one, other in pairwise(lines))
+    assert lines and changes <= 2 * seconds + 1
+    assert titles[-1] == "Agent"

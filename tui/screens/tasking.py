@@ -32,6 +32,8 @@ class Tasking(PanelWatch):
     _talk: Talk | None = None
     _asked: str | None = None
     _beat: Timer | None = None
+    _told = ("", False, 0.0)
+    """The activity line: its text, whether the panel was hidden, and when that was."""
     task_mode = False
     """Whether what is sent begins a task that goes on until the work is done."""
 
@@ -236,6 +238,12 @@ class Tasking(PanelWatch):
             now = time.monotonic()
             text = activity_line(talk.activity, talk.task, now - talk.started, now)
         hidden = self._panel.state is PanelState.HIDDEN
+        before, was_hidden, at = self._told
+        soon = time.monotonic() - at < self._seconds_of_beat
+        if text and before and hidden == was_hidden and soon and self.question is None:
+            return  # the next beat says it
+        if (text, hidden) != (before, was_hidden):
+            self._told = text, hidden, time.monotonic()
         self._widget.set_title(f"Agent · {text}" if text and not hidden else "Agent")
         if hidden:
             self._bar.set_trace(text or self.trace_text())
@@ -246,12 +254,15 @@ class Tasking(PanelWatch):
         """Return what the agent did last."""
         raise NotImplementedError
 
+    @property
+    def _seconds_of_beat(self) -> float:
+        return CALM_BEAT if self._screen.program.capabilities.calm else BEAT
+
     def _keep_time(self) -> None:
         """Look at the activity line twice a second while something runs, once where it should be calm."""
         running = self._talk is not None and self._talk.running and self.question is None
         if running and self._beat is None:
-            seconds = CALM_BEAT if self._screen.program.capabilities.calm else BEAT
-            self._beat = self._screen.set_interval(seconds, self._show_activity)
+            self._beat = self._screen.set_interval(self._seconds_of_beat, self._show_activity)
         elif not running and self._beat is not None:
             self._beat.stop()
             self._beat = None

@@ -97,19 +97,19 @@ class Choices(Widget, can_focus=False):
         rows = self._rows(max(8, self.size.width))
         mine = [y for y, row in enumerate(rows) if any(place == picked for place, _ in row)]
         if mine and self.size.height:
-            self._scroll_to(min(max(self._top, mine[-1] - self.size.height + 1), mine[0]))
+            self._go_to_row(min(max(self._top, mine[-1] - self.size.height + 1), mine[0]))
 
-    def _scroll_to(self, top: int) -> None:
+    def _go_to_row(self, top: int) -> None:
         self._top = max(0, min(top, self.rows_at(self.size.width) - self.size.height))
         self.refresh()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
-        self._scroll_to(self._top + 1)
+        self._go_to_row(self._top + 1)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
-        self._scroll_to(self._top - 1)
+        self._go_to_row(self._top - 1)
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
