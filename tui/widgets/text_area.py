@@ -105,9 +105,10 @@ class GuardedTextArea(TextArea):
         super()._redo_batch(edits)
         self._whole = None
 
-    def _rewrap_and_refresh_virtual_size(self) -> None:
-        super()._rewrap_and_refresh_virtual_size()
-        self.refresh()  # rows may have been drawn in the new width before they were wrapped to it
+    def _on_resize(self) -> None:
+        # The base class, whose handler is called as well, wraps the text to the new width and leaves on the screen
+        # what may have been drawn before that.
+        self.refresh()
 
     def _recompute_cursor_offset(self) -> None:
         # While an undo is under way the cursor may still stand on a line that is gone (Textual #6686).
