@@ -80,6 +80,8 @@ class Tmux:
     """A tmux server of its own with the probe in it."""
 
     def __init__(self, folder: Path, where: str) -> None:
+        # One socket a server: the one before may still be on its way out.
+        self.socket = f"{SOCKET}-{where}"
         self.heard = folder / "heard"
         self.heard.touch()
         home = folder / "home"
@@ -94,9 +96,9 @@ class Tmux:
             shlex.join(command),
         )
 
-    @staticmethod
-    def run(*arguments: str) -> None:
-        subprocess.run(["tmux", "-L", SOCKET, *arguments], check=True, capture_output=True, timeout=20)
+    def run(self, *arguments: str) -> None:
+        """Give the server a command."""
+        subprocess.run(["tmux", "-L", self.socket, *arguments], check=True, capture_output=True, timeout=20)
 
     def wait(self, count: int, seconds: float = 20) -> list[str]:
         """Return what was heard once it is so many lines."""
@@ -121,7 +123,7 @@ def tmux(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Tmux]:
         assert server.wait(1) == ["ready"]
         yield server
     finally:
-        subprocess.run(["tmux", "-L", SOCKET, "kill-server"], check=False, capture_output=True)
+        subprocess.run(["tmux", "-L", server.socket, "kill-server"], check=False, capture_output=True)
 
 
 @pytest.mark.parametrize("tmux", ["chat", "personas", "tests"], indirect=True)

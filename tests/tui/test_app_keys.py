@@ -27,7 +27,7 @@ HANGING = answer("I begin", Hang())
 
 
 async def test_sending_shows_the_panel_and_it_goes_by_itself(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer("Hi."), settings=Settings(panel_seconds=0.3)) as p:
+    async with program(make_store(tmp_path), answer("Hi."), settings=Settings(panel_seconds=2)) as p:
         await p.run_to_end("hello")
         assert p.main.conversing.panel.state is PanelState.VISIBLE
         await p.until(lambda: p.main.conversing.panel.state is PanelState.HIDDEN)

@@ -14,7 +14,7 @@ import pytest
 from textual import events
 
 from agent.models.anthropic import AnthropicModel
-from agent.models.base import Model, Request
+from agent.models.base import BlockDelta, BlockEnd, BlockStart, Done, Model, Request
 from agent.models.scripted import Hang, Pause, ScriptedModel, ToolUse, answer
 from agent.turns import UserTurn
 from tests.messages_server import Answer, Call, MessagesServer, Text
@@ -144,8 +144,8 @@ async def test_each_of_ten_has_its_own_turns_and_stopping_one_leaves_the_others(
 
 async def test_keys_are_heard_while_ten_tasks_are_at_work(tmp_path: Path) -> None:
     def endless(request: Request) -> Any:
-        pauses = [part for number in range(6000) for part in (f"word {number} ", Pause(SLOW))]
-        return answer(*pauses)
+        words = [part for number in range(6000) for part in (BlockDelta(0, f"word {number} "), Pause(SLOW))]
+        return [BlockStart(0, "text"), *words, BlockEnd(0), Done("end_turn")]
 
     async with program(make_store(tmp_path, FILES), model=ScriptedModel([endless] * 10), size=(80, 24)) as p:
         p.main.focus_chat()

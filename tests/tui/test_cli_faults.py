@@ -355,7 +355,8 @@ def test_ctrl_c_while_it_starts_still_ends_a_json_stream(place: Workplace, delay
         return  # Python itself was not up yet; nothing of ours had begun
     assert b"Traceback" not in done.stderr
     assert done.returncode == 130
-    assert (lines[-1]["type"], lines[-1]["stop_reason"]) == ("done", "cancelled")
+    assert [line["type"] for line in lines].count("done") == 1 and lines[-1]["type"] == "done"
+    assert lines[-1]["stop_reason"] in ("cancelled", "end_turn")  # the answer may have been whole by then
 
 
 def test_a_damaged_session_is_told_in_a_few_lines(place: Workplace) -> None:
