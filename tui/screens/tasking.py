@@ -149,7 +149,9 @@ class Tasking(PanelWatch):
         self._panel.user_sent()
         self.view.follow()
         await self._flush()
-        if talk.task.mode == "task":
+        if talk.running:  # asked for twice
+            self._put_back(talk, text)
+        elif talk.task.mode == "task":
             talks.resume(talk, text)
         else:
             from agent.task_resuming import CONTINUE
