@@ -70,7 +70,7 @@ def raising(error: type[BaseException], *, plain: bool, wait: bool) -> Callable[
 
     async def later(*_args: object) -> Any:
         if wait:
-            await asyncio.sleep(1)
+            await asyncio.sleep(0.01)
         raise error
 
     return now if plain else later
