@@ -16,9 +16,13 @@ from tui.demo_app import DemoApp
 from tui.playback import Hands, first_change
 from tui.recording import AT_ONCE
 from tui.widgets import text_editor
+from tui.widgets.prompt_pane import PromptPane
+from tui.widgets.text_editor import TextEditor
 
 PICTURE = Path(__file__).parent.parent / "docs" / "screen.svg"
 SIZE = (110, 32)
+SCROLLED = 4
+"""The first row of the prompt in the picture, so that the changed lines stand above the panel."""
 
 
 async def take(folder: Path) -> str:
@@ -38,6 +42,9 @@ async def take(folder: Path) -> str:
         assert place is not None
         conversing.view.toggle(place)
         conversing.sync()
+        await pilot.pause(0.2)
+        # Where the editor stands depends on when each change met the panel's height; the picture has one place.
+        app.main.query_one(PromptPane).query_one(TextEditor).scroll_to(y=SCROLLED, animate=False, force=True)
         before, picture = "", draw(app)
         while picture != before:
             await pilot.pause(0.2)
