@@ -57,7 +57,7 @@ async def test_it_says_that_it_is_recorded(tmp_path: Path) -> None:
 
 
 async def test_the_first_change_is_opened_to_be_read(tmp_path: Path) -> None:
-    async with demo(tmp_path, hands=Hands(0.0, 0.0, 0.3)) as p:
+    async with demo(tmp_path, hands=Hands(0.0, 0.0, 2.0)) as p:
         view = p.main.conversing.view
         await p.until(lambda: any(entry.foldable and entry.opened for entry in view.layout_model.entries), 15)
         place = first_change(p.main, p.main.conversing.talk)  # type: ignore[arg-type]
