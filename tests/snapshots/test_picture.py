@@ -12,11 +12,16 @@ from tests.screen_svg import rows_of
 from tui.widgets import text_editor
 
 
+def without_thumbs(picture: str) -> list[str]:
+    """The picture's rows without the ends of scrollbar thumbs: an eighth of a row depends on when the panel grew."""
+    return [row.translate(dict.fromkeys(map(ord, "▁▂▃▄▅▆▇█"), " ")) for row in rows_of(picture)]
+
+
 async def test_the_picture_is_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_editor, "FRESH", text_editor.FRESH)  # taking the picture sets it
     picture = await take(tmp_path)
     stored = PICTURE.read_text(encoding="utf-8")
-    assert rows_of(picture) == rows_of(stored), "python -m tests.picture takes it anew"
+    assert without_thumbs(picture) == without_thumbs(stored), "python -m tests.picture takes it anew"
     assert picture == stored, "the colours differ; python -m tests.picture takes it anew"
 
 
