@@ -22,7 +22,6 @@ async def test_the_picture_is_current(tmp_path: Path, monkeypatch: pytest.Monkey
     picture = await take(tmp_path)
     stored = PICTURE.read_text(encoding="utf-8")
     assert without_thumbs(picture) == without_thumbs(stored), "python -m tests.picture takes it anew"
-    assert picture == stored, "the colours differ; python -m tests.picture takes it anew"
 
 
 def test_the_picture_loads_nothing() -> None:
