@@ -80,7 +80,7 @@ class Program:
     def file(self, persona_id: str) -> Path:
         return self.store.path(persona_id)
 
-    async def until(self, condition: Callable[[], object], seconds: float = 4.0) -> None:
+    async def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:
         """Let the program work until `condition` holds."""
         end = time.monotonic() + seconds
         while not condition():
