@@ -206,6 +206,7 @@ async def settle(p: Program) -> None:
     p.main.show_keys()
     before, still = "", 0
     while still < 3:
-        await p.pilot.pause(0.03)
+        p.main.conversing.sync()
+        await p.pilot.pause(0.05)
         now = draw(p.app)
         before, still = now, still + 1 if now == before else 0
