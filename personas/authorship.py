@@ -97,8 +97,10 @@ class Undone:
         persona: the persona as it is now.
         version: number of the version that holds the text as it was just before.
         summary: what was undone or redone, in a few words.
+        run_id: the agent's run that was undone or redone; None: it was none.
     """
 
     persona: Persona
     version: int
     summary: str
+    run_id: str | None = None

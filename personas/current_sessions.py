@@ -13,6 +13,11 @@ _FILE = "current-sessions.journal"
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
+def is_session_id(text: str) -> bool:
+    """Whether a text can be a conversation's id."""
+    return _SESSION_ID.fullmatch(text) is not None
+
+
 def current_sessions(home: Home) -> dict[str, str]:
     """Return the session id of each persona that has a conversation; none where that cannot be read."""
     current: dict[str, str] = {}
@@ -22,7 +27,7 @@ def current_sessions(home: Home) -> dict[str, str]:
         return current  # a persona can be read and written without; linking a session says what is wrong
     for record in records:
         persona_id, session_id = record.get("persona_id"), record.get("session_id")
-        if isinstance(persona_id, str) and isinstance(session_id, str) and _SESSION_ID.fullmatch(session_id):
+        if isinstance(persona_id, str) and isinstance(session_id, str) and is_session_id(session_id):
             current[persona_id] = session_id
     return current
 
@@ -34,7 +39,7 @@ def link_session(home: Home, persona_id: str, session_id: str) -> None:
         InvalidValue: the session id is none.
         OutsideHome, StorageError: it cannot be written.
     """
-    if not _SESSION_ID.fullmatch(session_id):
+    if not is_session_id(session_id):
         raise InvalidValue(f"{session_id!r} cannot be a conversation's id.")
     folder = home.inside(home.sessions)
     try:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from personas.errors import OutsideHome, StorageError, UnknownPersona
 from personas.home import Home
 from personas.persona import Persona
-from personas.persona_file import is_id
 from personas.persona_reading import broken_persona, read_persona
+from personas.slug import is_id
 from personas.textfile import read_regular, storage_error
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import math
 import os
 import stat
 import threading
@@ -21,11 +22,12 @@ from personas.errors import InvalidValue, OutsideHome
 from personas.textfile import storage_error, sync_folder
 
 LINE_LIMIT = 64 * 1024 * 1024
+FIRST_LIMIT = 64 * 1024
 
 _OPEN = (
     os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 )
-_encode = json.JSONEncoder(separators=(",", ":")).encode
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _decode = json.JSONDecoder().decode
 
 
@@ -114,14 +116,16 @@ class Journal:
             raise storage_error(error, "read", self.path) from None
 
     def first(self) -> dict[str, Any] | None:
-        """Return the record on the first line, or None when there is none, or none that short (64 KB).
+        """Return the record on the first line, or None when there is none, or none that short (`FIRST_LIMIT`).
 
         Raises:
             OutsideHome: the file is a symlink or no regular file.
             StorageError: it cannot be read at all.
         """
         for descriptor in self._reading():
-            raw = os.pread(descriptor, 1 << 16, 0).split(b"\n", 1)[0]
+            raw = os.pread(descriptor, min(FIRST_LIMIT, LINE_LIMIT) + 1, 0).split(b"\n", 1)[0]
+            if len(raw) >= min(FIRST_LIMIT, LINE_LIMIT):
+                return None
             return _Reader()._parse(raw + b"\n", 1)
         return None
 
@@ -222,13 +226,17 @@ class Journal:
 
 
 def encode_record(record: dict[str, Any]) -> bytes:
-    """Return the line that stands for a record, with its newline.
+    """Return the line that stands for a record, with its newline; numbers that are not finite become null.
 
     Raises:
         InvalidValue: the record is no JSON, or longer than the line limit.
     """
     try:
-        line = (_encode(record) + "\n").encode("ascii")
+        try:
+            text = _encode(record)
+        except ValueError:  # perhaps only for a number that JSON has no word for
+            text = _encode(_with_finite_numbers(record))
+        line = (text + "\n").encode("ascii")
     except RecursionError:
         raise InvalidValue("The record is nested too deeply to be stored.") from None
     except (TypeError, ValueError) as error:
@@ -236,6 +244,16 @@ def encode_record(record: dict[str, Any]) -> bytes:
     if len(line) > LINE_LIMIT:
         raise InvalidValue(f"The record is longer than {LINE_LIMIT // (1024 * 1024)} MB.")
     return line
+
+
+def _with_finite_numbers(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _with_finite_numbers(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_finite_numbers(item) for item in value]
+    return value
 
 
 def _open_regular(path: Path, flags: int) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from personas.authorship import Author
 from personas.errors import (
-    BrokenFile,
     Conflict,
     InvalidValue,
     OutsideHome,
@@ -28,47 +26,32 @@ from personas.errors import (
 from personas.home import Home
 from personas.lock import hold
 from personas.merge import count
-from personas.persona_reading import read_persona
+from personas.slug import is_id
 from personas.textfile import (
-    BOM,
     SIZE_LIMIT,
-    decode,
-    encode,
     make_link,
     read_link,
     read_regular,
+    readable,
     remove_file,
     replace_file,
     sha256,
     storage_error,
 )
-from personas.undo import Unit, reverse
-from personas.versions import Entry, Role, Timeline, VersionFolder
+from personas.timeline import Entry, Role, Timeline
+from personas.versions import VersionFolder
 
 if TYPE_CHECKING:
     from personas.changes import Change
 
-_NOT_IN_IDS = re.compile("[/\0\ud800-\udfff]")
 _WAIT = 5.0  # seconds to wait for another writer
-
-
-def is_id(persona_id: str) -> bool:
-    """Whether a text can be a persona's id: a plain, visible file name without its ending."""
-    if not persona_id or persona_id.startswith(".") or _NOT_IN_IDS.search(persona_id):
-        return False
-    return len(persona_id.encode()) <= 250
-
-
-def readable(content: bytes) -> str:
-    """Return a file's text for showing and counting, whatever its bytes are."""
-    try:
-        return decode(content).text
-    except BrokenFile:
-        return content.decode("utf-8", "replace")
 
 
 class PersonaFile:
     """One persona's file and versions.
+
+    Whatever reads or writes the disk may raise `StorageError` (it refused) or `OutsideHome` (it leads out of the
+    home, or is no regular file).
 
     Args:
         home: the home.
@@ -235,39 +218,6 @@ class PersonaFile:
             self._thin(timeline)
         return entry
 
-    def without(self, unit: Unit, before: bytes, direction: str) -> bytes:
-        """Return the file's bytes with a unit's steps taken out and everything else kept.
-
-        Args:
-            unit: what to undo or redo.
-            before: the file's bytes.
-            direction: "undo" or "redo", for the message.
-
-        Raises:
-            BrokenFile: a text is not UTF-8.
-            Conflict: what was written since meets the steps, or the outcome would be a broken file.
-        """
-        now = decode(before).text
-        reversal = reverse(unit, now, lambda sha: decode(self.versions.load(sha)).text)
-        if reversal.text is None:
-            reason, base, ours = (
-                "what was written since is in the same place",
-                reversal.after,
-                reversal.before,
-            )
-        else:
-            after = encode(reversal.text, bom=before.startswith(BOM))
-            broken = read_persona(self.persona_id, after).error
-            if broken is None or read_persona(self.persona_id, before).error is not None:
-                return after
-            reason, base, ours = "it would break the file", now, reversal.text
-        raise Conflict(
-            f"Could not {direction} {unit.describe()} in {self.persona_id}: {reason}; nothing changed.",
-            base=base,
-            ours=ours,
-            theirs=now,
-        )
-
     def stale(self, change: Change, revision: str, now: bytes) -> Conflict:
         """Return the conflict of a change that was meant for the text of an earlier revision."""
         theirs = readable(now)
@@ -348,12 +298,14 @@ class PersonaFile:
         timeline.take(entry)
         return entry
 
-    def snapshot(self, timeline: Timeline, content: bytes, *, by: Author, reason: str) -> Entry:
-        """Store the text as it is as a version of its own."""
+    def snapshot(
+        self, timeline: Timeline, content: bytes, *, by: Author, reason: str, kept: bytes | None = None
+    ) -> Entry:
+        """Store the text as it is, or a text `kept` that is not in the file, as a version of its own."""
         sha = self.versions.store(content)
         entry = self._entry(
             timeline,
-            before=sha,
+            before=sha if kept is None else self.versions.store(kept),
             after=sha,
             role="snapshot",
             by=by,

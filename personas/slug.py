@@ -1,4 +1,4 @@
-"""Ids out of names: lower-case ASCII that is safe as a file name anywhere. Pure."""
+"""Ids: which texts can be one, and new ones out of names (lower-case ASCII, safe as a file name anywhere). Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ from collections.abc import Callable
 
 ID_LIMIT = 64
 _OTHER = re.compile(r"[^a-z0-9]+")
+_NOT_IN_IDS = re.compile("[/\0\ud800-\udfff]")
+
+
+def is_id(persona_id: str) -> bool:
+    """Whether a text can be a persona's id: a plain, visible file name without its ending."""
+    if not persona_id or persona_id.startswith(".") or _NOT_IN_IDS.search(persona_id):
+        return False
+    return len(persona_id.encode()) <= 250
 
 
 def slug(text: str, *, fallback: str, limit: int = ID_LIMIT) -> str:

@@ -1,7 +1,7 @@
 """`Store`: the one door to read, list, change, delete, undo and restore personas.
 
-Every write goes through `PersonaFile.write`: under the persona's lock, checked against the hash of what is on disk,
-old text stored first, atomic.
+A file is written under its persona's lock, checked against what is on disk, with the old text stored first, in one
+step: see `PersonaFile`.
 """
 
 from __future__ import annotations
@@ -28,17 +28,19 @@ from personas.errors import (
 )
 from personas.folder import read_all, stems, taken_ids, unknown_persona
 from personas.home import Home
+from personas.kept_texts import give_back, is_kept, set_aside
 from personas.merge import count, unified_diff
 from personas.persona import Persona
-from personas.persona_file import PersonaFile, is_id, readable
+from personas.persona_file import PersonaFile
 from personas.persona_reading import broken_persona, read_persona
-from personas.slug import free_id, slug
-from personas.textfile import BOM, SIZE_LIMIT, decode, encode, replace_file, sha256
+from personas.slug import free_id, is_id, slug
+from personas.textfile import BOM, SIZE_LIMIT, decode, encode, readable, replace_file, sha256
+from personas.timeline import Timeline
 from personas.toml_parse import parsing_once
-from personas.versions import Timeline
 
 if TYPE_CHECKING:
     from personas.changes import Change
+    from personas.undo import Retrace
 
 
 VERSION_NAME_LIMIT = 200
@@ -106,16 +108,13 @@ class Store:
 
     # -- changing -------------------------------------------------------------------------------------
 
-    def create(
-        self, name: str, *, system_prompt: str = "", from_id: str | None = None, by: Author
-    ) -> Persona:
+    def create(self, name: str, *, system_prompt: str = "", from_id: str | None = None) -> Persona:
         """Create a persona with a new id made from `name`.
 
         Args:
             name: display name, one line.
             system_prompt: the prompt; with `from_id`, used instead of the copied one unless empty.
             from_id: a persona to copy, comments and all.
-            by: who creates it.
 
         Raises:
             InvalidValue: the name is empty or holds what cannot be stored.
@@ -134,7 +133,9 @@ class Store:
         taken = taken_ids(self.home)
         wanted = slug(name, fallback="persona")
         while True:
-            file = self._file(free_id(wanted, taken.__contains__))
+            # An id that texts are kept of is taken too: they must not turn up in another persona.
+            free = free_id(wanted, lambda name: name in taken or is_kept(self.home, name))
+            file = self._file(free)
             try:
                 with file.lock():
                     replace_file(file.path, content, root=self.home.root, exclusive=True)
@@ -146,7 +147,15 @@ class Store:
             return read_persona(file.persona_id, content)
 
     def change(
-        self, persona_id: str, change: Change, *, revision: str | None, by: Author, reason: str = ""
+        self,
+        persona_id: str,
+        change: Change,
+        *,
+        revision: str | None,
+        by: Author,
+        reason: str = "",
+        retrace: Retrace | None = None,
+        alone: bool = False,
     ) -> Persona:
         """Apply one change and return the persona as it is then. A change to equal text writes nothing.
 
@@ -156,6 +165,8 @@ class Store:
             revision: `Persona.revision` the caller looked at; None: whatever is on disk now.
             by: who changes it.
             reason: why, for the log; a summary of the change when empty.
+            retrace: the person took back, or did again, a part of what they typed: no new change, a step of undo.
+            alone: it is a unit of undo by itself, not a part of the person's stretch of editing.
 
         Raises:
             Conflict: the file is no longer at `revision`; carries both texts.
@@ -166,24 +177,43 @@ class Store:
         for attempts_left in (2, 1, 0):
             try:
                 with file.lock(), parsing_once():
-                    return self._change(file, change, revision, by, reason)
+                    return self._change(file, change, revision, by, reason, retrace, alone)
             except Conflict:
                 if revision is not None or not attempts_left:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
+    def keep(self, persona_id: str, change: Change, *, by: Author, reason: str) -> None:
+        """Keep the text a change would lead to as a version; the file stays as it is.
+
+        Raises:
+            BrokenFile, EditRefused, InvalidValue, Busy, StorageError: see `change`; nothing is kept.
+        """
+        file = self._existing(persona_id)
+        with file.lock(), parsing_once():
+            content = self._content(file)
+            text = change.apply(decode(content).text)
+            kept = encode(text.removeprefix("\ufeff"), bom=content.startswith(BOM))
+            if kept != content:
+                file.snapshot(file.noticed(content), content, by=by, reason=reason, kept=kept)
+
     def delete(self, persona_id: str, *, by: Author) -> int:
-        """Delete the file and return the number of the version that keeps its text for `restore`."""
+        """Delete the file and return the number of the version that keeps its text for `restore`.
+
+        What is kept of it and not saved (`personas.kept_texts`) goes there too.
+        """
         file = self._existing(persona_id)
         with file.lock():
             content = self._content(file)
-            return file.delete(file.noticed(content), content, by=by).version
+            number = file.delete(file.noticed(content), content, by=by).version
+            set_aside(self.home, persona_id)
+            return number
 
     # -- versions -------------------------------------------------------------------------------------
 
     def log(self, persona_id: str) -> builtins.list[Version]:
         """Return the stored versions, newest first; also those of a deleted persona."""
-        _, timeline = self._history(persona_id)
+        _, timeline = self._recorded(persona_id)
         return sorted(timeline.versions.values(), key=lambda version: version.number, reverse=True)
 
     def version_text(self, persona_id: str, version: str | int) -> str:
@@ -192,7 +222,7 @@ class Store:
         Raises:
             UnknownVersion: there is none.
         """
-        file, timeline = self._history(persona_id)
+        file, timeline = self._recorded(persona_id)
         return readable(file.versions.load(_find(persona_id, timeline, version).sha))
 
     def name_version(self, persona_id: str, name: str, *, version: str | int | None = None) -> Version:
@@ -244,7 +274,7 @@ class Store:
         Raises:
             UnknownVersion: no such version, or there are none yet.
         """
-        file, timeline = self._history(persona_id)
+        file, timeline = self._recorded(persona_id)
         if from_version is not None:
             older = _find(persona_id, timeline, from_version)
         elif timeline.versions:
@@ -270,6 +300,8 @@ class Store:
         Raises:
             UnknownVersion: there is none.
         """
+        from personas.restoring import write_version
+
         file = self._file(persona_id)
         with file.lock():
             before = file.read_if_there()
@@ -278,28 +310,10 @@ class Store:
                 raise unknown_persona(self.home, persona_id, has_versions=False)
             found = _find(persona_id, timeline, version)
             after = file.versions.load(found.sha)
-            if before is None and not os.path.lexists(file.path) and file.relink(timeline):
-                try:
-                    self._write_restored(file, found.number, after, by, relinked=True)
-                except BaseException:
-                    with contextlib.suppress(OSError):
-                        file.path.unlink()  # the link alone
-                    raise
-            else:
-                self._write_restored(file, found.number, after, by, relinked=False)
+            write_version(file, timeline, before, found.number, after, by=by)
+            if before is None:
+                give_back(self.home, persona_id)
             return read_persona(persona_id, after, self.session_of(persona_id))
-
-    @staticmethod
-    def _write_restored(file: PersonaFile, number: int, after: bytes, by: Author, *, relinked: bool) -> None:
-        before = file.read_if_there()
-        timeline = file.noticed(before)
-        reason = f"version {number} restored"
-        if before is None:
-            file.bring_back(timeline, after, by=by, reason=reason)
-        elif before != after:
-            file.write(timeline, before, after, by=by, note=("file", reason))
-        elif relinked:
-            file.snapshot(timeline, after, by=by, reason=reason)
 
     def undo(self, persona_id: str, *, by: Author, only: Literal["agent"] | None = None) -> Undone:
         """Undo the last unit (an agent's run, or a stretch of the person's editing); again: the one before.
@@ -357,7 +371,14 @@ class Store:
         raise unknown_persona(self.home, file.persona_id, has_versions=file.versions.exists())
 
     def _change(
-        self, file: PersonaFile, change: Change, revision: str | None, by: Author, reason: str
+        self,
+        file: PersonaFile,
+        change: Change,
+        revision: str | None,
+        by: Author,
+        reason: str,
+        retrace: Retrace | None,
+        alone: bool,
     ) -> Persona:
         from personas.changes import ReplaceText
 
@@ -372,10 +393,17 @@ class Store:
         if after != before:
             note = (change.subject, change.summarise(old, new))
             timeline = file.noticed(before)
-            file.write(timeline, before, after, by=by, note=note, reason=reason, typed=change.typed)
+            if retrace is None:
+                typed = change.typed and not alone
+                file.write(timeline, before, after, by=by, note=note, reason=reason, typed=typed)
+            else:
+                from personas.undo_step import retrace_step
+
+                unit, after = retrace_step(file, timeline, before, after, retrace)
+                file.write(timeline, before, after, by=by, note=note, reason=reason, role=retrace, unit=unit)
         return read_persona(file.persona_id, after, self.session_of(file.persona_id))
 
-    def _history(self, persona_id: str) -> tuple[PersonaFile, Timeline]:
+    def _recorded(self, persona_id: str) -> tuple[PersonaFile, Timeline]:
         """Return a persona's versions, changes from outside included where they can be recorded now."""
         file = self._file(persona_id)
         if not file.versions.exists():
@@ -389,24 +417,17 @@ class Store:
     def _step(
         self, persona_id: str, direction: Literal["undo", "redo"], by: Author, only: Literal["agent"] | None
     ) -> Undone:
-        """Undo or redo the next unit that still has an effect."""
+        from personas.undo_step import take_step
+
         file = self._existing(persona_id)
         with file.lock(), parsing_once():
-            before = self._content(file)
-            timeline = file.noticed(before)
-            stack = timeline.cursor.undo if direction == "undo" else timeline.cursor.redo
-            for unit in [unit for unit in reversed(stack.values()) if only is None or unit.kind == only]:
-                after = file.without(unit, before, direction)
-                if after == before:
-                    file.versions.append({"type": "skip", "stack": direction, "unit": unit.key})
-                    continue
-                what = unit.describe()
-                note = ("file", f"{direction} of {what}")
-                entry = file.write(timeline, before, after, by=by, note=note, role=direction, unit=unit.key)
-                persona = read_persona(persona_id, after, self.session_of(persona_id))
-                return Undone(persona, entry.version, what)
-        of = "of the agent's " if only else ""
-        raise NothingToUndo(f"There is nothing {of}to {direction} in {persona_id}.")
+            taken = take_step(file, self._content(file), direction, by=by, only=only)
+            if taken is None:
+                of = "of the agent's " if only else ""
+                raise NothingToUndo(f"There is nothing {of}to {direction} in {persona_id}.")
+            unit, entry, after = taken
+            persona = read_persona(persona_id, after, self.session_of(persona_id))
+            return Undone(persona, entry.version, unit.describe(), unit.run_id)
 
 
 def _find(persona_id: str, timeline: Timeline, version: str | int) -> Version:

@@ -83,6 +83,14 @@ def decode(content: bytes) -> Decoded:
         raise BrokenFile("the file is not UTF-8", before.count(b"\n") + 1, column) from None
 
 
+def readable(content: bytes) -> str:
+    """Return a file's text for showing and counting, whatever its bytes are."""
+    try:
+        return decode(content).text
+    except BrokenFile:
+        return content.decode("utf-8", "replace")
+
+
 def encode(text: str, *, bom: bool = False) -> bytes:
     """Encode text as UTF-8, the byte order mark first where there was one.
 

@@ -12,7 +12,7 @@ _ALL_VALID = re.compile(
 )
 _NAMED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"'}
 _SPARES = [chr(code) for code in range(0x0E, 0x20)]  # forbidden in a file, so only an escape can mean one
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _KINDS_LIMIT = 64
 
 
@@ -56,7 +56,7 @@ def _may_mean(body: str, mark: str) -> bool:
 
 def with_controls_escaped(text: str) -> str:
     r"""Return the text with its control characters but tab and newline as `\r` or `\uXXXX`."""
-    while found := _CONTROL.search(text):
+    while found := CONTROL.search(text):
         mark = found[0]
         text = text.replace(mark, "\\r" if mark == "\r" else f"\\u{ord(mark):04X}")
     return text

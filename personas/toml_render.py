@@ -14,13 +14,12 @@ from typing import Any
 import tomli_w
 
 from personas.errors import InvalidValue
-from personas.toml_escapes import unescaped, with_controls_escaped
+from personas.toml_escapes import CONTROL, unescaped, with_controls_escaped
 from personas.toml_parse import MAX_DEPTH
 
 _LONG = 1000  # characters of source that are better unescaped all at once
 _LINE_LIMIT = 100  # a new array longer than this takes one line for each element
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _QUOTE_RUN = re.compile(r'"{3,}')
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -55,7 +54,7 @@ def render_string(value: str, newline: str = "\n", old: str | None = None) -> st
         return _changed_block(value, newline, old)
     if "\n" in value:
         return _fresh_block(value, newline)
-    if old.startswith("'") and "'" not in value and not _CONTROL.search(value):
+    if old.startswith("'") and "'" not in value and not CONTROL.search(value):
         return f"'{value}'"
     return render_line(value)
 
@@ -173,7 +172,7 @@ def _opening_newline(old: str) -> str:
 
 def _literal_block(value: str, newline: str, old: str) -> str | None:
     """Return the value in three single quotes, or None where it would need escaping."""
-    if "'''" in value or _CONTROL.search(value):
+    if "'''" in value or CONTROL.search(value):
         return None
     opening = _opening_newline(old)
     if not opening and value.startswith("\n"):

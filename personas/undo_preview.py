@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from personas.errors import NothingToUndo
-from personas.persona_file import PersonaFile, readable
+from personas.persona_file import PersonaFile
 from personas.store import Store, utc_now
+from personas.textfile import readable
+from personas.undo_step import without
 
 
 def preview_undo(store: Store, persona_id: str) -> tuple[str, str]:
@@ -18,7 +20,7 @@ def preview_undo(store: Store, persona_id: str) -> tuple[str, str]:
     file = PersonaFile(store.home, persona_id, utc_now)
     before = file.read()
     for unit in reversed(file.timeline(before).cursor.undo.values()):
-        after = file.without(unit, before, "undo")
+        after = without(file, unit, before, "undo")
         if after != before:
             return readable(before), readable(after)
     raise NothingToUndo(f"There is nothing to undo in {persona_id}.")

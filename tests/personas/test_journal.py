@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from personas import journal as journal_module
@@ -124,6 +124,12 @@ def test_what_json_cannot_say_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InvalidValue):
             Journal(tmp_path / "j").append(record)
     assert Journal(tmp_path / "j").read().records == []
+
+
+def test_every_line_is_json_to_any_reader(tmp_path: Path) -> None:
+    Journal(tmp_path / "j").append({"a": [1.5, float("inf"), {"b": float("nan")}]})
+    strict = json.loads((tmp_path / "j").read_text(), parse_constant=pytest.fail)
+    assert strict == {"a": [1.5, None, {"b": None}]}
 
 
 @pytest.mark.parametrize("kept", [0, 1, 5, 7, 8])
@@ -253,6 +259,7 @@ _files = st.lists(_whole | _broken | st.binary(max_size=20), max_size=8).map(b""
 
 
 @settings(max_examples=150, deadline=None)
+@example(b'{"n":3}' + b"\0" * 70_000, 200_000)
 @given(_files, st.integers(0, 200_000))
 def test_reading_from_the_end_and_the_first_record_agree_with_reading_all(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, cut: int

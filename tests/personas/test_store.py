@@ -28,7 +28,7 @@ def file(home: Home) -> Path:
 
 
 def test_a_new_persona_has_an_id_from_its_name(store: Store) -> None:
-    persona = store.create("Überoptimist", system_prompt="You are.\nSo be it.\n", by=USER)
+    persona = store.create("Überoptimist", system_prompt="You are.\nSo be it.\n")
     assert (persona.id, persona.name) == ("uberoptimist", "Überoptimist")
     assert store.get("uberoptimist") == persona
     assert store.text("uberoptimist") == (
@@ -39,20 +39,20 @@ def test_a_new_persona_has_an_id_from_its_name(store: Store) -> None:
 
 def test_a_taken_id_is_never_overwritten(store: Store, home: Home) -> None:
     (home.personas / "My-Cat.toml").write_text("")
-    assert store.create("my cat", by=USER).id == "my-cat-2"
-    assert store.create("My Cat", by=USER).id == "my-cat-3"
+    assert store.create("my cat").id == "my-cat-2"
+    assert store.create("My Cat").id == "my-cat-3"
 
 
 def test_the_id_of_a_deleted_persona_stays_taken(store: Store) -> None:
-    store.create("Cat", by=USER)
+    store.create("Cat")
     store.delete("cat", by=USER)
-    assert store.create("Cat", by=USER).id == "cat-2"
+    assert store.create("Cat").id == "cat-2"
 
 
 def test_a_copy_keeps_everything_but_the_name(store: Store, file: Path) -> None:
-    copy = store.create("B", from_id="a", by=USER)
+    copy = store.create("B", from_id="a")
     assert store.text(copy.id) == _TEXT.replace('"A"', '"B"')
-    other = store.create("C", from_id="a", system_prompt="New.", by=USER)
+    other = store.create("C", from_id="a", system_prompt="New.")
     assert (other.system_prompt, store.text("a")) == ("New.", _TEXT)
 
 
@@ -65,7 +65,7 @@ def test_a_name_or_source_that_cannot_be_creates_nothing(store: Store, home: Hom
         (UnknownPersona, "x", "nobody"),
     ):
         with pytest.raises(error):
-            store.create(name, from_id=source, by=USER)
+            store.create(name, from_id=source)
     assert store.ids() == ["broken"]
 
 
@@ -237,9 +237,7 @@ def test_changes_of_two_processes_all_arrive(store: Store, file: Path, home: Hom
 
 def test_threads_creating_the_same_name_get_ids_of_their_own(store: Store) -> None:
     ids: list[str] = []
-    threads = [
-        threading.Thread(target=lambda: ids.append(store.create("Same", by=USER).id)) for _ in range(6)
-    ]
+    threads = [threading.Thread(target=lambda: ids.append(store.create("Same").id)) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -250,7 +248,7 @@ def test_threads_creating_the_same_name_get_ids_of_their_own(store: Store) -> No
 def test_a_megabyte_prompt_is_edited_in_time(store: Store) -> None:
     import time
 
-    persona = store.create("Big", system_prompt="a line of the prompt\n" * 50_000 + "the end\n", by=USER)
+    persona = store.create("Big", system_prompt="a line of the prompt\n" * 50_000 + "the end\n")
     began = time.process_time()
     store.change(persona.id, EditPrompt("the end", "The End"), revision=persona.revision, by=AGENT)
     assert time.process_time() - began < 1.5

@@ -209,11 +209,11 @@ def test_a_persona_is_created_whole_or_not_at_all(fresh: Callable[[], tuple[Stor
         number += 1
         store, path = fresh()
         with _fault_at(number, kill=number % 2 == 0) as seen, suppress(_Killed, StorageError):
-            store.create("New", system_prompt="whole\n", by=USER)
+            store.create("New", system_prompt="whole\n")
         if seen["calls"] < number:
             break
         store = Store(Home(path.parent.parent))
         assert store.ids() in (["a"], ["a", "new"])
         if "new" in store.ids():
             assert store.get("new").system_prompt == "whole\n"
-        assert store.create("New", by=USER).id in ("new", "new-2")
+        assert store.create("New").id in ("new", "new-2")

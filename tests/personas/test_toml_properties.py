@@ -13,10 +13,11 @@ from personas.toml_edit import append_table, move_table, remove_key, remove_tabl
 from personas.toml_guard import same_data, with_value
 from personas.toml_nodes import TableArray
 from personas.toml_text import locate, parse, scan
+from tests.examples import examples
 from tests.personas.toml_corpus import arrays, edits_of, leaves, tables, value_at
 from tests.personas.toml_documents import documents, texts, values
 
-quick = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def pick(choices: st.DataObject, options: Any) -> Any:
@@ -134,7 +135,7 @@ def test_moving_an_element_there_and_back_leaves_the_text_as_it_was(
     assert same_data(parse(move_table(moved, (*path, new), old)), parse(text))
 
 
-@settings(quick, max_examples=40)
+@settings(quick, max_examples=examples(15))
 @given(documents())
 def test_no_edit_of_a_valid_document_is_refused(text: str) -> None:
     for name, edit in edits_of(text):
@@ -144,7 +145,7 @@ def test_no_edit_of_a_valid_document_is_refused(text: str) -> None:
             raise AssertionError(f"{name}: {error!r}") from error
 
 
-@settings(quick, max_examples=200)
+@settings(quick, max_examples=examples(60))
 @given(documents(), st.data(), texts)
 def test_a_damaged_document_raises_nothing_but_our_errors(
     text: str, choices: st.DataObject, value: str

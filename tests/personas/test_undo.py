@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from personas import thinning, versions
+from personas import thinning, timeline, versions
 from personas.authorship import USER, Author, Version
 from personas.changes import (
     AddTestInput,
@@ -146,7 +146,7 @@ def test_changes_from_outside_become_versions(store, change, file) -> None:
 
 
 def test_a_new_persona_edited_by_hand_keeps_its_first_text(store: Store) -> None:
-    persona = store.create("New", system_prompt="first", by=USER)
+    persona = store.create("New", system_prompt="first")
     before = store.text(persona.id)
     store.path(persona.id).write_text('name = "by hand"')
     assert [version.by.kind for version in store.log(persona.id)] == ["external"]
@@ -338,7 +338,11 @@ def test_adding_a_test_input_is_a_unit_of_its_own_beside_typing(store, change) -
     assert (persona.test_inputs, persona.system_prompt) == ((), "typed\n")
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["user", "run1", "run2"])), min_size=1, max_size=8),
     st.integers(0, 8),
@@ -375,13 +379,86 @@ def test_undoing_and_redoing_any_number_of_units_comes_back_to_the_same_text(
     assert path.read_text() == end
 
 
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(["type", "type", "run", "later"]), min_size=1, max_size=9), st.integers(0, 9))
+def test_what_is_taken_back_piece_by_piece_is_never_brought_back_by_undo(
+    tmp_path_factory: pytest.TempPathFactory, deeds: list[str], pieces: int
+) -> None:
+    root = tmp_path_factory.mktemp("home")
+    (root / "personas").mkdir()
+    home = open_home(root, {"PERSONA_CONFIG": str(root / "config.toml")})
+    path = home.personas / "a.toml"
+    path.write_text(_TEXT)
+    clock = Clock()
+    store = Store(home, now=clock)
+    states, made_by = [store.get("a")], []
+    for number, deed in enumerate(deeds):
+        if deed == "later":
+            clock.pass_by(minutes=11)
+            continue
+        change = SetPrompt(f"{states[-1].system_prompt}{number}\n")
+        by = _run(number) if deed == "run" else USER
+        states.append(store.change("a", change, revision=None, by=by))
+        made_by.append(deed)
+    prompts = [state.system_prompt for state in states]
+    place = len(prompts) - 1
+    while place and pieces:
+        pieces -= 1
+        place -= 1
+        if made_by[place] == "run":
+            store.undo("a", by=USER)
+        else:
+            store.change("a", SetPrompt(prompts[place]), revision=None, by=USER, retrace="undo")
+        assert store.get("a").system_prompt == prompts[place]
+    while True:
+        try:
+            now = store.undo("a", by=USER).persona.system_prompt
+        except NothingToUndo:
+            break
+        assert prompts.index(now) < place, "an undo brought something back"
+        place = prompts.index(now)
+    assert path.read_text() == _TEXT
+    while True:
+        try:
+            now = store.redo("a", by=USER).persona.system_prompt
+        except NothingToUndo:
+            break
+        assert prompts.index(now) > place, "a redo took something away"
+        place = prompts.index(now)
+    assert store.get("a").system_prompt == prompts[-1]
+
+
+def test_a_run_undone_before_something_new_was_written_can_be_asked_for(store, change, file) -> None:
+    change(EditPrompt("One.", "1."), _run(1))
+    store.undo("a", by=USER)
+    change(EditPrompt("Five.", "Mine."))
+    with pytest.raises(NothingToUndo):
+        store.redo("a", by=USER)
+    store.redo("a", by=USER, only="agent")
+    assert store.get("a").system_prompt == "1.\nTwo.\nThree.\nFour.\nMine.\n"
+    store.undo("a", by=USER)
+    assert "Five." in store.get("a").system_prompt, "what is youngest goes first"
+    store.undo("a", by=USER)
+    assert file.read_text() == _TEXT
+
+
+def test_what_is_set_alone_is_undone_alone(store, change) -> None:
+    change(SetPrompt("typed\n"))
+    store.change("a", SetName("B"), revision=None, by=USER, alone=True)
+    change(SetPrompt("typed on\n"))
+    store.undo("a", by=USER)
+    assert (store.get("a").name, store.get("a").system_prompt) == ("B", "typed\n")
+    store.undo("a", by=USER)
+    assert (store.get("a").name, store.get("a").system_prompt) == ("A", "typed\n")
+
+
 # -- thinning out -------------------------------------------------------------------------------------
 
 
 def test_thinning_out_keeps_names_runs_and_what_can_be_undone(
     store, change, clock, home, file, monkeypatch
 ) -> None:
-    monkeypatch.setattr(versions, "_RECORDS_LIMIT", 100)
+    monkeypatch.setattr(timeline, "_RECORDS_LIMIT", 100)
     monkeypatch.setattr(versions, "_UNITS_KEPT", 40)
     monkeypatch.setattr(thinning, "_ALWAYS", 10)
     change(SetPrompt("the first\n"))
@@ -420,3 +497,13 @@ def test_thinning_out_keeps_one_version_in_each_stretch_of_time() -> None:
     older = numbers[:-200]
     assert 35 < len(older) < 70
     assert thinning.versions_to_keep(kept, now) == kept
+
+
+def test_a_thinned_journal_knows_how_many_records_it_kept(store, change, clock, home, file) -> None:
+    for n in range(3):
+        change(SetPrompt(f"save {n}\n"))
+        store.name_version("a", f"name {n}")
+    folder = versions.VersionFolder(home, "a")
+    folder.thin(folder.timeline(None), clock())
+    thinned = folder.timeline(None)
+    assert thinned.kept == thinned.records > 2 * len(thinned.versions) + 1

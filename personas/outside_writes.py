@@ -1,0 +1,61 @@
+"""What other programs wrote over a persona's file since a moment: each text they wrote, and the one it took away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from personas.errors import BrokenFile, UnknownVersion
+from personas.textfile import decode
+from personas.timeline import Entry
+from personas.versions import VersionFolder
+
+if TYPE_CHECKING:
+    from personas.store import Store
+
+
+def moment(store: Store, persona_id: str) -> int:
+    """Return a mark for `written_since`: how much is recorded of a persona now. Blocking.
+
+    Raises:
+        StorageError, OutsideHome, UnknownPersona: see `Store`.
+    """
+    store.log(persona_id)  # what was written before this moment is recorded before it
+    return len(VersionFolder(store.home, persona_id).records())
+
+
+def written_since(store: Store, persona_id: str, since: int) -> list[tuple[str, str]]:
+    """Return the texts that were there before each write from outside, and after it, oldest first. Blocking.
+
+    Writes with nothing between them are one; a deletion is none. Empty too where a text is not to be had any more or
+    is not UTF-8.
+
+    Args:
+        store: the store.
+        persona_id: whose file.
+        since: from `moment`.
+
+    Raises:
+        StorageError, OutsideHome, UnknownPersona: see `Store`.
+    """
+    store.log(persona_id)
+    folder = VersionFolder(store.home, persona_id)
+    found: list[tuple[str, str]] = []
+    for record in folder.records()[since:]:
+        try:
+            entry = Entry.from_record(record)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            continue  # a record of another kind
+        if entry.role != "external" or entry.after is None:
+            continue
+        before, after = entry.before, entry.after
+        if found and found[-1][1] == before:
+            before = found.pop()[0]
+        found.append((before, after))
+    try:
+        return [(_text(folder, before), _text(folder, after)) for before, after in found]
+    except (UnknownVersion, BrokenFile):
+        return []
+
+
+def _text(folder: VersionFolder, sha: str) -> str:
+    return decode(folder.load(sha)).text
