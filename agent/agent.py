@@ -4,34 +4,53 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
+from agent.beginning import begin_task
 from agent.config import (
     AgentContext,
     ConvertToLlm,
     GetApiKey,
     LoopConfig,
+    OnLaunch,
     OnSteer,
     ToolExecution,
     TransformContext,
+    WhenFailed,
     WhenIdle,
+    one_of,
 )
 from agent.events import AgentEnd, Event, Outcome, ToolEnd, ToolStart, TurnDelta, TurnEnd, TurnStart
 from agent.interrupts import Interrupts
 from agent.limits import Limits
-from agent.listeners import Listener, Listeners
+from agent.listeners import Listener, Listeners, Telling
 from agent.loop import find_continuation, run_loop
-from agent.models.base import Model, ModelError, ThinkingLevel
+from agent.models.base import Model, ModelError, ThinkingLevel, Usage
 from agent.models.retry import RetryPolicy
 from agent.models.stalls import Clock, SystemClock
+from agent.saying import as_message, as_prompts
 from agent.state import AgentState, Queue, QueueMode
 from agent.tool import AfterToolCall, BeforeToolCall, Tool
 from agent.turns import AssistantTextTurn, CustomTurn, NoticeTurn, ThinkingTurn, Turn, UserTurn
 from personas.errors import PersonaError
 
 __all__ = ["Agent", "AgentBusy", "AgentState", "Listener", "QueueMode"]
+
+
+_WORDS = {
+    "on_steer": OnSteer,
+    "tool_execution": ToolExecution,
+    "thinking": ThinkingLevel,
+    "steering_mode": QueueMode,
+    "follow_up_mode": QueueMode,
+}  # the settings that are words, and which they may be
+
+_inside: ContextVar[tuple[asyncio.Task[Any], ...]] = ContextVar(
+    "runs inside which this code is called", default=()
+)
 
 
 class AgentBusy(PersonaError):
@@ -44,7 +63,8 @@ class Agent:
     Model, tools, thinking level, system prompt and hooks are looked at when a run starts; changes apply to
     the next one. Besides the constructor's arguments these attributes may be set: `system_prompt`, `model`,
     `thinking`, `tools`, `turns` (idle only), `steering_mode`, `follow_up_mode`, `on_steer`, `tool_execution`,
-    `limits`, `session_id`, `max_tokens`, `retry`, `grace`, `when_idle`, and the functions.
+    `limits`, `session_id`, `max_tokens`, `retry`, `grace`, `listener_grace`, `when_idle`,
+    `when_failed`, `on_launch`, `make_left_open`, and the functions.
 
     Args:
         model: where answers come from.
@@ -103,18 +123,29 @@ class Agent:
         self.max_tokens: int | None = None
         self.retry = RetryPolicy()
         self.grace = 0.05
+        self.listener_grace: float | None = None
         self.when_idle: WhenIdle | None = None
+        self.when_failed: WhenFailed | None = None
+        self.make_left_open = False
+        self.on_launch: OnLaunch | None = None
         self._clock: Clock = clock or SystemClock()
         self._turns: list[Turn] = list(turns)
         self._turns_seen: tuple[Turn, ...] | None = None
-        self._steering = Queue(steering_mode)
-        self._follow_up = Queue(follow_up_mode)
-        self._listeners = Listeners(on_cancel=lambda: self.abort("the program cancelled the run"))
+        self._steering = Queue()
+        self._follow_up = Queue()
+        self.steering_mode: QueueMode = steering_mode
+        self.follow_up_mode: QueueMode = follow_up_mode
+        self._listeners = Listeners()
         self._task: asyncio.Task[AgentEnd] | None = None
         self._interrupts: Interrupts | None = None
         self._streaming: dict[str, tuple[Turn, list[str]]] = {}
         self._pending: dict[str, None] = {}
         self._error: ModelError | None = None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if (words := _WORDS.get(name)) is not None:
+            one_of(name, value, words)
+        object.__setattr__(self, name, value)
 
     # State
 
@@ -159,45 +190,29 @@ class Agent:
 
     @property
     def is_streaming(self) -> bool:
-        """Whether a run is active."""
-        return self._task is not None
-
-    @property
-    def steering_mode(self) -> QueueMode:
-        """How many steering messages one delivery brings."""
-        return self._steering.mode
-
-    @steering_mode.setter
-    def steering_mode(self, mode: QueueMode) -> None:
-        self._steering.mode = mode
-
-    @property
-    def follow_up_mode(self) -> QueueMode:
-        """How many follow-ups one delivery brings."""
-        return self._follow_up.mode
-
-    @follow_up_mode.setter
-    def follow_up_mode(self, mode: QueueMode) -> None:
-        self._follow_up.mode = mode
+        """Whether a run is active. One whose event loop is closed never ends, and is none any more."""
+        task = self._task
+        return task is not None and not task.done() and not task.get_loop().is_closed()
 
     # Running
 
     async def prompt(self, said: str | Turn | Sequence[Turn]) -> AgentEnd:
         """Say something and run until idle; return how the run ended.
 
-        Cancelling this call aborts the run and waits until it has settled.
+        Cancelling this call aborts the run and waits until it has settled. With no turns at all the run goes on
+        from where the conversation stands.
 
         Raises:
             AgentBusy: a run is active.
             TypeError: what is said is neither text nor turns.
+            NoWords: a message without words.
+            NothingToContinue: nothing is said, nothing is queued, and nothing waits for an answer.
         """
         self._refuse_while_busy("A message cannot be sent")
-        if isinstance(said, str):
-            return await self._run([UserTurn(content=said)], poll_first=True)
-        prompts: list[Turn] = [*said] if isinstance(said, list | tuple) else [said]  # type: ignore[list-item]
-        for prompt in prompts:
-            _refuse_wrong_type(prompt, Turn)
-        return await self._run(prompts, poll_first=True)
+        prompts = as_prompts(said, self._known_ids() if not isinstance(said, str) else ())
+        if not prompts and not self._steering.turns:
+            prompts = list(await find_continuation(self._turns, None, None))
+        return await self._run(prompts, *self._prepared(), poll_first=True)
 
     async def continue_(self) -> AgentEnd:
         """Run on from where the conversation stands; return how the run ended.
@@ -207,8 +222,9 @@ class Agent:
             NothingToContinue: the conversation is empty or complete, and nothing is queued.
         """
         self._refuse_while_busy("The conversation cannot be continued")
-        prompts = await find_continuation(self._turns, self._steering.take, self._follow_up.take)
-        return await self._run(prompts, poll_first=not prompts)
+        prepared = self._prepared()  # raises what is wrong before anything leaves the queues
+        prompts = await find_continuation(self._turns, self._take_steering, self._take_follow_up)
+        return await self._run(prompts, *prepared, poll_first=not prompts)
 
     def abort(
         self, reason: str = "", *, outcome: Outcome = "cancelled", notice: NoticeTurn | None = None
@@ -227,10 +243,19 @@ class Agent:
         """Cancel one open tool call (the id of its turn, or its wire id); return whether there was one."""
         return self._interrupts is not None and self._interrupts.cancel_tool(call_id)
 
+    @property
+    def usage(self) -> Usage:
+        """Tokens of the active run's requests so far; none when idle."""
+        return self._interrupts.usage if self._interrupts is not None else Usage()
+
     async def wait_for_idle(self) -> None:
-        """Return when no run is active and the listeners of `agent_end` have finished."""
-        while (task := self._task) is not None:
-            if task is asyncio.current_task():
+        """Return when no run is active and the listeners of `agent_end` have finished.
+
+        Raises:
+            AgentBusy: called by what the run itself waits for (a listener, a tool, a hook), or a task begun there.
+        """
+        while self.is_streaming and (task := self._task) is not None:
+            if task in _inside.get():
                 raise AgentBusy("A listener cannot wait for the end of the run that calls it.")
             await asyncio.wait({task})
 
@@ -252,6 +277,7 @@ class Agent:
 
         Raises:
             TypeError: it is neither text nor a user turn.
+            NoWords: it has none.
         """
         return self._enqueue(self._steering, said)
 
@@ -260,6 +286,7 @@ class Agent:
 
         Raises:
             TypeError: it is neither text nor a user turn.
+            NoWords: it has none.
         """
         return self._enqueue(self._follow_up, said)
 
@@ -296,7 +323,8 @@ class Agent:
 
         With `first` it comes before them: the log, so that nobody is told what is not kept.
 
-        It is awaited before the run goes on. What it raises is reported once and changes nothing.
+        It is awaited before the run goes on. What it raises is reported once and changes nothing. Once the run
+        is stopped it has `listener_grace` seconds; then it is cancelled and not waited for again in this run.
 
         Returns:
             A function that unsubscribes it.
@@ -306,26 +334,39 @@ class Agent:
     # Inside
 
     def _refuse_while_busy(self, what: str) -> None:
-        if self._task is not None:
+        if self.is_streaming:
             raise AgentBusy(f"{what} while the agent works; wait for it or stop it first.")
 
-    @staticmethod
-    def _enqueue(queue: Queue, said: str | UserTurn) -> UserTurn:
-        turn = UserTurn(content=said) if isinstance(said, str) else said
-        _refuse_wrong_type(turn, UserTurn)
+    def _enqueue(self, queue: Queue, said: str | UserTurn) -> UserTurn:
+        turn = as_message(said, self._known_ids() if not isinstance(said, str) else ())
         queue.turns.append(turn)
         return turn
 
-    async def _run(self, prompts: Sequence[Turn], *, poll_first: bool) -> AgentEnd:
+    def _take_steering(self) -> list[UserTurn]:
+        return self._steering.take(self.steering_mode)
+
+    def _take_follow_up(self) -> list[UserTurn]:
+        return self._follow_up.take(self.follow_up_mode)
+
+    def _known_ids(self) -> set[str]:
+        """The ids of all turns there are, said or queued."""
+        return {turn.id for turn in (*self._turns, *self._steering.turns, *self._follow_up.turns)}
+
+    def _prepared(self) -> tuple[AgentContext, LoopConfig]:
+        """What a run that begins now starts from and how it goes; raises what is wrong with the settings."""
+        tools, turns = tuple(self.tools), tuple(self._turns)
+        context = AgentContext(system_prompt=self.system_prompt, turns=turns, tools=tools)
+        return context, self._config(Interrupts())
+
+    async def _run(
+        self, prompts: Sequence[Turn], context: AgentContext, config: LoopConfig, *, poll_first: bool
+    ) -> AgentEnd:
         """Start the run in a task of its own and wait for it."""
         self._error = None
-        self._interrupts = interrupts = Interrupts()
-        context = AgentContext(
-            system_prompt=self.system_prompt, turns=tuple(self._turns), tools=tuple(self.tools)
-        )
-        config = self._config(interrupts)
-        self._task = task = asyncio.get_running_loop().create_task(
-            self._go(prompts, context, config, poll_first=poll_first)
+        self._interrupts = interrupts = config.interrupts
+        self._task = task = begin_task(
+            self._go(prompts, context, config, poll_first=poll_first),
+            lambda: interrupts.abort("the program cancelled the run"),
         )
         try:
             return await asyncio.shield(task)
@@ -338,12 +379,15 @@ class Agent:
     async def _go(
         self, prompts: Sequence[Turn], context: AgentContext, config: LoopConfig, *, poll_first: bool
     ) -> AgentEnd:
+        around = (task for task in _inside.get() if not task.done())
+        _inside.set((*around, *filter(None, [asyncio.current_task()])))
         try:
             return await run_loop(prompts, context, config, self._see, poll_first=poll_first)
         finally:
-            self._streaming.clear()
-            self._pending.clear()
-            self._task = self._interrupts = None
+            if self._interrupts is config.interrupts:  # else it was forgotten with its event loop
+                self._streaming.clear()
+                self._pending.clear()
+                self._task = self._interrupts = None
 
     def _config(self, interrupts: Interrupts) -> LoopConfig:
         """Everything the run looks at, as it is now."""
@@ -357,9 +401,12 @@ class Agent:
             get_api_key=self.get_api_key,
             before_tool_call=self.before_tool_call,
             after_tool_call=self.after_tool_call,
-            get_steering=self._steering.take,
-            get_follow_up=self._follow_up.take,
+            on_launch=self.on_launch,
+            get_steering=self._take_steering,
+            get_follow_up=self._take_follow_up,
             when_idle=self.when_idle,
+            when_failed=self.when_failed,
+            make_left_open=self.make_left_open,
             take_undelivered=self.clear_all_queues,
             on_steer=self.on_steer,
             tool_execution=self.tool_execution,
@@ -368,10 +415,11 @@ class Agent:
             clock=self._clock,
             interrupts=interrupts,
             grace=self.grace,
+            listener_grace=self.listener_grace,
         )
 
-    def _see(self, event: Event) -> Awaitable[None] | None:
-        """Update the state, then tell the listeners; return what is left to await."""
+    def _see(self, event: Event) -> Telling | None:
+        """Update the state, then tell the listeners; return what is left to do."""
         if isinstance(event, TurnDelta):
             if (streaming := self._streaming.get(event.turn_id)) is not None:
                 streaming[1].append(event.text)
@@ -396,9 +444,3 @@ class Agent:
         if isinstance(turn, AssistantTextTurn | ThinkingTurn):
             return replace(turn, content="".join(parts))
         return turn
-
-
-def _refuse_wrong_type(said: object, kind: Any) -> None:
-    """Raise TypeError where something else than a turn of this kind is said, or a user turn without text."""
-    if not isinstance(said, kind) or (isinstance(said, UserTurn) and not isinstance(said.content, str)):
-        raise TypeError(f"A text or a turn can be said, not {said!r:.60}.")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
+from math import isinf
 from typing import Any
 
+from agent.error_text import text_of
 from agent.events import ModelNotice, TurnDelta, TurnStart
 from agent.models.base import (
     BlockDelta,
@@ -22,8 +25,11 @@ from agent.models.base import (
     Usage,
     UsageSoFar,
     Waiting,
+    error_of,
+    usage_of,
 )
-from agent.run import Run
+from agent.patience import wait_briefly
+from agent.run import Run, leave_behind
 from agent.turns import (
     DEEPEST,
     AssistantTextTurn,
@@ -40,6 +46,8 @@ CUT_BEFORE_INPUT = (
 )
 
 NO_STOP_REASON = "The answer broke off: the server ended it without a stop reason."
+LONGEST_HOLD = 0.02
+"""Seconds after which an answer gives way to whatever else the loop has to do, a stop for example."""
 _BLOCK_KINDS = ("text", "thinking", "tool_call")
 
 BlockTurn = AssistantTextTurn | ThinkingTurn | ToolCallTurn
@@ -52,6 +60,10 @@ class _Block:
     turn: BlockTurn
     parts: list[str] = field(default_factory=list)
     end: BlockEnd | None = None
+
+    @property
+    def kind(self) -> str:
+        return self.turn.type.removeprefix("assistant_")
 
 
 class Answer:
@@ -79,28 +91,40 @@ class Answer:
         self.last_at = run.config.clock.now()
         self._run = run
         self._known_ids = known_ids
-        self._blocks: dict[int, _Block] = {}  # those whose turn has not ended, in order of their start
+        self._open: deque[_Block] = deque()  # those whose turn has not ended, in order of their start
+        self._blocks: dict[int, _Block] = {}  # the newest of each number
         self._closed = False
         self._unknown: list[object] = []  # kinds of blocks that were left out
+        self._left_out: set[int] = set()  # their numbers
+        self._told: set[str] = set()
 
     async def read(self, stream: AsyncIterator[BlockEvent]) -> None:
         """Take the events of one attempt until its end or the run's stop. Runs in a task of its own."""
         run = self._run
         now = run.config.clock.now
+        give_way_at = self.last_at + LONGEST_HOLD
         try:
+            if run.stopped is not None or self._closed:
+                return  # stopped before the request left: it does not leave any more
             async for event in stream:
                 if run.stopped is not None or self._closed:
                     return
                 self.last_at = now()
                 if type(event) is BlockDelta:
                     block = self._blocks.get(event.block)
-                    if block is not None and block.end is None and (text := event.text):
+                    if text := event.text:
                         if not isinstance(text, str):
                             raise TypeError(f"BlockDelta.text is {type(text).__name__}, not text")
-                        block.parts.append(text)
-                        await run.emit(TurnDelta, turn_id=block.turn.id, text=text)
+                        if block is None or block.end is not None:
+                            block = await self._start_anyway(event.block, block)
+                        if block is not None:
+                            block.parts.append(text)
+                            await run.emit(TurnDelta, turn_id=block.turn.id, text=text)
                 else:
                     await self._take(event)
+                if self.last_at >= give_way_at:  # the stream itself need not ever wait
+                    await asyncio.sleep(0)
+                    give_way_at = now() + LONGEST_HOLD
                 if run.stopped is not None or self.complete or self.error is not None:
                     return
         except asyncio.CancelledError as error:
@@ -118,16 +142,17 @@ class Answer:
         self.error = failure("The model", self._run.fault(error))
 
     async def _let_go(self, stream: object) -> None:
-        """Close the stream; what that raises changes nothing about the answer."""
+        """Close the stream; neither what that raises nor how long it takes changes the answer."""
         close = getattr(stream, "aclose", None)
         if close is None:
             return
+        error: BaseException | None
         try:
-            await close()
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # noqa: BLE001 - the model's own clearing up
-            log.warning("a model's stream could not be closed: %s", self._run.fault(error))
+            error = await wait_briefly(close(), self._run.config.grace, leave_behind)
+        except BaseException as raised:  # noqa: BLE001 - the model's own clearing up
+            error = raised
+        if error is not None:
+            log.warning("a model's stream could not be closed: %s", text_of(self._run.fault(error)))
 
     async def close(self) -> None:
         """End every open turn; what was cut is marked. Nothing the stream still says counts from now on."""
@@ -135,10 +160,9 @@ class Answer:
         if not self.complete and self.error is None and self._run.stopped is None:
             self.error = ModelError("incomplete", NO_STOP_REASON, retryable=True)
         whole = self.complete and self.stop_reason not in ("max_tokens", "model_context_window_exceeded")
-        while self._blocks:
-            index, block = next(iter(self._blocks.items()))
-            await self._end(block, interrupted=not whole and len(self._blocks) == 1)
-            self._blocks.pop(index, None)
+        while self._open:
+            await self._end(self._open[0], interrupted=not whole and len(self._open) == 1)
+            self._open.popleft()
 
     async def _take(self, event: BlockEvent) -> None:
         if isinstance(event, BlockStart):
@@ -149,18 +173,16 @@ class Answer:
             if block is not None and block.end is None:
                 block.end = event
         elif isinstance(event, Done):
-            self.usage = _sound(event.usage)
+            self.usage = usage_of(event.usage)
             if isinstance(event.stop_reason, str) and event.stop_reason.strip():
                 self.complete, self.stop_reason = True, event.stop_reason
             else:
                 self.error = ModelError("incomplete", NO_STOP_REASON, retryable=True)
         elif isinstance(event, Failed):
-            self.usage = _sound(event.usage)
-            self.error = event.error
-            if not isinstance(self.error, ModelError):
-                self.error = ModelError("protocol", "The model failed without saying why.")
+            self.usage = usage_of(event.usage)
+            self.error = error_of(event.error)
         elif isinstance(event, UsageSoFar):
-            self.usage = _sound(event.usage)
+            self.usage = usage_of(event.usage)
         elif isinstance(event, Notice):
             await self._run.emit(ModelNotice, message=str(event.message))
         elif isinstance(event, Waiting):
@@ -173,35 +195,57 @@ class Answer:
         The last block's turn stays open until something follows it: only then is it known whether the
         answer went on or was cut there.
         """
+        run = self._run
         if event.kind not in _BLOCK_KINDS:
+            self._left_out.add(event.block)
             if event.kind not in self._unknown:
                 self._unknown.append(event.kind)
-                message = f"The model sent a block of an unknown kind ({event.kind}); it was left out."
-                await self._run.emit(ModelNotice, message=message)
+                message = f"The model sent a block of an unknown kind ({event.kind!s:.40}); it was left out."
+                await run.emit(ModelNotice, message=message)
             return
         _need_text(event, "tool_use_id", "tool_name")
-        while self._blocks and (first := next(iter(self._blocks.values()))).end is not None:
-            await self._end(first, interrupted=False)
-            self._blocks.pop(next(iter(self._blocks)))
-        if event.block in self._blocks:
-            return  # a second start of an open block says nothing new
-        model = self._run.config.model
+        former = self._blocks.get(event.block)
+        if former is not None and former.end is None:
+            if _says_the_same(former, event):
+                return  # a second start of an open block says nothing new
+            former.end = BlockEnd(event.block, complete=False)  # its number is used again
+        self._left_out.discard(event.block)
+        while self._open and self._open[0].end is not None:
+            await self._end(self._open[0], interrupted=False)
+            self._open.popleft()
         turn: BlockTurn
         if event.kind == "text":
             turn = AssistantTextTurn(content="")
         elif event.kind == "thinking":
-            turn = ThinkingTurn(content="", model=model.name, endpoint=model.endpoint)
+            turn = ThinkingTurn(content="", model=run.model_name, endpoint=run.model_endpoint)
         else:
             turn = ToolCallTurn(
                 tool_use_id=self._unique(event.tool_use_id), tool_name=event.tool_name, input={}
             )
-        self._blocks[event.block] = _Block(turn)
+        self._blocks[event.block] = block = _Block(turn)
+        self._open.append(block)
         self.shown = True
         try:
-            await self._run.emit(TurnStart, turn=turn)
+            await run.emit(TurnStart, turn=turn)
         except Exception:
-            self._blocks.pop(event.block)  # nobody was told that it began
+            self._open.pop()  # nobody was told that it began
             raise
+
+    async def _start_anyway(self, number: int, former: _Block | None) -> _Block | None:
+        """Return a block for text that came without a start or after an end, None where it is left out.
+
+        What follows the end of a tool call is no part of its input, which was whole.
+        """
+        if number in self._left_out:
+            return None  # that was told
+        if former is not None and former.kind == "tool_call":
+            message = "The model sent more of a tool call after its end; it was left out."
+            if message not in self._told:
+                self._told.add(message)
+                await self._run.emit(ModelNotice, message=message)
+            return None
+        await self._start(BlockStart(number, "thinking" if former and former.kind == "thinking" else "text"))
+        return self._blocks[number]
 
     async def _end(self, block: _Block, *, interrupted: bool) -> None:
         turn, end = block.turn, block.end
@@ -222,8 +266,9 @@ class Answer:
                 fault = CUT_BEFORE_INPUT
                 self.raw[turn.id] = "".join(block.parts)
             else:
-                value, fault = parse_input(end.input_json)
-                self.raw[turn.id] = end.input_json
+                raw = end.input_json or "".join(block.parts)
+                value, fault = parse_input(raw)
+                self.raw[turn.id] = raw
             turn = replace(turn, input=value, fault=fault)
         await self._run.end_turn(turn)
         if isinstance(turn, ToolCallTurn):
@@ -237,14 +282,24 @@ class Answer:
         return wire_id
 
 
+def _says_the_same(block: _Block, start: BlockStart) -> bool:
+    """Whether a start for the number of an open block repeats the start of that block."""
+    turn = block.turn
+    if block.kind != start.kind:
+        return False
+    return not isinstance(turn, ToolCallTurn) or start.tool_name in ("", turn.tool_name)
+
+
 def parse_input(text: str) -> tuple[dict[str, Any], str]:
     """Return a call's input from its streamed JSON, and the fault in words for the model ("" when none)."""
     if not text.strip():
         return {}, ""
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+        value = json.loads(
+            text, parse_constant=_refuse_constant, parse_float=_number, object_pairs_hook=_unique_keys
+        )
     except (ValueError, RecursionError) as error:
-        problem = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        problem = "nested too deeply" if isinstance(error, RecursionError) else text_of(error)
         return {}, f"Not run: the input is no valid JSON ({problem}). Send the call again."
     if not isinstance(value, dict):
         return {}, "Not run: the input must be a JSON object. Send the call again."
@@ -255,6 +310,13 @@ def parse_input(text: str) -> tuple[dict[str, Any], str]:
 
 def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not allowed")
+
+
+def _number(digits: str) -> float:
+    number = float(digits)
+    if isinf(number):
+        raise ValueError(f"{digits[:30]} is too large for a number")
+    return number
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -272,22 +334,7 @@ def _need_text(event: BlockEvent, *names: str) -> None:
             raise TypeError(f"{type(event).__name__}.{name} is {type(value).__name__}, not text")
 
 
-def _sound(usage: object) -> Usage:
-    """The tokens a model reported; what cannot be added up counts as no report."""
-    if isinstance(usage, Usage) and all(
-        isinstance(count, int)
-        for count in (
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cache_creation_input_tokens,
-            usage.cache_read_input_tokens,
-        )
-    ):
-        return usage
-    return Usage()
-
-
 def failure(who: str, error: BaseException) -> ModelError:
     """Return one line for a failure of code given to us: what it was, without its chain."""
-    text = " ".join(str(error).split())[:200]
+    text = " ".join(text_of(error).split())[:200]
     return ModelError("client", f"{who} failed: {type(error).__name__}{': ' if text else ''}{text}")

@@ -1,14 +1,12 @@
-"""Which calls need the person's word: the policy, what was granted, and how an answer is read."""
+"""Which calls need the person's word: the policy, what they are asked, and how an answer is read."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Literal
 
 from agent.task import Approval, Question
@@ -16,11 +14,8 @@ from agent.tool import Tool
 from agent.tools.control import CONTROL
 from agent.tools.preview import HARMLESS, preview
 from agent.turns import thaw
-from personas import trust
 from personas.errors import InvalidValue, PersonaError
-from personas.lock import hold
 from personas.store import Store
-from personas.textfile import encode, read_regular, replace_file, storage_error
 
 Policy = Literal["auto", "ask-destructive", "ask-all"]
 Override = Literal["ask", "allow", "deny"]
@@ -28,14 +23,16 @@ Answer = Literal["once", "task", "always", "no"]
 
 OPTIONS = ("once", "task", "always", "no")
 """What an approval can be answered with; `no` may be followed by a reason."""
+EACH_TIME = ("once", "task", "no")
+"""Likewise where the person's settings say of this very tool that it is asked for."""
 LONGEST_INPUT = 4_000
 CHANGED = "The file changed since you were asked; this is what the call would do now."
 
 _WORDS: dict[str, Answer] = {
-    **dict.fromkeys(("once", "yes", "y", "1", "ok", "allow", "approve"), "once"),
-    **dict.fromkeys(("task", "2"), "task"),
-    **dict.fromkeys(("always", "3"), "always"),
-    **dict.fromkeys(("no", "n", "4", "deny"), "no"),
+    **dict.fromkeys(("once", "yes", "y", "ok", "allow", "approve"), "once"),
+    "task": "task",
+    "always": "always",
+    **dict.fromkeys(("no", "n", "deny"), "no"),
 }
 _POSITION = re.compile(r"^@@ .*? @@", re.MULTILINE)
 
@@ -50,8 +47,8 @@ class ApprovalRules:
 
     Attributes:
         policy: `auto` asks for nothing (every edit can be undone), `ask-destructive` for tools that take
-            something away, `ask-all` for every tool that changes something.
-        overrides: by tool name, whatever the policy.
+            something away as a whole (`Tool.destructive`), `ask-all` for every tool that changes something.
+        overrides: by tool name, whatever the policy. An `ask` here is stronger than what was allowed for good.
     """
 
     policy: Policy = "auto"
@@ -65,6 +62,10 @@ class ApprovalRules:
             return "allow"
         return "ask" if self.policy == "ask-all" or tool.destructive else "allow"
 
+    def answers(self, tool_name: str) -> tuple[str, ...]:
+        """Return what a question for this tool can be answered with."""
+        return EACH_TIME if self.overrides.get(tool_name) == "ask" else OPTIONS
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -74,16 +75,27 @@ class Decision:
     reason: str = ""
 
 
-def read_decision(text: str) -> Decision:
+def read_decision(text: str, options: Sequence[str] = OPTIONS) -> Decision:
     """Return what an answer says: `once`, `task`, `always`, or `no` with a reason after it.
+
+    Args:
+        text: the answer; a number means the option at that place.
+        options: what was offered.
 
     Raises:
         InvalidValue: it says none of these.
     """
     match = re.match(r"\s*([\w-]+)[\s,.:;!-]*(.*)\Z", text, re.DOTALL)
-    answer = _WORDS.get(match[1].casefold()) if match else None
+    numbers = {str(place): option for place, option in enumerate(options, 1)}
+    word = match[1].casefold() if match else ""
+    answer = _WORDS.get(numbers.get(word, word))
+    if answer == "always" and answer not in options:
+        raise InvalidValue(
+            "The settings have this asked for each time: answer once, task, or no with a reason."
+        )
     if match is None or answer is None or (answer != "no" and match[2].strip()):
-        raise InvalidValue("Answer once, task, always, or no with a reason: 'no, keep the second line'.")
+        offered = ", ".join(option for option in options if option != "no")
+        raise InvalidValue(f"Answer {offered}, or no with a reason: 'no, keep the second line'.")
     return Decision(answer, match[2].strip())
 
 
@@ -123,14 +135,16 @@ def is_same(one: Approval, other: Approval) -> bool:
     )
 
 
-def approval_question(approval: Approval, tool_use_id: str, *, changed: bool = False) -> Question:
-    """Return the question that asks for the person's word on a call."""
+def approval_question(
+    approval: Approval, tool_use_id: str, *, changed: bool = False, options: Sequence[str] = OPTIONS
+) -> Question:
+    """Return the question that asks for the person's word on a call; of `options` only those there are."""
     text = f"Allow {approval.tool} ({approval.label})?" if approval.label else f"Allow {approval.tool}?"
     return Question(
         # The same request has the same id, also when another program asks it anew.
         id=f"approval_{sha256(f'{tool_use_id} {approval.model_dump_json()}'.encode()).hexdigest()[:24]}",
         text=f"{CHANGED} {text}" if changed else text,
-        options=OPTIONS,
+        options=tuple(option for option in OPTIONS if option in options),
         tool_use_id=tool_use_id,
         approval=approval,
     )
@@ -151,61 +165,4 @@ def check_answer(question: Question, text: str) -> None:
     if not text.strip():
         raise InvalidValue("The answer is empty.")
     if question.approval is not None:
-        read_decision(text)
-
-
-class Grants:
-    """What the person allowed for good, home by home; kept beside the settings, never in a home.
-
-    Args:
-        path: the file; None keeps grants in memory only.
-    """
-
-    def __init__(self, path: Path | None = None) -> None:
-        self._path = path
-        self._here: set[tuple[str, str]] = set()
-
-    @classmethod
-    def of_person(cls, env: Mapping[str, str] = os.environ) -> Grants:
-        """Return the grants of whoever runs the program."""
-        return cls(trust.file_of(env).with_name("grants.json"))
-
-    def has(self, home: Path, tool_name: str) -> bool:
-        """Return whether calls of a tool are always allowed in a home."""
-        key = (os.path.realpath(home), tool_name)
-        return key in self._here or tool_name in self._read().get(key[0], [])
-
-    def add(self, home: Path, tool_name: str) -> None:
-        """Allow a tool in a home from now on.
-
-        Raises:
-            StorageError: it holds for this program, but could not be kept.
-        """
-        key = (os.path.realpath(home), tool_name)
-        self._here.add(key)
-        if self._path is None:
-            return
-        try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise storage_error(error, "create", self._path.parent) from None
-        with hold(self._path.with_name("grants.lock"), wait=5, what="The list of grants"):
-            known = self._read()
-            known[key[0]] = sorted({*known.get(key[0], []), tool_name})
-            replace_file(self._path, encode(json.dumps(known, indent=2) + "\n"), root=self._path.parent)
-
-    def _read(self) -> dict[str, list[str]]:
-        """What is kept; a missing or damaged file grants nothing."""
-        if self._path is None:
-            return {}
-        try:
-            stored = json.loads(read_regular(self._path, root=self._path.parent))
-        except (FileNotFoundError, PersonaError, ValueError, RecursionError):
-            return {}
-        if not isinstance(stored, dict):
-            return {}
-        return {
-            home: [name for name in names if isinstance(name, str)]
-            for home, names in stored.items()
-            if isinstance(names, list)
-        }
+        read_decision(text, question.options)

@@ -12,10 +12,12 @@ from pydantic import BaseModel
 from agent.answer import Answer, failure
 from agent.config import AgentContext
 from agent.events import RetryWait
-from agent.messages import Conversion, to_messages
+from agent.messages import sendable, sendable_object
 from agent.models.base import ModelError, Request, ToolSpec, Usage
 from agent.models.retry import GiveUp, decide
 from agent.run import Cut, Run
+from agent.sent import Sent
+from agent.stretch import Stretch
 from agent.turns import ToolCallTurn, Turn
 
 
@@ -23,34 +25,35 @@ class Asking:
     """Keeps a run's conversation and asks the model.
 
     Attributes:
-        turns: the conversation, with what the run added.
+        turns: the conversation, with what the run added; it only grows.
         usage: tokens of the last request, its failed attempts included.
+        requests: the same, for each attempt by itself.
     """
 
     def __init__(self, run: Run, context: AgentContext) -> None:
         self.turns: list[Turn] = list(context.turns)
         self.usage = Usage()
+        self.requests: list[Usage] = []
         self._run = run
         self._config = run.config
-        self._system_prompt = context.system_prompt
+        self._system_prompt = sendable(context.system_prompt)
         self._tools = list({tool.name: tool for tool in context.tools}.values())  # a name's last tool counts
-        self._specs: list[ToolSpec] | None = None
+        self._specs: tuple[ToolSpec, ...] | None = None
         self._ids = {turn.tool_use_id for turn in self.turns if isinstance(turn, ToolCallTurn)}
-        self._conversion: Conversion | None = None
+        self._sent = Sent(model=run.model_name, endpoint=run.model_endpoint)
         self._requested_at: float | None = None
         self._answer: Answer | None = None
 
     def keep(self, turn: Turn) -> None:
         """Take up a finished turn."""
         self.turns.append(turn)
-        if self._conversion is not None:
-            self._conversion.add(turn)
 
     async def ask(self) -> Answer:
         """Make the request, again where that makes sense, and return what came of it, all turns ended."""
         run, config = self._run, self._config
         failures = 0
         self.usage = Usage()
+        self.requests = []
         while True:
             self._answer = answer = Answer(run, self._ids)
             if await self._is_time():
@@ -58,6 +61,7 @@ class Asking:
             await answer.close()
             run.usage += answer.usage
             self.usage += answer.usage
+            self.requests.append(answer.usage)
             if answer.error is None or answer.shown or run.stopped is not None:
                 return answer
             failures += 1
@@ -95,7 +99,11 @@ class Asking:
         silence = config.limits.max_silence
         if silence is None:
             await run.watch(task)
-        elif await run.watch(task, lambda: answer.last_at + silence) and run.stopped is None:
+        elif (
+            await run.watch(task, lambda: answer.last_at + silence)
+            and run.stopped is None
+            and not answer.complete
+        ):
             message = f"Nothing came from the model for {silence:.0f} s; the request was given up."
             answer.error = ModelError("stall", message, retryable=True)
 
@@ -103,19 +111,15 @@ class Asking:
         """The request for the conversation as it stands."""
         run, config = self._run, self._config
         within = config.limits.hook_timeout
-        if config.transform_context is None and config.convert_to_llm is None:
-            messages: Sequence[Mapping[str, Any]] = self._convert().messages()
+        turns: Sequence[Turn] = Stretch(self.turns)
+        if config.transform_context is not None:
+            turns = await run.call(config.transform_context, turns, within=within)
+        if config.convert_to_llm is None:
+            messages: Sequence[Mapping[str, Any]] = self._sent.messages(turns)
         else:
-            turns: Sequence[Turn] = list(self.turns)
-            if config.transform_context is not None:
-                turns = await run.call(config.transform_context, turns, within=within)
-            if config.convert_to_llm is not None:
-                messages = await run.call(config.convert_to_llm, list(turns), within=within)
-                if not isinstance(messages, list | tuple):
-                    raise TypeError(f"convert_to_llm gave {type(messages).__name__}, not a list of messages")
-            else:
-                model = config.model
-                messages = to_messages(turns, model=model.name, endpoint=model.endpoint)
+            messages = await run.call(config.convert_to_llm, list(turns), within=within)
+            if not isinstance(messages, list | tuple):
+                raise TypeError(f"convert_to_llm gave {type(messages).__name__}, not a list of messages")
         key = None
         if config.get_api_key is not None:
             key = await run.call(config.get_api_key, within=within)
@@ -131,17 +135,14 @@ class Asking:
             api_key=key,
         )
 
-    def _convert(self) -> Conversion:
-        """Our own conversion; it looks at each turn of the run once."""
-        if self._conversion is None:
-            model = self._config.model
-            self._conversion = Conversion(model=model.name, endpoint=model.endpoint)
-            self._conversion.extend(self.turns)
-        return self._conversion
-
-    def _tool_specs(self) -> list[ToolSpec]:
+    def _tool_specs(self) -> tuple[ToolSpec, ...]:
         if self._specs is None:
-            self._specs = [ToolSpec(tool.name, tool.description, _schema(tool.input)) for tool in self._tools]
+            self._specs = tuple(
+                [
+                    ToolSpec(sendable(tool.name), sendable(tool.description), _schema(tool.input))
+                    for tool in self._tools
+                ]
+            )
         return self._specs
 
     async def _is_time(self) -> bool:
@@ -157,4 +158,4 @@ def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
     schema = model.model_json_schema()
     if "extra" not in model.model_config:
         schema.setdefault("additionalProperties", False)  # as the check of its input has it
-    return schema
+    return sendable_object(schema)

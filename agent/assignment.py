@@ -6,11 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from agent.limits import Limits
+from agent.models.base import ModelError
 from agent.tool import BeforeToolCall, Tool
-from agent.turns import Turn
-
-NUDGE = "nudge"
-"""Kind of a notice that the model is sent as well, as a word of the user."""
+from agent.turns import NoticeTurn, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +23,9 @@ class Assignment:
         unit: all changes are undone together under this name; None: those of the run.
         prepare: called once the conversation is held and read, before anything is said.
         asides: turns that go before the person's words.
-        when_idle: asked when the model has nothing left to do; what it gives opens a further step.
+        when_idle: asked when the model answered in words alone; what it gives opens a further step, and
+            follow-ups wait until it gives nothing.
+        when_failed: asked when the run failed; gives the notice that says so in the conversation, or None.
     """
 
     instructions: str = ""
@@ -36,6 +36,7 @@ class Assignment:
     prepare: Callable[[], Awaitable[None]] | None = None
     asides: Sequence[Turn] = ()
     when_idle: Callable[[], Sequence[Turn]] | None = None
+    when_failed: Callable[[ModelError], NoticeTurn | None] | None = None
 
 
 PLAIN = Assignment()

@@ -1,12 +1,13 @@
-"""The events of a run, in the order AGENT-CORE gives them. All are immutable and carry run id and number.
+"""The events of a run, in the order in which they come. All are immutable and carry run id and number.
 
 agent_start
   step_start
     [turn_start turn_end of each prompt, steering or follow-up turn that opens the step]
     per block of the answer:  turn_start turn_delta* turn_end
+    [turn_start turn_end of a notice: that the answer was a refusal]
     per tool call:            tool_start tool_progress* tool_end, turn_start turn_end of its result
   step_end
-  [turn_start turn_end of the notice that says why the run ends, a limit for example]
+  [turn_start turn_end of a notice: that a cost budget cannot hold, or why the run ends, a limit for example]
 agent_end
 """
 
@@ -87,7 +88,7 @@ class ToolProgress(_Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolEnd(_Event):
-    """A call has ended; `duration` in seconds."""
+    """A call has ended; `duration` in seconds. `details["ran_with"]`: its input, where a hook changed it."""
 
     type: ClassVar[str] = "tool_end"
     call: ToolCallTurn

@@ -7,7 +7,6 @@ request; the default conversion would skip it, ours sends it as a word of the us
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -36,14 +35,12 @@ def hand_edit_turn(old: str | None, new: str) -> tuple[CustomTurn, bool]:
     return CustomTurn(type=KIND, fields={"content": content}), whole
 
 
-def with_hand_edits(turns: Iterable[Turn]) -> list[Turn]:
-    """Return the turns with each hand edit as a user turn, for the conversion to messages."""
-    return [
-        UserTurn(content=str(turn.fields.get("content", "")), id=turn.id, created_at=turn.created_at)
-        if isinstance(turn, CustomTurn) and turn.type == KIND
-        else turn
-        for turn in turns
-    ]
+def as_said(turn: Turn) -> Turn:
+    """Return a hand edit as a user turn, for the conversion to messages, and any other turn as it is."""
+    if isinstance(turn, CustomTurn) and turn.type == KIND:
+        content = str(turn.fields.get("content", ""))
+        return UserTurn(content=content, id=turn.id, created_at=turn.created_at)
+    return turn
 
 
 @dataclass
@@ -86,7 +83,11 @@ class Seen:
 
 
 def text_of_revision(store: Store, persona_id: str, revision: str) -> str | None:
-    """Return the file's text at a revision, from the file itself or from its versions; None when it is lost."""
+    """Return the file's text at a revision, from the file itself or from its versions; None when it is lost.
+
+    Raises:
+        PersonaError: the persona is gone, or the disk refuses.
+    """
     if store.get(persona_id).revision == revision:
         return store.text(persona_id)
     for version in store.log(persona_id):

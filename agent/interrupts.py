@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.events import Outcome
+from agent.models.base import Usage
 from agent.turns import NoticeTurn
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ class Interrupts:
     def cancel_tool(self, call_id: str) -> bool:
         """End one tool without ending the run; return whether a call of this id was open."""
         return self._run is not None and self._run.cancel_call(call_id)
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all requests of the run so far."""
+        return self._run.usage if self._run is not None else Usage()
 
     def attach(self, run: Run) -> None:
         """Reach into `run` from now on; an abort that came before counts."""

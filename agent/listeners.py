@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 from agent.events import Event
+from agent.patience import as_coroutine
 
 log = logging.getLogger(__name__)
 
 Listener = Callable[[Event], Any]
+Wait = Callable[[object, Coroutine[Any, Any, Any], Any], Awaitable[BaseException | None]]
+"""See `Patience.wait_on`."""
 
 
 class Listeners:
-    """Those who listen, in the order in which they subscribed.
+    """Those who listen, in the order in which they subscribed."""
 
-    Args:
-        on_cancel: called when the task that tells them is cancelled meanwhile; they are told all the same.
-    """
-
-    def __init__(self, *, on_cancel: Callable[[], None]) -> None:
+    def __init__(self) -> None:
         self._listeners: list[Listener] = []
         self._complained: set[int] = set()
-        self._on_cancel = on_cancel
 
     def add(self, listener: Listener, *, first: bool = False) -> Callable[[], None]:
         """Tell `listener` every event from now on, last or first; return the function that ends that."""
@@ -39,59 +36,38 @@ class Listeners:
                 listeners = self._listeners.copy()
                 listeners.remove(listener)
                 self._listeners = listeners
+                self._complained.discard(id(listener))  # another may get its address
 
         return unsubscribe
 
-    def tell(self, event: Event) -> Awaitable[None] | None:
-        """Call the listeners; return what is left to await once one of them is async."""
-        listeners = self._listeners
-        leaving: BaseException | None = None
+    def tell(
+        self, event: Event, those: Sequence[Listener] | None = None, leaving: BaseException | None = None
+    ) -> Telling | None:
+        """Call the listeners, or `those`; return what is left to do once one of them has to be waited for.
+
+        Raises:
+            KeyboardInterrupt, SystemExit: raised by a listener, or `leaving`; all were told first.
+        """
+        listeners = self._listeners if those is None else those
         for index, listener in enumerate(listeners):
             try:
                 result = listener(event)
             except BaseException as error:  # noqa: BLE001 - a listener must not break the run
                 leaving = self._complain(listener, error) or leaving
                 continue
-            if result is not None and inspect.isawaitable(result):
-                return self._go_on(event, result, listener, listeners[index + 1 :], leaving)
-        if leaving is not None:
-            raise leaving
-        return None
-
-    async def _go_on(
-        self,
-        event: Event,
-        pending: Awaitable[Any],
-        listener: Listener,
-        others: Sequence[Listener],
-        leaving: BaseException | None,
-    ) -> None:
-        """Await one listener, then call and await the others in order."""
-        leaving = await self._await(pending, listener) or leaving
-        for other in others:
-            try:
-                result = other(event)
-            except BaseException as error:  # noqa: BLE001 - a listener must not break the run
-                leaving = self._complain(other, error) or leaving
+            if result is None or not inspect.isawaitable(result):
                 continue
-            if result is not None and inspect.isawaitable(result):
-                leaving = await self._await(result, other) or leaving
+            begun = as_coroutine(result)
+            try:
+                blocker = begun.send(None)
+            except StopIteration:
+                continue
+            except BaseException as error:  # noqa: BLE001 - a listener must not break the run
+                leaving = self._complain(listener, error) or leaving
+                continue
+            return Telling(self, event, listener, (begun, blocker), listeners[index + 1 :], leaving)
         if leaving is not None:
             raise leaving
-
-    async def _await(self, pending: Awaitable[Any], listener: Listener) -> BaseException | None:
-        """Await one listener; return what ends the program, if it raised that."""
-        try:
-            await pending
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                self._on_cancel()  # the run closes everything, then ends
-                task.uncancel()
-            else:
-                self._complain(listener, error)
-        except BaseException as error:  # noqa: BLE001 - a listener must not break the run
-            return self._complain(listener, error)
         return None
 
     def _complain(self, listener: Listener, error: BaseException) -> BaseException | None:
@@ -102,3 +78,37 @@ class Listeners:
             self._complained.add(id(listener))
             log.error("a listener failed; the run goes on: %r", listener, exc_info=error)
         return None
+
+
+class Telling:
+    """An event of which not everyone was told yet, because an async listener is at work."""
+
+    def __init__(
+        self,
+        listeners: Listeners,
+        event: Event,
+        listener: Listener,
+        begun: tuple[Coroutine[Any, Any, Any], Any],
+        others: Sequence[Listener],
+        leaving: BaseException | None,
+    ) -> None:
+        self._listeners = listeners
+        self._event = event
+        self._listener = listener
+        self._begun = begun
+        self._others = others
+        self._leaving = leaving
+
+    async def finish(self, wait: Wait) -> None:
+        """Wait for one listener with `wait`, then call the others in order and wait for them likewise.
+
+        Raises:
+            KeyboardInterrupt, SystemExit: raised by a listener; all were told first.
+        """
+        telling: Telling | None = self
+        while telling is not None:
+            error = await wait(telling._listener, *telling._begun)
+            leaving = telling._leaving
+            if error is not None:
+                leaving = self._listeners._complain(telling._listener, error) or leaving
+            telling = self._listeners.tell(self._event, telling._others, leaving)

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from agent.read_only import ReadOnlyDict, ReadOnlyList
 from agent.turns import (
     AssistantTextTurn,
     NoticeTurn,
@@ -20,6 +21,7 @@ from agent.turns import (
     ToolResultTurn,
     Turn,
     UserTurn,
+    thaw,
 )
 
 GO_ON = "Please continue."
@@ -31,7 +33,9 @@ NO_RESULT = (
 )
 NO_OUTPUT = "(no output)"
 REFUSED = "refused"
-"""Kind of the notice after a refused answer; the answer before it is kept out of later requests."""
+"""Kind of the notice after a refused answer that has turns; that answer is kept out of later requests."""
+REFUSED_EMPTY = "refused_empty"
+"""Kind of the notice after a refused answer without a single turn: what comes before it is another answer."""
 
 _BAD_ID = re.compile(r"[^a-zA-Z0-9_-]")
 _UNSENDABLE = re.compile("[\0\ud800-\udfff]")
@@ -46,6 +50,8 @@ Message = dict[str, Any]
 def to_messages(turns: Iterable[Turn], *, model: str = "", endpoint: str = "") -> list[Message]:
     """Return the messages of a request for this conversation. Total: any list of turns has an answer.
 
+    They are the caller's own, to be changed at will.
+
     Args:
         turns: the conversation; kinds the API does not know are skipped.
         model: the model the request goes to, for which thinking may be replayed.
@@ -53,10 +59,11 @@ def to_messages(turns: Iterable[Turn], *, model: str = "", endpoint: str = "") -
     """
     conversion = Conversion(model=model, endpoint=endpoint)
     conversion.extend(turns)
-    return conversion.messages()
+    messages: list[Message] = thaw(conversion.messages())
+    return messages
 
 
-def limit_history(turns: Sequence[Turn], user_turns: int) -> list[Turn]:
+def last_user_turns(turns: Sequence[Turn], user_turns: int) -> list[Turn]:
     """Return the end of the conversation that begins at the `user_turns`-th last user turn.
 
     A list with fewer user turns is returned whole; so is one where `user_turns` is not positive.
@@ -87,9 +94,12 @@ class Conversion:
         self._unanswered: dict[str, list[str]] = {}  # id in the conversation: wire ids, the latest first
         self._results: dict[str, Message] = {}  # by wire id
         self._said: list[Message] = []  # text blocks of the open user message
-        self._handed: list[Message] = []  # what `messages` returned last
+        self._in_answer = False  # the last turn was the assistant's
+        self._is_unseen = False  # nothing of the answer that began last can be sent so far
+        self._handed = ReadOnlyList()  # what `messages` returned last
         self._handed_final = 0  # how many final messages begin it
         self._ids: dict[str, int] = {}  # every wire id, and the last number it was told apart by
+        self._replaced: list[tuple[str, int | None]] | None = None  # what `_ids` had, to be put back
 
     def extend(self, turns: Iterable[Turn]) -> None:
         """Take up further turns."""
@@ -98,6 +108,11 @@ class Conversion:
 
     def add(self, turn: Turn) -> None:
         """Take up one further turn."""
+        if isinstance(turn, AssistantTextTurn | ThinkingTurn | ToolCallTurn):
+            if not self._in_answer:
+                self._in_answer = self._is_unseen = True
+        elif isinstance(turn, UserTurn | ToolResultTurn):
+            self._in_answer = False
         if isinstance(turn, UserTurn):
             if turn.content and not turn.content.isspace():
                 self._said.append(_text(sendable(turn.content)))
@@ -113,15 +128,18 @@ class Conversion:
             self._calls.append(wire)
             self._unanswered.setdefault(turn.tool_use_id, []).insert(0, wire)
             name = _BAD_ID.sub("_", turn.tool_name)[:_LONGEST_NAME] or "unnamed"
-            answer.append({"type": "tool_use", "id": wire, "name": name, "input": _json_object(turn.input)})
+            given = sendable_object(turn.input)
+            answer.append(ReadOnlyDict(type="tool_use", id=wire, name=name, input=given))
         elif isinstance(turn, ThinkingTurn):
             if self._replayable(turn):
                 self._open_answer().append(_thinking(turn))
-        elif isinstance(turn, NoticeTurn) and turn.kind == REFUSED and not self._said:
-            self._forget_answer()
+        elif isinstance(turn, NoticeTurn) and turn.kind == REFUSED:
+            if not self._is_unseen and not self._said:
+                self._forget_answer()
+            self._in_answer = self._is_unseen = False
 
-    def messages(self) -> list[Message]:
-        """Return the messages of a request made now. The blocks are shared: read, do not change them."""
+    def messages(self) -> ReadOnlyList:
+        """Return the messages of a request made now, read-only: later requests share them."""
         tail = self._open_end()
         if not self._final and (not tail or tail[0]["role"] == "assistant"):
             tail.insert(0, _user([_text(BEGIN if tail else GO_ON)]))
@@ -129,11 +147,40 @@ class Conversion:
         for message in tail:
             _append(messages, message)
         if messages[-1]["role"] == "assistant":
-            messages.append(_user([_text(GO_ON)]))
+            _append(messages, _user([_text(GO_ON)]))
         return messages
 
-    def _final_messages(self) -> list[Message]:
-        """A list of the final messages that the caller may add to.
+    def messages_with(self, turns: Iterable[Turn]) -> ReadOnlyList:
+        """Return the messages of a request that says `turns` as well, without taking them up."""
+        length, last = len(self._final), self._final[-1:]
+        answer, calls, results, said = (
+            self._answer.copy(),
+            self._calls.copy(),
+            self._results.copy(),
+            self._said.copy(),
+        )
+        state = self._in_answer, self._is_unseen
+        unanswered = {call_id: wires.copy() for call_id, wires in self._unanswered.items()}
+        replaced: list[tuple[str, int | None]] = []
+        self._replaced = replaced
+        try:
+            self.extend(turns)
+            return self.messages()
+        finally:
+            self._replaced = None
+            for wire, number in reversed(replaced):
+                if number is None:
+                    self._ids.pop(wire, None)  # it may be recorded twice
+                else:
+                    self._ids[wire] = number
+            self._final[max(0, length - 1) :] = last  # another message may have been merged into the last
+            self._handed_final = min(self._handed_final, max(0, length - 1))
+            self._answer, self._calls, self._results, self._said = answer, calls, results, said
+            self._unanswered = unanswered
+            self._in_answer, self._is_unseen = state
+
+    def _final_messages(self) -> ReadOnlyList:
+        """A list of the final messages to which `_append` may add.
 
         The list handed out last is taken up again when nobody kept it: a step then costs the same however
         long the conversation is.
@@ -142,10 +189,10 @@ class Conversion:
         if _references(self._handed) == _OURS_ALONE and (
             done == 0 or self._handed[done - 1] is self._final[done - 1]
         ):
-            del self._handed[done:]
-            self._handed.extend(self._final[done:])
+            list.__delitem__(self._handed, slice(done, None))
+            list.extend(self._handed, self._final[done:])
         else:
-            self._handed = self._final.copy()
+            self._handed = ReadOnlyList(self._final)
         self._handed_final = len(self._final)
         return self._handed
 
@@ -156,7 +203,7 @@ class Conversion:
             answer.pop()  # thinking that led to nothing may not end a message
         tail: list[Message] = []
         if answer:
-            tail.append({"role": "assistant", "content": answer})
+            tail.append(ReadOnlyDict(role="assistant", content=ReadOnlyList(answer)))
         results = [self._results.get(wire) or _unanswered(wire) for wire in self._calls]
         if results or self._said:
             tail.append(_user(results + self._said))
@@ -164,6 +211,7 @@ class Conversion:
 
     def _open_answer(self) -> list[Message]:
         """The blocks to which an answer's next block is added; closes what came before it."""
+        self._is_unseen = False
         if self._said or self._results:
             for message in self._open_end():
                 if not self._final and message["role"] == "assistant":
@@ -182,14 +230,12 @@ class Conversion:
             return
         wire = waiting.pop()
         output = sendable(turn.output)
-        block: Message = {
-            "type": "tool_result",
-            "tool_use_id": wire,
-            "content": output if output and not output.isspace() else NO_OUTPUT,
-        }
-        if turn.is_error:
-            block["is_error"] = True
-        self._results[wire] = block
+        self._results[wire] = ReadOnlyDict(
+            type="tool_result",
+            tool_use_id=wire,
+            content=output if output and not output.isspace() else NO_OUTPUT,
+            **({"is_error": True} if turn.is_error else {}),
+        )
 
     def _wire_id(self, call_id: str) -> str:
         """An id the API takes and this conversation has not used: the call's own wherever possible."""
@@ -198,6 +244,8 @@ class Conversion:
         while wire in self._ids:
             number += 1
             wire = f"{base}_{number}"
+        if self._replaced is not None:
+            self._replaced += [(wire, self._ids.get(wire)), (base, self._ids.get(base))]
         self._ids[base] = number
         self._ids[wire] = self._ids.get(wire, 1)
         return wire
@@ -223,39 +271,40 @@ def sendable(text: str) -> str:
 
 
 def _append(messages: list[Message], message: Message) -> None:
-    """Add a message; one of the role before it is merged into a copy of that."""
-    if messages and messages[-1]["role"] == message["role"]:
-        last = messages[-1]
-        messages[-1] = {"role": last["role"], "content": last["content"] + message["content"]}
+    """Add a message, to a read-only list too; one of the role before it is merged into a copy of that."""
+    if messages and (last := messages[-1])["role"] == message["role"]:
+        content = ReadOnlyList(last["content"] + message["content"])
+        list.__setitem__(messages, -1, ReadOnlyDict(role=last["role"], content=content))
     else:
-        messages.append(message)
+        list.append(messages, message)
 
 
 def _text(content: str) -> Message:
-    return {"type": "text", "text": content}
+    return ReadOnlyDict(type="text", text=content)
 
 
 def _user(blocks: list[Message]) -> Message:
-    return {"role": "user", "content": blocks}
+    return ReadOnlyDict(role="user", content=ReadOnlyList(blocks))
 
 
 def _unanswered(wire: str) -> Message:
-    return {"type": "tool_result", "tool_use_id": wire, "content": NO_RESULT, "is_error": True}
+    return ReadOnlyDict(type="tool_result", tool_use_id=wire, content=NO_RESULT, is_error=True)
 
 
 def _thinking(turn: ThinkingTurn) -> Message:
     if turn.redacted:
-        return {"type": "redacted_thinking", "data": turn.redacted}
-    return {"type": "thinking", "thinking": turn.content, "signature": turn.signature}
+        return ReadOnlyDict(type="redacted_thinking", data=turn.redacted)
+    return ReadOnlyDict(type="thinking", thinking=turn.content, signature=turn.signature)
 
 
-def _json_object(value: Mapping[str, Any]) -> Message:
+def sendable_object(value: Mapping[str, Any]) -> Message:
+    """Return a JSON object as a read-only copy that can be sent, whatever is in it."""
     result = _json(value, 0)
-    return result if isinstance(result, dict) else {}
+    return result if isinstance(result, dict) else ReadOnlyDict()
 
 
 def _json(value: Any, depth: int) -> Any:
-    """A plain JSON value the wire can carry, whatever an application put into a call's input."""
+    """A read-only JSON value the wire can carry, whatever an application put into a call's input."""
     if isinstance(value, str):
         return sendable(value)
     if value is None or isinstance(value, bool | int):
@@ -264,7 +313,7 @@ def _json(value: Any, depth: int) -> Any:
         return value if abs(value) != float("inf") and value == value else None
     if depth < _DEEPEST:
         if isinstance(value, Mapping):
-            return {sendable(str(key)): _json(item, depth + 1) for key, item in value.items()}
+            return ReadOnlyDict({sendable(str(key)): _json(item, depth + 1) for key, item in value.items()})
         if isinstance(value, list | tuple):
-            return [_json(item, depth + 1) for item in value]
+            return ReadOnlyList([_json(item, depth + 1) for item in value])
     return sendable(str(value))

@@ -46,6 +46,16 @@ def unanswered_calls(turns: Sequence[Turn]) -> list[ToolCallTurn]:
     return found[::-1]
 
 
+def last_call_failed(turns: Sequence[Turn]) -> bool:
+    """Return whether one of the results at the end of a conversation is an error."""
+    for turn in reversed(turns):
+        if isinstance(turn, ToolResultTurn) and turn.is_error:
+            return True
+        if not isinstance(turn, ToolResultTurn) and not is_aside(turn):
+            break
+    return False
+
+
 def missing_results(turns: Sequence[Turn], started: Collection[str] | None = None) -> list[ToolResultTurn]:
     """Return an error result for each call of the last answer that has none.
 
@@ -61,13 +71,3 @@ def missing_results(turns: Sequence[Turn], started: Collection[str] | None = Non
             output = OUTCOME_UNKNOWN if call.tool_use_id in started else NEVER_RAN
         results.append(ToolResultTurn(tool_use_id=call.tool_use_id, output=output, is_error=True))
     return results
-
-
-def repair(turns: Sequence[Turn], started: Collection[str]) -> list[Turn]:
-    """Return the conversation with every call of its last answer answered; nothing is run again.
-
-    Args:
-        turns: the conversation as the log has it.
-        started: wire ids of the calls that had started to act.
-    """
-    return [*turns, *missing_results(turns, started)]

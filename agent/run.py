@@ -15,8 +15,11 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from agent.error_text import text_of
 from agent.events import Event, Outcome, TurnDelta, TurnEnd, TurnStart
-from agent.models.base import Usage
+from agent.listeners import Telling
+from agent.models.base import Usage, endpoint_of, name_of
+from agent.patience import Patience
 from agent.turns import NoticeTurn, Turn, new_id
 from agent.unfinished import Unfinished
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Sink = Callable[[Event], Awaitable[None] | None]
+Sink = Callable[[Event], Awaitable[None] | Telling | None]
 
 _left_behind: set[asyncio.Future[Any]] = set()
 
@@ -46,6 +49,7 @@ class Run:
         added: the turns it has added, in order.
         stopped: the outcome and the reason once it is to end early, else None.
         stop_notice: the notice that ends a run which was stopped, if whoever stopped it gave one.
+        model_name, model_endpoint: who answers, as it said at the beginning.
         usage: tokens of all its requests so far.
         step: the number of the step it is in.
         unfinished: what is open.
@@ -59,6 +63,8 @@ class Run:
         self.added: list[Turn] = []
         self.stopped: tuple[Outcome, str] | None = None
         self.stop_notice: NoticeTurn | None = None
+        self.model_name = name_of(config.model)
+        self.model_endpoint = endpoint_of(config.model)
         self.usage = Usage()
         self.step = 0
         self.unfinished = Unfinished()
@@ -75,6 +81,8 @@ class Run:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._now = config.clock.now
+        grace = config.grace if config.listener_grace is None else config.listener_grace
+        self._patience = Patience(grace, on_cancel=self._cancelled, leave=leave_behind)
 
     # Events
 
@@ -97,20 +105,26 @@ class Run:
         try:
             pending = self._sink(event)
             if pending is not None:
-                await pending
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                self.cancelled_outside = True
-                self.stop("cancelled", "the program cancelled the run")
-            else:
-                self._complain(self.fault(error))
+                if type(pending) is Telling:
+                    await pending.finish(self._patience.wait_on)
+                elif (error := await self._patience.wait(self._sink, pending)) is not None:  # type: ignore[arg-type]
+                    self._complain(self.fault(error))
         except BaseException as error:  # noqa: BLE001 - who reads the events must not break the run
             self._complain(self.fault(error))
         finally:
             self._emitting = False
             if self.stopped is not None:
                 self.poke()
+
+    async def send_last(self, event: Event) -> None:
+        """`send` the event that ends the run: who reads the events has time for it as for nothing else."""
+        self._patience.renew()
+        await self.send(event)
+
+    def _cancelled(self) -> None:
+        """A task of the run was cancelled from outside."""
+        self.cancelled_outside = True
+        self.stop("cancelled", "the program cancelled the run")
 
     def _complain(self, error: Exception) -> None:
         """Report what the sink raised, once in a run."""
@@ -142,6 +156,7 @@ class Run:
         if self.stopped is None:
             self.stopped = (outcome, reason)
             self.stop_notice = notice
+        self._patience.hurry()
         self.poke()
 
     def fault(self, error: BaseException) -> Exception:
@@ -159,7 +174,7 @@ class Run:
         if isinstance(error, KeyboardInterrupt | SystemExit):
             self.leaving = self.leaving or error
             self.stop("cancelled", "the program is being left")
-        text = str(error)
+        text = text_of(error)
         return Fault(f"{type(error).__name__} was raised{': ' if text else ''}{text}")
 
     def cancel_call(self, call_id: str) -> bool:
@@ -194,8 +209,7 @@ class Run:
             try:
                 await self._waiter
             except asyncio.CancelledError:
-                self.cancelled_outside = True
-                self.stop("cancelled", "the program cancelled the run")
+                self._cancelled()
             finally:
                 self._waiter = None
         self._poked = False

@@ -12,9 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.events import AgentEnd, AgentStart, Event, StepEnd, ToolStart, TurnEnd
-from agent.repair import missing_results, unanswered_calls
-from agent.tool import Block, HookContext
-from agent.turns import ToolCallTurn, ToolResultTurn, Turn, UserTurn, from_record, new_id, to_record, utc_now
+from agent.repair import NEVER_RAN, missing_results, unanswered_calls
+from agent.turns import (
+    LOG_RECORDS,
+    NoticeTurn,
+    ToolCallTurn,
+    ToolResultTurn,
+    Turn,
+    UserTurn,
+    as_json,
+    from_record,
+    new_id,
+    to_record,
+    utc_now,
+)
 from personas.errors import BrokenFile, InvalidValue, PersonaError
 from personas.journal import Journal, Problem
 
@@ -24,7 +35,6 @@ if TYPE_CHECKING:
 VERSION = 1
 RECENT = 100
 """Turns that are read when a session is opened; the rest is read when it is asked for."""
-_NO_TURNS = frozenset({"session", "run_start", "started", "step_end", "run_end"})
 
 
 class Session:
@@ -38,6 +48,8 @@ class Session:
         created_at: UTC, ISO 8601.
         path: the file.
         problems: what could not be read, one sentence each.
+        was_cut: whether the last run had no end in the log when the conversation was opened: it is still under way
+            elsewhere, or the program ended in the middle of it.
         left_open: calls the log has no result for, as it was when the conversation was opened.
         failure: why the last record could not be written, None once everything is.
     """
@@ -51,13 +63,15 @@ class Session:
         self.created_at = created_at
         self.problems: list[str] = []
         self.left_open: list[ToolCallTurn] = []
+        self.was_cut = False
         self.failure: PersonaError | None = None
         self.on_failure = on_failure
         self._journal = Journal(path)
         self._recent: list[Turn] = []
         self._earlier: list[Turn] | None = []  # None: not read yet
         self._unsaved: list[dict[str, Any]] = []
-        self._started_by_hook = False
+        self._stand_ins: set[str] = set()  # ids of results made up at opening
+        self._started_at_launch = False
 
     # Opening
 
@@ -146,10 +160,13 @@ class Session:
         problems: list[str] = []
         started: set[str] = set()
         self._earlier = []
+        bounds: list[str] = []
         for item in self._journal.backwards():
             if isinstance(item, Problem):
                 problems.append(f"Line {item.line} from the end: {item.why}.".replace("Line -", "Line "))
                 continue
+            if item.get("type") in ("run_start", "run_end"):
+                bounds.append(str(item["type"]))
             if item.get("type") == "started":
                 started.add(_text_of(item, "tool_use_id"))
             turn = _to_turn(item, problems)
@@ -159,12 +176,15 @@ class Session:
             if len(found) >= tail and isinstance(turn, UserTurn):
                 self._earlier = None
                 break
-        self._recent = _without_repeats(reversed(found), set(), problems)
+        # A notice behind it says what became of it, as when a task that waited is given up.
+        self.was_cut = bounds[:1] == ["run_start"] and not isinstance(found[0] if found else None, NoticeTurn)
+        self._recent = _without_repeats(reversed(found), problems)
         self.problems.extend(reversed(problems))
         self.left_open = unanswered_calls(self._recent)
         for result in missing_results(self._recent, started):
             self._recent.append(result)
             self._unsaved.append(to_record(result))
+            self._stand_ins.add(result.id)
 
     # Reading
 
@@ -174,7 +194,11 @@ class Session:
         return self._recent
 
     def earlier(self) -> list[Turn]:
-        """Return the turns before the recent ones; they are read from the file the first time."""
+        """Return the turns before the recent ones; they are read from the file the first time.
+
+        Raises:
+            PersonaError: it cannot be read.
+        """
         if self._earlier is None:
             problems: list[str] = []
             turns = [
@@ -183,15 +207,20 @@ class Session:
                 if (turn := _to_turn(record, problems)) is not None
             ]
             first = self._recent[0].id
-            whole = _without_repeats(turns, set(), problems)
+            whole = _without_repeats(turns, problems)
             index = next((at for at, turn in enumerate(whole) if turn.id == first), 0)
             self._earlier = whole[:index]
         return self._earlier
 
     @property
     def turns(self) -> list[Turn]:
-        """The whole conversation, repaired."""
+        """The whole conversation, repaired; see `earlier`."""
         return self.earlier() + self._recent
+
+    @property
+    def stand_ins(self) -> frozenset[str]:
+        """The ids of results that were made up for calls a crash left open, as long as the log has none of them."""
+        return frozenset(record["id"] for record in self._unsaved if record.get("id") in self._stand_ins)
 
     # Writing
 
@@ -203,9 +232,10 @@ class Session:
         if isinstance(event, TurnEnd):
             self.add(event.turn)
         elif isinstance(event, ToolStart):
-            if not self._started_by_hook:
+            if not self._started_at_launch:
                 self.started(event.call)
         elif isinstance(event, AgentStart):
+            self.was_cut = False
             self._write({"type": "run_start", "run_id": event.run_id, "created_at": utc_now()})
         elif isinstance(event, StepEnd):
             self._write(
@@ -249,6 +279,21 @@ class Session:
             self._unsaved.append(record)
         self._write(self._unsaved.pop())
 
+    def reopen_unstarted(self, *, but: str) -> None:
+        """Take back what stands for the results of left calls that never started: they are going to be made.
+
+        Args:
+            but: wire id of the call that is settled otherwise.
+        """
+        taken = {
+            turn.id
+            for turn in self._recent
+            if isinstance(turn, ToolResultTurn)
+            and (turn.id in self._stand_ins and turn.output == NEVER_RAN and turn.tool_use_id != but)
+        }
+        self._recent = [turn for turn in self._recent if turn.id not in taken]
+        self._unsaved = [record for record in self._unsaved if record.get("id") not in taken]
+
     def begin_left_open(self, call: ToolCallTurn) -> None:
         """Note that a call that was left open is about to act after all; `settle` gives it its result."""
         # What stands for the missing results is not written before that: the first result in a log counts.
@@ -256,34 +301,38 @@ class Session:
         self.started(call)
         self._unsaved = held + self._unsaved
 
-    def started(self, call: ToolCallTurn) -> None:
-        """Note that a call is about to act."""
-        self._write({"type": "started", "tool_use_id": call.tool_use_id, "created_at": utc_now()})
+    def started(self, call: ToolCallTurn, changed: Mapping[str, Any] | None = None) -> None:
+        """Note that a call is about to act; `changed` is its input where a hook changed the model's."""
+        record: dict[str, Any] = {"type": "started", "tool_use_id": call.tool_use_id, "created_at": utc_now()}
+        if changed is not None:
+            record["ran_with"] = as_json(changed)
+        self._write(record)
 
     def attach(self, agent: Agent) -> Callable[[], None]:
         """Record everything `agent` does, and `started` right before a call acts; return what ends that.
 
-        The agent's own `before_tool_call` is asked first.
+        The agent's own `on_launch` is called first.
         """
-        inner = agent.before_tool_call
+        inner = agent.on_launch
+        attached = True
 
-        async def note_started(context: HookContext) -> Any:
-            answer = inner(context) if inner is not None else None
-            if isinstance(answer, Awaitable):
-                answer = await answer
-            if not isinstance(answer, Block):
-                self.started(context.call)
-            return answer
+        def note_started(call: ToolCallTurn, changed: Mapping[str, Any] | None) -> None:
+            if inner is not None:
+                inner(call, changed)
+            if attached:
+                self.started(call, changed)
 
-        self._started_by_hook = True
-        agent.before_tool_call = note_started
+        self._started_at_launch = True
+        agent.on_launch = note_started
         unsubscribe = agent.subscribe(self.record, first=True)
 
         def detach() -> None:
+            nonlocal attached
+            attached = False
             unsubscribe()
-            if agent.before_tool_call is note_started:
-                agent.before_tool_call = inner
-                self._started_by_hook = False
+            if agent.on_launch is note_started:
+                agent.on_launch = inner
+                self._started_at_launch = False
 
         return detach
 
@@ -304,7 +353,7 @@ class Session:
         try:
             while self._unsaved:
                 self._journal.append(self._unsaved[0])
-                self._unsaved.pop(0)
+                self._close_left_open(self._unsaved.pop(0))
         except InvalidValue as error:  # this record can never be written; those after it can
             self._unsaved.pop(0)
             self._fail(error)
@@ -312,6 +361,12 @@ class Session:
             self._fail(error)
         else:
             self.failure = None
+
+    def _close_left_open(self, written: Mapping[str, Any]) -> None:
+        """A call whose stand-in is in the log has its result for good: the first result in a log counts."""
+        if written.get("id") in self._stand_ins:
+            answered = written.get("tool_use_id")
+            self.left_open = [call for call in self.left_open if call.tool_use_id != answered]
 
     def _fail(self, error: PersonaError) -> None:
         self.failure = error
@@ -341,7 +396,7 @@ def _text_of(record: Mapping[str, Any], name: str) -> str:
 def _to_turn(record: Mapping[str, Any], problems: list[str]) -> Turn | None:
     """The turn a record holds; None for other records and for what is no turn whatever it says."""
     kind = record.get("type")
-    if isinstance(kind, str) and kind in _NO_TURNS:
+    if isinstance(kind, str) and kind in LOG_RECORDS:
         return None
     try:
         return from_record(record)
@@ -350,8 +405,9 @@ def _to_turn(record: Mapping[str, Any], problems: list[str]) -> Turn | None:
         return None
 
 
-def _without_repeats(turns: Iterable[Turn], seen: set[str], problems: list[str]) -> list[Turn]:
+def _without_repeats(turns: Iterable[Turn], problems: list[str]) -> list[Turn]:
     """The turns, each id once."""
+    seen: set[str] = set()
     kept: list[Turn] = []
     for turn in turns:
         if turn.id in seen:

@@ -38,13 +38,12 @@ class AgentState:
 class Queue:
     """User turns that wait for their moment."""
 
-    def __init__(self, mode: QueueMode) -> None:
-        self.mode: QueueMode = mode
+    def __init__(self) -> None:
         self.turns: list[UserTurn] = []
 
-    def take(self) -> list[UserTurn]:
+    def take(self, mode: QueueMode) -> list[UserTurn]:
         """Remove and return what one delivery brings: the oldest, or all."""
-        count = 1 if self.mode == "one_at_a_time" else len(self.turns)
+        count = 1 if mode == "one_at_a_time" else len(self.turns)
         taken, self.turns = self.turns[:count], self.turns[count:]
         return taken
 

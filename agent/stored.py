@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from agent.session import Session
+from agent.task_log import TaskLog, as_left
 from agent.turns import Turn
 from personas.errors import PersonaError
-from personas.lock import hold
+from personas.lock import hold, holder
 from personas.store import Store
 
 RECENT_TURNS = 400
@@ -30,8 +31,13 @@ def start_session(store: Store, persona_id: str) -> str:
     return session.id
 
 
-def read_history(store: Store, persona_id: str) -> tuple[str | None, list[Turn], list[str]]:
+def read_history(
+    store: Store, persona_id: str, *, as_stored: bool = False
+) -> tuple[str | None, list[Turn], list[str]]:
     """Return the current conversation: its id (None if there was none), its turns, and what was odd about it.
+
+    A call that waits for the person, or is at work in another program, has no result among them; one that a crash left
+    open has the one it will be given, but for `as_stored`, with which there is nothing that is in no file.
 
     Raises:
         UnknownPersona: there is no such persona.
@@ -42,7 +48,38 @@ def read_history(store: Store, persona_id: str) -> tuple[str | None, list[Turn],
     if session_id is None:
         return None, [], []
     session = open_session(store, persona_id, session_id)
-    return session_id, session.turns, session.problems
+    left_out = session.stand_ins if as_stored else _awaited(store, persona_id, session)
+    return session_id, [turn for turn in session.turns if turn.id not in left_out], session.problems
+
+
+def read_recent(store: Store, persona_id: str, session_id: str) -> list[Turn]:
+    """Return the end of a conversation as it is on disk now, for whoever shows what others say in it.
+
+    Raises:
+        PersonaError: it cannot be opened.
+    """
+    session = open_session(store, persona_id, session_id)
+    awaited = _awaited(store, persona_id, session)
+    return [turn for turn in session.recent if turn.id not in awaited]
+
+
+def _awaited(store: Store, persona_id: str, session: Session) -> frozenset[str]:
+    """The ids of results that were made up for calls that may yet get their own."""
+    made_up = session.stand_ins
+    return made_up if made_up and _is_open(store, persona_id, session) else frozenset()
+
+
+def _is_open(store: Store, persona_id: str, session: Session) -> bool:
+    """Whether somebody works on a conversation, or its task waits: what has no result yet will have one."""
+    task = TaskLog(store.home, session.id).last(persona_id)
+    if task is not None and as_left(task, session).is_waiting:
+        return True
+    return is_held(store, session.id)
+
+
+def is_held(store: Store, session_id: str) -> bool:
+    """Whether a program, this one or another, talks in a conversation at this moment."""
+    return holder(lock_path(store, session_id)) is not None
 
 
 def open_session(
@@ -76,7 +113,16 @@ def lock_path(store: Store, session_id: str) -> Path:
 
 def size_of(session: Session) -> int:
     """Return the bytes of a conversation's file, by which one sees that others wrote to it; -1 when it is gone."""
+    return _size(session.path)
+
+
+def size_on_disk(store: Store, session_id: str | None) -> int:
+    """Return the same for a conversation that need not be open; -1 also for None."""
+    return _size(store.home.sessions / f"{session_id}.jsonl") if session_id is not None else -1
+
+
+def _size(path: Path) -> int:
     try:
-        return session.path.stat().st_size
+        return path.stat().st_size
     except OSError:
         return -1

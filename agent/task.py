@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -116,6 +116,27 @@ class Question(_Frozen):
         return tuple(value) if isinstance(value, list) else value
 
 
+class Used(_Frozen):
+    """What counts towards a task's limits: since it began, or since the person last had it continue.
+
+    Attributes:
+        steps: model answers.
+        tokens: in and out.
+        dollars: as far as prices were known.
+        seconds: of work.
+    """
+
+    steps: int = Field(default=0, ge=0)
+    tokens: int = Field(default=0, ge=0)
+    dollars: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    seconds: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+
+    @field_validator("dollars", "seconds", mode="before")
+    @classmethod
+    def _as_float(cls, value: Any) -> Any:
+        return float(value) if type(value) is int and abs(value) < 1e15 else value
+
+
 class AgentTask(_Frozen):
     """One task at one moment; every change makes a new one.
 
@@ -138,6 +159,7 @@ class AgentTask(_Frozen):
         usage: tokens of all its requests.
         cost: US dollars, None where a price is unknown.
         worked_seconds: without the time it waited for the person.
+        used: what of all that counts towards its limits.
         model: the model's name.
     """
 
@@ -160,6 +182,7 @@ class AgentTask(_Frozen):
     usage: Usage = Usage()
     cost: float | None = 0.0
     worked_seconds: float = 0.0
+    used: Used = Used()
     model: str = ""
 
     @field_validator("scratchpad", mode="before")
@@ -206,6 +229,16 @@ class AgentTask(_Frozen):
         """Whether `continue` is offered."""
         return self.status in RESUMABLE
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with changes, the status not among them: see `move`.
+
+        Raises:
+            ForbiddenTransition: another status is asked for.
+        """
+        if update and "status" in update:
+            raise ForbiddenTransition("The status of a task changes only along the table of transitions.")
+        return super().model_copy(update=update, deep=deep)
+
     def to_record(self) -> dict[str, Any]:
         """Return the task as a JSON object."""
         return {**self.model_dump(mode="json"), "usage": self.usage.to_record()}
@@ -223,7 +256,7 @@ def move(task: AgentTask, status: Status, **changes: Any) -> AgentTask:
     """
     if status not in TRANSITIONS[task.status]:
         raise ForbiddenTransition(f"A task that is {task.status} cannot become {status}.")
-    return task.model_copy(update={"status": status, **changes})
+    return BaseModel.model_copy(task, update={**changes, "status": status})
 
 
 def way(start: Status, end: Status) -> tuple[Status, ...]:

@@ -7,17 +7,29 @@ from __future__ import annotations
 
 from agent.approval import approval_of, approval_question, is_same
 from agent.checks import validate
+from agent.limits import shorten
 from agent.session import Session
 from agent.stored import lock_path, open_session, session_lock
 from agent.task import AgentTask, Approval, Question, move, way
+from agent.task_diff import has_changed
 from agent.task_log import TaskLog, as_left, waiting_call
+from agent.task_words import how_left, stop_notice
+from agent.tool import ASK_USER
 from agent.tools import chat_tools
 from agent.tools.base import Desk
-from agent.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, utc_now
+from agent.tools.control import NOT_ANSWERED
+from agent.turns import ToolCallTurn, ToolResultTurn, utc_now
+from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome
 from personas.lock import holder
 from personas.store import Store
 
+
+class TaskWaits(Busy):
+    """A task about this persona waits for an answer; nothing else can begin."""
+
+
 STOPPED = "Not run: the owner stopped the task."
+"""The result of a call that waited for approval and whose task is given up."""
 
 
 def read_task(store: Store, persona_id: str) -> AgentTask | None:
@@ -39,6 +51,56 @@ def read_task(store: Store, persona_id: str) -> AgentTask | None:
         return _with_fresh_approval(store, as_left(task, session), session)
     finally:
         session.close()
+
+
+def refuse_when_waiting(task: AgentTask | None) -> None:
+    """Let nothing begin over a question that could be answered by no one then.
+
+    Raises:
+        TaskWaits: the task waits for an answer.
+    """
+    if task is not None and task.is_waiting:
+        asked = shorten(task.pending_question or "its question", 200)
+        raise TaskWaits(
+            f"A task about {task.persona_id} waits for your answer: {asked} Answer it with `persona reply "
+            f'{task.persona_id} "…"`, or stop it with `persona reply {task.persona_id} --stop`.'
+        )
+
+
+def refuse_when_at_work(store: Store, task: AgentTask | None) -> None:
+    """Let nothing begin beside what another program does.
+
+    Raises:
+        Busy: it works on the task.
+    """
+    if task is not None and task.is_working:
+        pid = holder(lock_path(store, task.session_id))
+        where = f" (pid {pid})" if pid else ""
+        raise Busy(
+            f"A task about {task.persona_id} is at work in another program{where}; stop it there first."
+        )
+
+
+def leave_task(store: Store, persona_id: str) -> str:
+    """Look whether a new conversation may begin; return what is said of a task that stays behind in the old one.
+
+    Raises:
+        TaskWaits: its task waits for an answer.
+        Busy: another program works on it.
+        PersonaError: the disk refuses.
+    """
+    session_id = store.session_of(persona_id)
+    if session_id is None:
+        return ""
+    try:
+        task = read_task(store, persona_id)
+    except (BrokenFile, InvalidValue, OutsideHome):
+        return ""  # nothing waits in a conversation that cannot be opened
+    refuse_when_waiting(task)
+    refuse_when_at_work(store, task)
+    if task is None or not task.can_continue or task.mode != "task":
+        return ""
+    return f"A task that {how_left(task)} stays behind in the old conversation."
 
 
 def stored_question(store: Store, task: AgentTask) -> Question | None:
@@ -74,19 +136,37 @@ def give_up(store: Store, task: AgentTask) -> AgentTask:
         try:
             call = waiting_call(task, session)
             if call is not None:
-                session.settle(ToolResultTurn(tool_use_id=call.tool_use_id, output=STOPPED, is_error=True))
-            text = f"Stopped at step {task.step_count}. What was done stays and can be undone as one."
-            session.add(NoticeTurn(content=text, kind="stopped"))
+                output = NOT_ANSWERED if call.tool_name == ASK_USER else STOPPED
+                session.settle(ToolResultTurn(tool_use_id=call.tool_use_id, output=output, is_error=True))
+            session.add(stop_notice(task, has_changed(store, task), was_left=True))
             session.sync()
             if session.failure is not None:
                 raise session.failure
         finally:
             session.close()
-        for status in way(task.status, "cancelled"):
-            task = move(task, status)
-        task = task.model_copy(update={"ended_at": utc_now(), "pending": None, "current_tool": None})
-        _append(store, task)
+        task = _cancelled(task)
+        _append(store, task, ends_after=session.recent[-1].id)
     return task
+
+
+def close_log(store: Store, task: AgentTask, after: str) -> None:
+    """Write that a task which could have been continued never will be. For who holds its conversation.
+
+    Args:
+        store: the store.
+        task: as it was left.
+        after: the turn after which the conversation says so; empty where it does not.
+
+    Raises:
+        PersonaError: the disk refuses.
+    """
+    _append(store, _cancelled(task), ends_after=after)
+
+
+def _cancelled(task: AgentTask) -> AgentTask:
+    for status in way(task.status, "cancelled"):
+        task = move(task, status)
+    return task.model_copy(update={"ended_at": utc_now(), "pending": None, "current_tool": None})
 
 
 def approval_now(store: Store, persona_id: str, call: ToolCallTurn) -> Approval:
@@ -108,11 +188,15 @@ def _with_fresh_approval(store: Store, task: AgentTask, session: Session) -> Age
     approval = approval_now(store, task.persona_id, call)
     if task.pending.approval is not None and is_same(task.pending.approval, approval):
         return task
-    return task.model_copy(update={"pending": approval_question(approval, call.tool_use_id, changed=True)})
+    options = task.pending.options
+    asked = approval_question(approval, call.tool_use_id, changed=True, options=options)
+    return task.model_copy(update={"pending": asked})
 
 
-def _append(store: Store, task: AgentTask) -> None:
+def _append(store: Store, task: AgentTask, ends_after: str = "") -> None:
     tasks = TaskLog(store.home, task.session_id)
     tasks.last(task.persona_id)
     tasks.write(task, sync=True)
+    if ends_after and task.mode == "task":
+        tasks.mark(task, "ending", ends_after, sync=True)
     tasks.close()

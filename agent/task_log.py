@@ -5,20 +5,49 @@ Nothing in it is believed further than it must be: what a waiting call would do 
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from agent.session import Session
-from agent.task import AgentTask, move
-from agent.tools.control import TASK_COMPLETE
+from agent.task import OVER, AgentTask, move, way
+from agent.task_files import SUFFIX
+from agent.tool import TASK_COMPLETE
 from agent.turns import ToolCallTurn, ToolResultTurn, UserTurn
 from personas.home import Home
 from personas.journal import Journal
 
-SUFFIX = ".tasks.journal"
-_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+MarkKind = Literal["step", "ending"]
+
+MARKS: tuple[MarkKind, ...] = ("step", "ending")
+LONGEST_ID = 200
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMark:
+    """A place in the conversation where a step of a task begins, or where a task came to an end.
+
+    Attributes:
+        kind: which of them.
+        after: the turn it stands after.
+        task: as it was there; a task that went on after a limit ends more than once.
+    """
+
+    kind: MarkKind
+    after: str
+    task: AgentTask
+
+
+def _later(step: object, before: object) -> object:
+    """The step a mark names, where it is one after the last that is known."""
+    return step if type(step) is int and type(before) is int and step > before else before
+
+
+def _is_past_message(told: dict[str, Any]) -> bool:
+    """Whether records tell of a message that is no task and is over."""
+    return told.get("mode") == "chat" and told.get("status") in OVER
 
 
 class TaskLog:
@@ -47,42 +76,92 @@ class TaskLog:
             self._journal.append({"type": "task", "id": task.id, **changed}, sync=sync)
             self._written = record
 
+    def mark(self, task: AgentTask, kind: MarkKind, after: str, *, sync: bool = False) -> None:
+        """Append where a step of a task begins, or where it ended; what the task is then is written before.
+
+        Raises:
+            PersonaError: the disk refused.
+        """
+        record = {"type": "mark", "id": task.id, "mark": kind, "after": after, "step_count": task.step_count}
+        self._journal.append(record, sync=sync)
+
     def last(self, persona_id: str) -> AgentTask | None:
         """Return the last task as it was last written; None where there is none that can be read.
+
+        A message between, though it asked something, takes no task away: once it is over the task before it is the
+        last again, if that is not.
 
         Raises:
             PersonaError: the disk refuses, or something else than a file is there.
         """
+        told: dict[str, Any] = {}
+        before: dict[str, Any] = {}
+        for _, merged in self._states():
+            if told and merged["id"] != told["id"] and not _is_past_message(told):
+                before = told
+            told = merged
+        task = self._task(told, persona_id)
+        if task is not None:
+            self._written = task.to_record()
+        if before and _is_past_message(told):
+            earlier = self._task(before, persona_id)
+            if earlier is not None and not earlier.is_over:
+                self._written = {}  # what is written of it next is not next to what was written before
+                return earlier
+        return task
+
+    def past(self, persona_id: str) -> tuple[list[AgentTask], list[TaskMark]]:
+        """Return all tasks as they were last written, oldest first, and the marks of them in order.
+
+        Logs of earlier programs have no marks.
+
+        Raises:
+            PersonaError: the disk refuses, or something else than a file is there.
+        """
+        states: dict[str, dict[str, Any]] = {}
+        marks = []
+        for record, merged in self._states():
+            states[str(merged["id"])] = merged
+            kind = next((kind for kind in MARKS if record.get("mark") == kind), None)
+            after = record.get("after")
+            if record["type"] != "mark" or kind is None or not isinstance(after, str):
+                continue
+            task = self._task({**merged, "step_count": record.get("step_count")}, persona_id)
+            if task is not None and 0 < len(after) <= LONGEST_ID:
+                marks.append(TaskMark(kind, after, task))
+        tasks = [task for merged in states.values() if (task := self._task(merged, persona_id)) is not None]
+        return tasks, marks
+
+    def _states(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Yield each record that tells of a task, with everything told of that task up to there."""
         merged: dict[str, Any] = {}
         for record in self._journal.read().records:
-            if record.get("type") != "task" or not isinstance(record.get("id"), str):
+            kind, task_id = record.get("type"), record.get("id")
+            if not isinstance(task_id, str):
                 continue
-            if record["id"] != merged.get("id"):
-                merged = {}
-            merged.update(record)
-        merged.pop("type", None)
-        if merged.get("session_id") != self._session_id or merged.get("persona_id") != persona_id:
+            if kind == "task":
+                merged = {**(merged if task_id == merged.get("id") else {}), **record}
+                yield record, merged
+            elif kind == "mark" and task_id == merged.get("id"):
+                if record.get("mark") == "step":  # the task itself is written again when that step is over
+                    merged = {
+                        **merged,
+                        "step_count": _later(record.get("step_count"), merged.get("step_count")),
+                    }
+                yield record, merged
+
+    def _task(self, told: dict[str, Any], persona_id: str) -> AgentTask | None:
+        """The task that records tell of, None where they make none."""
+        if told.get("session_id") != self._session_id or told.get("persona_id") != persona_id:
             return None
         try:
-            task = AgentTask.model_validate(merged)
+            return AgentTask.model_validate({name: value for name, value in told.items() if name != "type"})
         except (ValidationError, RecursionError):
             return None
-        self._written = task.to_record()
-        return task
 
     def close(self) -> None:
         """Close the file; a later record opens it again."""
         self._journal.close()
-
-
-def sessions_with_tasks(home: Home) -> list[str]:
-    """Return the ids of the conversations that have a log of tasks; none where the folder cannot be read."""
-    try:
-        names = [path.name for path in home.inside(home.sessions).iterdir() if path.name.endswith(SUFFIX)]
-    except OSError:
-        return []
-    ids = [name.removesuffix(SUFFIX) for name in names]
-    return [session_id for session_id in ids if _SESSION_ID.fullmatch(session_id)]
 
 
 def waiting_call(task: AgentTask, session: Session) -> ToolCallTurn | None:
@@ -107,8 +186,9 @@ def as_left(task: AgentTask, session: Session) -> AgentTask:
         answered = task.pending is not None and task.pending.answer is not None
         return task if open_still and not answered else move(task, "interrupted")
     if (summary := _completion(session)) is not None:
-        thinking = task if task.status == "thinking" else task.model_copy(update={"status": "thinking"})
-        return move(thinking, "completed", summary=summary, current_tool=None)
+        for step in way(task.status, "completed")[:-1]:
+            task = move(task, step)
+        return move(task, "completed", summary=summary, current_tool=None)
     return move(task, "interrupted", current_tool=None)
 
 

@@ -15,8 +15,9 @@ class TaskOptions:
 
     Attributes:
         approval: which calls are asked for.
-        max_steps: model answers until a task stops by itself; counted anew when it is taken up again.
-        max_seconds: likewise, the time it waits for the person not counted.
+        max_steps: model answers until a task stops by itself. This and the next three are counted over all its
+            questions and programs, anew only when the person has it continue.
+        max_seconds: of work; the time it waits for the person is not counted.
         max_tokens: tokens in and out, None for no budget.
         max_cost: US dollars, None for no budget; holds only where prices are known.
         request_pause: least seconds between the starts of two requests.
@@ -43,15 +44,16 @@ class Stopwatch:
         clock: the time.
         seconds: how long.
         then: what to call.
+        worked: seconds that were counted before.
     """
 
-    def __init__(self, clock: Clock, seconds: float, then: Callable[[], None]) -> None:
+    def __init__(self, clock: Clock, seconds: float, then: Callable[[], None], worked: float = 0.0) -> None:
         self._clock = clock
         self._left = seconds
         self._then = then
         self._since: float | None = None
         self._timer: Timer | None = None
-        self._worked = 0.0
+        self._worked = worked
 
     @property
     def worked(self) -> float:

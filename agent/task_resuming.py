@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from agent.approval import Decision, is_same, refusal
+from agent.approval import Decision, is_same, read_decision, refusal
 from agent.chat import Chat
 from agent.checks import validate
+from agent.error_text import text_of
+from agent.run import Cut
 from agent.task import AgentTask, Approval, Question
 from agent.task_found import approval_now
 from agent.task_run import TaskRun
+from agent.task_words import where_it_was
 from agent.tool import ToolContext, ToolOutput
 from agent.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn, new_id
 from personas.errors import InvalidValue
@@ -26,7 +29,7 @@ def settle_answer(chat: Chat, question: Question, text: str) -> Prepare:
     """The answer becomes the result of the call that asked."""
 
     async def settle() -> None:
-        chat.settle(ToolResultTurn(tool_use_id=question.tool_use_id, output=text))
+        chat.session.settle(ToolResultTurn(tool_use_id=question.tool_use_id, output=text), rest_is_made=True)
 
     return settle
 
@@ -36,10 +39,19 @@ def settle_known_answer(chat: Chat, task: AgentTask) -> Prepare:
 
     async def settle() -> None:
         pending = task.pending
-        if pending is None or pending.answer is None or pending.approval is not None:
+        if pending is None or pending.answer is None:
             return
-        if any(call.tool_use_id == pending.tool_use_id for call in chat.left_open):
-            chat.settle(ToolResultTurn(tool_use_id=pending.tool_use_id, output=pending.answer))
+        result = ToolResultTurn(tool_use_id=pending.tool_use_id, output=pending.answer)
+        if pending.approval is not None:
+            try:
+                decision = read_decision(pending.answer, pending.options)
+            except InvalidValue:
+                return
+            if decision.answer != "no":
+                return  # nobody knows how far the call came; it is not made again
+            result = _refused(pending, decision)
+        if any(call.tool_use_id == pending.tool_use_id for call in chat.session.left_open):
+            chat.session.settle(result)
 
     return settle
 
@@ -49,25 +61,34 @@ def settle_approval(run: TaskRun, question: Question, decision: Decision) -> Pre
     chat, agreed = run.chat, question.approval
 
     async def settle() -> None:
-        call = next((one for one in chat.left_open if one.tool_use_id == question.tool_use_id), None)
+        call = next((one for one in chat.session.left_open if one.tool_use_id == question.tool_use_id), None)
         if call is None or agreed is None:
             raise InvalidValue("The conversation went on meanwhile; nothing waits for this answer any more.")
         if decision.answer == "no":
-            output = ToolOutput(output=f"Not run: {refusal(decision)}", is_error=True)
+            # First of all: it touches nothing, and once it is written no end of the program loses it.
+            chat.session.settle(_refused(question, decision), rest_is_made=True)
             await run.leave_waiting("thinking")
-        else:
-            await run.grant(call.tool_name, decision)
-            await run.leave_waiting("tool_executing", current_tool=call.tool_name)
-            output = await make_call(chat, run.task, call, agreed)
+            return
+        await run.grant(call.tool_name, decision)
+        await run.leave_waiting("tool_executing", current_tool=call.tool_name)
+        output = await make_call(chat, run.task, call, agreed)
         result = ToolResultTurn(
             tool_use_id=question.tool_use_id,
             output=output.output,
             is_error=output.is_error,
             details=output.details,
         )
-        chat.settle(result)
+        chat.session.settle(result, rest_is_made=True)
+        run.go_on()
 
     return settle
+
+
+def _refused(question: Question, decision: Decision) -> ToolResultTurn:
+    """The result of a call the person said no to."""
+    return ToolResultTurn(
+        tool_use_id=question.tool_use_id, output=f"Not run: {refusal(decision)}", is_error=True
+    )
 
 
 async def make_call(chat: Chat, task: AgentTask, call: ToolCallTurn, agreed: Approval) -> ToolOutput:
@@ -82,10 +103,13 @@ async def make_call(chat: Chat, task: AgentTask, call: ToolCallTurn, agreed: App
     context = ToolContext(run_id=task.id, call_id=call.id, session_id=task.session_id)
     try:
         given = validate(tool, call.input)
-        chat.begin_call(call)
-        output = await tool.execute(given, context)
+        chat.session.begin_call(call)
+        output = await chat.reach.wait(tool.execute(given, context), within=tool.timeout)
+    except Cut as cut:
+        text = f"Cancelled while running, because {cut}: it may have taken effect."
+        return ToolOutput(output=tool.when_cut or text, is_error=True)
     except Exception as error:  # noqa: BLE001 - as in a run: whatever a tool raises is its result
-        return ToolOutput(output=str(error) or type(error).__name__, is_error=True)
+        return ToolOutput(output=text_of(error) or type(error).__name__, is_error=True)
     return output if isinstance(output, ToolOutput) else ToolOutput(output=output)
 
 
@@ -96,7 +120,7 @@ def words_to_go_on(task: AgentTask, chat: Chat, text: str) -> tuple[UserTurn, Se
     """
     if task.status != "interrupted":
         return UserTurn(content=text or CONTINUE), ()
-    note = f"The program ended while this task was at step {task.step_count}; it goes on here."
+    note = f"The program ended while this task was {where_it_was(task)}; it goes on here."
     asides = (NoticeTurn(content=note, kind="resumed"),)
     if task.step_count == 0 and all(turn.id != task.prompt_turn_id for turn in chat.turns):
         return UserTurn(content=task.original_prompt, id=task.prompt_turn_id or new_id("turn")), asides

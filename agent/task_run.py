@@ -1,4 +1,4 @@
-"""One task while it runs: it follows the run's events, puts questions, asks for approval, and keeps its log.
+"""One task while it runs: it follows the run's events and keeps its log.
 
 A task is one run of a `Chat`, or several when the program was left in between; what it waits for takes as long
 as the person takes.
@@ -7,56 +7,46 @@ as the person takes.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-from agent.approval import (
-    Decision,
-    Grants,
-    approval_of,
-    approval_question,
-    check_answer,
-    is_same,
-    read_decision,
-    refusal,
-)
-from agent.assignment import NUDGE, Assignment
+from agent.assignment import Assignment
 from agent.chat import Chat
+from agent.error_text import text_of
 from agent.events import AgentEnd, AgentStart, Event, StepEnd, StepStart, ToolEnd, ToolStart, TurnEnd
-from agent.limits import Limits
-from agent.models.base import Usage
-from agent.models.prices import cost
-from agent.models.stalls import Clock, SystemClock
+from agent.grants import Grants, TaskGrants
+from agent.models.base import ModelError
+from agent.models.stalls import Clock
 from agent.prompt import MAY_BECOME_TASK, TASK_MODE
-from agent.task import AgentTask, Approval, Mode, Question, Status, move, way
-from agent.task_log import TaskLog
-from agent.task_options import Stopwatch, TaskOptions
-from agent.tool import BeforeAnswer, Block, HookContext, Tool, ToolContext
-from agent.tools.control import CONTROL, TASK_COMPLETE, begin_task_tool, task_tools
-from agent.turns import NoticeTurn, Turn, UserTurn, utc_now
-from personas.errors import InvalidValue, PersonaError
-
-log = logging.getLogger(__name__)
-
-GO_ON_TASK = (
-    "The task is still open. Go on with the next step; call task_complete when everything is done, or ask_user when "
-    "you need an answer."
-)
-"""What the model is told after an answer of words alone."""
+from agent.task import OVER, AgentTask, Mode, Status, move, way
+from agent.task_asking import AskingTask
+from agent.task_budget import Meter, budget_notices, task_limits, with_step
+from agent.task_diff import has_changed
+from agent.task_options import TaskOptions
+from agent.task_reading import ending_of, has_written
+from agent.task_record import TaskRecord
+from agent.task_replacing import Place
+from agent.task_words import GO_ON_TASK, failure_notice, idle_notice, stop_notice, time_notice
+from agent.tool import TASK_COMPLETE, Tool
+from agent.tools.control import CONTROL, begin_task_tool, task_tools
+from agent.turns import NUDGE, NoticeTurn, Turn, UserTurn, utc_now
+from personas.errors import PersonaError
 
 
-class TaskRun:
+class TaskRun(AskingTask):
     """One task at work. Belongs to the thread of its event loop.
 
     Args:
         chat: the conversation it works in.
         task: what it is now.
         options: the person's settings.
-        grants: what the person allowed for good.
+        grants: what the person allowed for good, or for this task in an earlier program.
+        is_trusted: whether what was allowed for this task still counts in its home.
         on_update: called with the task after each change.
         clock: the time.
         keep: whether it is kept on disk from the start; a message that is no task is kept once it waits.
+        replaces: the task that could have been continued and cannot once this one is a task.
     """
 
     def __init__(
@@ -66,26 +56,26 @@ class TaskRun:
         *,
         options: TaskOptions,
         grants: Grants,
+        is_trusted: Callable[[Path], bool],
         on_update: Callable[[AgentTask], None],
         clock: Clock | None = None,
         keep: bool = True,
+        replaces: AgentTask | None = None,
     ) -> None:
-        self.chat = chat
-        self.task = task
+        super().__init__(
+            chat,
+            task,
+            options=options,
+            allowed=TaskGrants(grants, chat.store.home.root, is_trusted),
+            record=TaskRecord(chat.store.home, on=keep),
+            meter=Meter(task, options, self._time_is_up, clock),
+            on_update=on_update,
+        )
         self.begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.parked = False
-        self._options = options
-        self._grants = grants
-        self._on_update = on_update
-        self._log: TaskLog | None = None
-        self._logs = keep
-        self._kept = False
+        self._place = Place(chat.store, replaces, grants)
         self._ending: tuple[Status, dict[str, Any]] | None = None
-        self._watch = Stopwatch(clock or SystemClock(), options.max_seconds, self._time_is_up)
-        self._worked_before = task.worked_seconds
-        self._granted: set[str] = set()
-        self._answer: asyncio.Future[str] | None = None
         self._open: set[str] = set()
+        self._wrote = False
         self._summary: str | None = None
         self._ended_at: str | None = None
         self._stopping = False
@@ -111,28 +101,44 @@ class TaskRun:
         async def begin() -> None:
             if prepare is not None:
                 await prepare()
+            if self.task.mode == "task":
+                await asyncio.to_thread(self._place.take, replaced.id if replaced is not None else "")
             session_id = self.chat.session_id
             assert session_id is not None, "an open conversation has an id"
-            self.task = self.task.model_copy(update={"session_id": session_id})
+            self.task = self.task.model_copy(update={"session_id": session_id, "model": self.chat.model.name})
             await self.keep()
+            if self.task.step_count:
+                await asyncio.to_thread(self._take_up)
 
         unsubscribe = self.chat.subscribe(self._hear)
         end: AgentEnd | None = None
+        replaced: NoticeTurn | None = None
         try:
+            if self.task.mode == "task" and (replaced := await asyncio.to_thread(self._place.notice)):
+                asides = (*asides, replaced)
             end = await self.chat.send(said, self._assignment(begin, asides))
         except PersonaError as error:
-            self._ending = ("error", {"error_message": str(error), "ended_at": self._ended_at or utc_now()})
-            if self._kept:
-                await self._keep_quietly(self._ended())
+            self._ending = (
+                "error",
+                {"error_message": text_of(error), "ended_at": self._ended_at or utc_now()},
+            )
+            if self._record.written:
+                await self._record.keep_quietly(self._ended())
             if self.begun.done():
                 raise
             self.begun.set_exception(error)
         finally:
             unsubscribe()
-            self._watch.halt()
-            if self._log is not None:
-                self._log.close()
+            self._meter.watch.halt()
+            if self._ending is not None and self._ending[0] in OVER:
+                await asyncio.to_thread(self._allowed.end, self.task.session_id, self.task.id)
+            self._record.close()
         return end
+
+    def _take_up(self) -> None:
+        """An earlier program began this task: learn what it changed, and what was allowed for it. Blocking."""
+        self._wrote |= has_changed(self.chat.store, self.task)
+        self._allowed.take_up(self.task.session_id, self.task.id)
 
     def announce_end(self) -> None:
         """Say how the task ended, once nothing of it runs any more and its log has it."""
@@ -149,11 +155,10 @@ class TaskRun:
         for step in way(task.status, status):
             task = move(task, step)
         changes = {"current_tool": None, "pending": None, "ended_at": self._ended_at, **changes}
-        worked = self._worked_before + self._watch.worked
-        return task.model_copy(update={"worked_seconds": worked, **changes})
+        return self._meter.timed(task).model_copy(update=changes)
 
     def _assignment(self, begin: Callable[[], Awaitable[None]], asides: Sequence[Turn]) -> Assignment:
-        options = self._options
+        options, model = self._options, self.chat.model
         may_begin = self.task.mode == "chat" and options.begin_by_themselves
         tools: tuple[Tool, ...] = ()
         if self.task.mode == "task" or may_begin:
@@ -165,18 +170,14 @@ class TaskRun:
             instructions=instructions,
             tools=tools,
             gate=self._gate,
-            limits=Limits(
-                max_steps=options.max_steps,
-                max_duration=None,
-                max_tokens=options.max_tokens,
-                max_cost=options.max_cost,
-                price=lambda _model, _usage: self.task.cost,
-                min_request_interval=options.request_pause if self.task.mode == "task" else 0.0,
+            limits=task_limits(
+                options, model, self.task, may_begin=may_begin, is_task=lambda: self.task.mode == "task"
             ),
             unit=self.task.id if self.task.mode == "task" or may_begin else None,
             prepare=begin,
-            asides=asides,
+            asides=(*asides, *budget_notices(options, model, self.task)),
             when_idle=self._when_idle,
+            when_failed=self._when_failed,
         )
 
     def stop(self, reason: str = "") -> None:
@@ -186,11 +187,7 @@ class TaskRun:
         self._stopping = True
         notice = None
         if self.task.mode == "task":
-            where = f"at step {self.task.step_count}" if self.task.step_count else "before the first step"
-            during = f", while {self.task.current_tool} ran" if self.task.current_tool else ""
-            asked = ", waiting for an answer" if self.task.is_waiting else ""
-            text = f"Stopped {where}{during}{asked}. What was done stays and can be undone as one."
-            notice = NoticeTurn(content=text, kind="stopped")
+            notice = stop_notice(self.task, self._wrote)
         self._stop_now = lambda: self.chat.abort(reason or "stopped by the user", notice=notice)
         self._stop_now()
 
@@ -199,32 +196,15 @@ class TaskRun:
         if not self.task.is_waiting or self._answer is None or self._answer.done():
             return False
         self.parked = True
+        self._record.on = False
         self.chat.park()
         return True
-
-    # -- what the person says --------------------------------------------------------------------------
-
-    def respond(self, text: str, question_id: str | None = None) -> None:
-        """Answer the open question.
-
-        Raises:
-            InvalidValue: nothing is asked, another question is meant, or the answer is not understood.
-        """
-        question = self.task.pending
-        if question is None or self._answer is None or self._answer.done():
-            raise InvalidValue("The task asks nothing at the moment.")
-        if question_id is not None and question_id != question.id:
-            raise InvalidValue("That question is not open any more.")
-        check_answer(question, text)
-        self._change(pending=question.model_copy(update={"answer": text}))
-        self._log_quietly()
-        self._answer.set_result(text)
 
     # -- what happens ----------------------------------------------------------------------------------
 
     def _hear(self, event: Event) -> Awaitable[None] | None:
         if isinstance(event, AgentStart):
-            self._watch.go()
+            self._meter.watch.go()
             if not self.begun.done():
                 self.begun.set_result(None)
             self._on_update(self.task)
@@ -232,7 +212,13 @@ class TaskRun:
                 self._stop_now()
         elif isinstance(event, StepStart):
             self._summary = None
-            self._go_to("thinking", step_count=self.task.step_count + 1)
+            if self.task.mode == "task" and self.task.step_count:
+                self._record.note(
+                    self.task.model_copy(update={"step_count": self.task.step_count + 1}),
+                    "step",
+                    self._last_turn(),
+                )
+            self._go_to("thinking", **with_step(self.task))
         elif isinstance(event, ToolStart):
             if event.call.tool_name not in CONTROL and not self._stopping:
                 self._open.add(event.call.id)
@@ -243,202 +229,58 @@ class TaskRun:
             if isinstance(event.turn, UserTurn) and self.task.idle_steps:
                 self._change(idle_steps=0)
         elif isinstance(event, StepEnd):
-            self._count(event.usage)
+            self._count()
             if event.tool_results and self.task.idle_steps:
                 self._change(idle_steps=0)
-            self._log_quietly()
+            self._record.note(self.task)
         elif isinstance(event, AgentEnd) and not self.parked:
             # While the conversation is still held: nobody finds a task at work on which nobody works.
-            self._watch.halt()
-            self._ending = self._ending_of(event)
-            return self._keep_quietly(self._ended())
+            self._meter.watch.halt()
+            self._ended_at = utc_now()
+            self._ending = ending_of(event, self._summary)
+            ended = self._ended()
+            return self._record.keep_quietly(ended, self._last_turn() if ended.mode == "task" else "")
         return None
 
     def _hear_tool_end(self, event: ToolEnd) -> None:
         self._open.discard(event.call.id)
+        if not event.is_error and has_written(event):
+            self._wrote = True
         if event.call.tool_name == TASK_COMPLETE and not event.is_error:
             self._summary = str(event.call.input.get("summary", ""))
         if not self._open and self.task.status == "tool_executing":
             self._go_to("thinking", current_tool=None)
 
-    def _count(self, usage: Usage) -> None:
-        price = cost(self.chat.model.name, usage, self.chat.model.endpoint)
-        known = self.task.cost
-        self._change(
-            usage=self.task.usage + usage,
-            cost=None if price is None or known is None else known + price,
-            worked_seconds=self._worked_before + self._watch.worked,
-        )
-
     def _when_idle(self) -> Sequence[Turn]:
-        """The model has nothing left to do: in a task it is told to go on, but not for ever."""
-        if self.task.mode != "task" or self._summary is not None or self._stopping:
+        """The model answered in words alone: in a task it is told to go on, but not for ever."""
+        if self.task.mode != "task" or self._stopping:
             return ()
         idle = self.task.idle_steps + 1
         if idle >= self._options.idle_steps:
             self._change(idle_steps=idle)
-            text = f"Stopped after {idle} answers in a row that did nothing, without the task being called complete."
-            self.chat.abort("idle", outcome="limit", notice=NoticeTurn(content=text, kind="limit"))
+            self.chat.abort("idle", outcome="limit", notice=idle_notice(idle))
             return ()
         self._go_to("running", idle_steps=idle)
         return (NoticeTurn(content=GO_ON_TASK, kind=NUDGE),)
 
+    def _when_failed(self, error: ModelError) -> NoticeTurn:
+        """The conversation says why it failed, for whoever comes back to it."""
+        return failure_notice(self.task, error)
+
     def _time_is_up(self) -> None:
-        minutes = self._options.max_seconds / 60
-        text = f"Stopped after {minutes:.3g} minutes of work, the longest one task may take."
-        self.chat.abort("time", outcome="limit", notice=NoticeTurn(content=text, kind="limit"))
+        self.chat.abort("time", outcome="limit", notice=time_notice(self._options.max_seconds))
 
-    def _ending_of(self, end: AgentEnd) -> tuple[Status, dict[str, Any]]:
-        """What the run's outcome makes of the task."""
-        self._ended_at = utc_now()
-        match end.outcome:
-            case "completed":
-                return "completed", {"summary": self._summary}
-            case "failed":
-                return "error", {"error_message": end.error.message if end.error else "The run failed."}
-            case "refused":
-                return "error", {"error_message": "The model refused to answer."}
-            case "truncated" | "limit":
-                return "limit", {}
-            case _:
-                return "cancelled", {}
-
-    # -- questions and approvals -----------------------------------------------------------------------
-
-    async def _ask_user(self, text: str, options: Sequence[str], ctx: ToolContext) -> str:
-        call_id = self._wire_id(ctx.call_id)
-        question = Question(text=text, options=tuple(options), tool_use_id=call_id)
-        answer = await self.ask(question, "waiting_user")
-        self._change(task=self.task.with_note(f"Asked: {text} - Answered: {answer}"))
-        self._go_to("thinking", pending=None)
-        return answer
-
-    def _wire_id(self, call_id: str) -> str:
-        """The wire id of a call turn of this conversation."""
-        for turn in reversed(self.chat.turns):
-            if turn.id == call_id and turn.type == "tool_call":
-                return str(getattr(turn, "tool_use_id", call_id))
-        return call_id
+    def _last_turn(self) -> str:
+        turns = self.chat.turns
+        return turns[-1].id if turns else ""
 
     def _note_update(self, text: str) -> None:
         self._change(task=self.task.with_note(text))
 
     def _become_task(self) -> str:
         mode: Mode = "task"
+        replaced = self._place.notice()
+        self._place.take(self._last_turn())
         self._change(mode=mode)
-        self._logs = True
-        return TASK_MODE.strip()
-
-    async def _gate(self, context: HookContext) -> BeforeAnswer:
-        """Ask for the person's word where the rules want it."""
-        tool, home = context.tool, self.chat.store.home.root
-        verdict = self._options.approval.verdict(tool)
-        if verdict == "deny":
-            return Block("the owner's settings do not allow this tool.")
-        if verdict == "allow" or tool.name in self._granted or self._grants.has(home, tool.name):
-            return None
-        changed = False
-        asked: Approval | None = None
-        while True:
-            try:
-                approval = await asyncio.to_thread(
-                    approval_of, self.chat.store, self.chat.persona_id, tool, context.input
-                )
-            except PersonaError as error:
-                return Block(str(error))
-            if asked is not None and is_same(asked, approval):
-                return None
-            changed, asked = asked is not None, approval
-            question = approval_question(approval, context.call.tool_use_id, changed=changed)
-            decision = read_decision(await self.ask(question, "waiting_approval"))
-            self._go_to("tool_executing", pending=None)
-            if decision.answer == "no":
-                return Block(refusal(decision))
-            await self.grant(tool.name, decision)
-            if decision.answer != "once":
-                return None
-
-    async def grant(self, tool_name: str, decision: Decision) -> None:
-        """Keep what a decision allows beyond this one call."""
-        if decision.answer in ("task", "always"):
-            self._granted.add(tool_name)
-        if decision.answer == "always":
-            try:
-                await asyncio.to_thread(self._grants.add, self.chat.store.home.root, tool_name)
-            except PersonaError as error:
-                self.chat.problems.append(str(error))
-
-    async def ask(self, question: Question, status: Status) -> str:
-        """Put a question and wait for its answer, for hours if need be; it is on the disk before it is shown."""
-        self._watch.halt()
-        self._answer = asyncio.get_running_loop().create_future()
-        self._logs = True
-        for step in way(self.task.status, status)[:-1]:
-            self._go_to(step)
-        waiting = move(
-            self.task, status, pending=question, worked_seconds=self._worked_before + self._watch.worked
-        )
-        try:
-            await self.keep(waiting)
-            await asyncio.to_thread(self.chat.note_seen)
-            self._change(task=waiting)
-            return await self._answer
-        finally:
-            self._answer = None
-            self._watch.go()
-
-    # -- the task itself -------------------------------------------------------------------------------
-
-    def _go_to(self, status: Status, **changes: Any) -> None:
-        """Go to a state, through `thinking` where the table asks for it, and say so."""
-        if self.parked or self.task.is_over:
-            return
-        steps = way(self.task.status, status)
-        for step in steps[:-1]:
-            self._change(task=move(self.task, step))
-        if steps:
-            self._change(task=move(self.task, status, **changes))
-        elif changes:
-            self._change(**changes)
-
-    def _change(self, *, task: AgentTask | None = None, **changes: Any) -> None:
-        if self.parked:
-            return
-        task = task if task is not None else self.task.model_copy(update=changes)
-        if task != self.task:
-            self.task = task
-            self._on_update(task)
-
-    async def leave_waiting(self, status: Status, **changes: Any) -> None:
-        """Take up a task that was found waiting; the log has it before anything is done."""
-        self._go_to(status, pending=None, **changes)
-        await self.keep()
-
-    async def keep(self, task: AgentTask | None = None) -> None:
-        """Write the task to its log, lasting when this returns.
-
-        Raises:
-            PersonaError: the disk refused.
-        """
-        if self._logs and not self.parked:
-            self._kept = True
-            await asyncio.to_thread(self._open_log().write, task or self.task, sync=True)
-
-    async def _keep_quietly(self, task: AgentTask) -> None:
-        try:
-            await self.keep(task)
-        except PersonaError as error:
-            log.warning("the end of the task could not be written: %s", error)
-
-    def _log_quietly(self) -> None:
-        """Write it where a disk that refuses must not end the run: the conversation has its own log."""
-        if self._logs and not self.parked:
-            try:
-                self._open_log().write(self.task)
-            except PersonaError as error:
-                log.warning("the task could not be written: %s", error)
-
-    def _open_log(self) -> TaskLog:
-        if self._log is None:
-            self._log = TaskLog(self.chat.store.home, self.task.session_id)
-        return self._log
+        self._record.on = True
+        return TASK_MODE.strip() if replaced is None else f"{replaced.content}\n{TASK_MODE.strip()}"

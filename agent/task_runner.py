@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from agent.approval import (
-    Grants,
     NotTrusted,
     approval_question,
     check_answer,
@@ -23,11 +22,11 @@ from agent.approval import (
 )
 from agent.chat import Chat
 from agent.events import AgentEnd
-from agent.limits import shorten
+from agent.grants import Grants
 from agent.models.stalls import Clock
-from agent.task import AgentTask, Mode, Question, move
-from agent.task_found import give_up, read_task, stored_question, write_task
-from agent.task_log import sessions_with_tasks
+from agent.task import AgentTask, Mode, Question, Used, move
+from agent.task_files import sessions_with_tasks
+from agent.task_found import give_up, read_task, refuse_when_waiting, stored_question, write_task
 from agent.task_options import TaskOptions
 from agent.task_resuming import Prepare, settle_answer, settle_approval, settle_known_answer, words_to_go_on
 from agent.task_run import TaskRun
@@ -40,10 +39,6 @@ from personas.store import Store
 log = logging.getLogger(__name__)
 
 Observer = Callable[[AgentTask], object]
-
-
-class TaskWaits(Busy):
-    """A task about this persona waits for an answer; a further one cannot begin."""
 
 
 class AgentTaskRunner:
@@ -144,7 +139,7 @@ class AgentTaskRunner:
             PersonaError: the conversation cannot begin; see `Chat.send`.
         """
         with self._begin(chat.persona_id):
-            await self._refuse_when_waiting(chat)
+            left = await self._refuse_when_waiting(chat)
             await _read(chat)
             said = UserTurn(content=text)
             task = AgentTask(
@@ -155,7 +150,7 @@ class AgentTaskRunner:
                 prompt_turn_id=said.id,
                 model=chat.model.name,
             )
-            run = self._make_run(chat, task, keep=mode == "task")
+            run = self._make_run(chat, task, keep=mode == "task", replaces=left)
             return await self._launch(run, said)
 
     async def respond(self, chat: Chat, text: str, *, question_id: str | None = None) -> AgentTask:
@@ -171,7 +166,7 @@ class AgentTaskRunner:
         """
         persona_id = chat.persona_id
         if (run := self._runs.get(persona_id)) is not None:
-            run.respond(text, question_id)
+            await run.respond(text, question_id)
             return run.task
         with self._begin(persona_id):
             return await self._respond_to_found(chat, text, question_id)
@@ -195,7 +190,8 @@ class AgentTaskRunner:
             await _read(chat)
             said, asides = words_to_go_on(task, chat, text)
             prepare = settle_known_answer(chat, task)
-            task = move(task, "running", ended_at=None, error_message=None, idle_steps=0, pending=None)
+            anew: dict[str, Any] = {"ended_at": None, "error_message": None, "idle_steps": 0, "pending": None}
+            task = move(task, "running", used=Used(), **anew)
             return await self._launch(self._make_run(chat, task, keep=True), said, prepare, asides)
 
     def steer(self, persona_id: str, text: str, *, later: bool = False) -> None:
@@ -230,8 +226,12 @@ class AgentTaskRunner:
             task = await self.find(chat.store, chat.persona_id)
             if task is None or task.is_over:
                 raise InvalidValue(f"There is no task about {chat.persona_id} to stop.")
+            await _read(chat)
+            left = tuple(chat.session.left_open)
             task = await asyncio.to_thread(give_up, chat.store, task)
+            await self._forget_grants(chat.store, task)
             await asyncio.to_thread(chat.load)
+            chat.session.tell_settled(left)
             self._tell(task)
             return task
 
@@ -272,38 +272,42 @@ class AgentTaskRunner:
         """
         if self._closing:
             raise Busy("The program is ending; begin again in the next one.")
-        taken = {*self._runs, *self._beginning}
-        if persona_id in taken:
+        if persona_id in self._runs or persona_id in self._beginning:
             raise Busy(f"A task about {persona_id} is at work; steer it or stop it first.")
-        if len(taken) >= self.options.at_once:
-            raise Busy(f"{len(taken)} tasks are at work, as many as may be at once; wait for one or stop it.")
+        waiting = {key for key, run in self._runs.items() if run.task.pending_question is not None}
+        working = len({*self._runs, *self._beginning} - waiting)
+        if working >= self.options.at_once:
+            many = "1 task is" if working == 1 else f"{working} tasks are"
+            raise Busy(f"{many} at work, as many as may be at once (tasks_at_once); wait for one or stop it.")
         self._beginning[persona_id] = None
         try:
             yield
         finally:
             del self._beginning[persona_id]
 
-    async def _refuse_when_waiting(self, chat: Chat) -> None:
+    async def _refuse_when_waiting(self, chat: Chat) -> AgentTask | None:
+        """Return the task that could be continued, and whose place a new one takes."""
         try:
             left = await self.find(chat.store, chat.persona_id)
         except (BrokenFile, InvalidValue, OutsideHome):
-            return  # the conversation it waits in cannot be opened: a new one begins
-        if left is not None and left.is_waiting:
-            asked = shorten(left.pending_question or "its question", 200)
-            raise TaskWaits(
-                f"A task about {chat.persona_id} waits for your answer: {asked} Answer it with `persona reply "
-                f'{chat.persona_id} "…"`, or stop it with --stop.'
-            )
+            return None  # the conversation it waits in cannot be opened: a new one begins
+        refuse_when_waiting(left)
+        is_here = left is not None and left.can_continue and chat.session_id in (None, left.session_id)
+        return left if is_here else None
 
-    def _make_run(self, chat: Chat, task: AgentTask, *, keep: bool) -> TaskRun:
+    def _make_run(
+        self, chat: Chat, task: AgentTask, *, keep: bool, replaces: AgentTask | None = None
+    ) -> TaskRun:
         return TaskRun(
             chat,
             task,
             options=self.options,
             grants=self._grants,
+            is_trusted=self._is_trusted,
             on_update=self._tell,
             clock=self._clock,
             keep=keep,
+            replaces=replaces,
         )
 
     async def _launch(
@@ -343,6 +347,9 @@ class AgentTaskRunner:
                 run.announce_end()
                 self._known[run.chat.persona_id] = run.task
 
+    async def _forget_grants(self, store: Store, task: AgentTask) -> None:
+        await asyncio.to_thread(self._grants.end_task, store.home.root, task.session_id, task.id)
+
     async def _shown(self, store: Store, task: AgentTask) -> Question | None:
         """The question as the person last saw it: told by this program, else as it was written."""
         seen = self._known.get(task.persona_id)
@@ -367,7 +374,10 @@ class AgentTaskRunner:
         await _read(chat)
         question = task.pending
         shown = await self._shown(chat.store, task)
-        if question_id is not None and shown is not None and question_id != shown.id:
+        # Another program may have gone on with the task: what was shown here is then another question.
+        same_call = shown is not None and shown.tool_use_id == question.tool_use_id
+        known = {question.id, shown.id} if shown is not None and same_call else {question.id}
+        if question_id is not None and question_id not in known:
             raise InvalidValue("That question is not open any more.")
         check_answer(question, text)
         if question.approval is None:
@@ -376,15 +386,22 @@ class AgentTaskRunner:
             )
             run = self._make_run(chat, task, keep=True)
             return await self._launch(run, None, settle_answer(chat, question, text))
-        decision = read_decision(text)
+        decision = read_decision(text, question.options)
         if decision.answer != "no":
             if not self._is_trusted(chat.store.home.root):
                 raise NotTrusted(
                     f"This approval was found in {chat.store.home.root}, which you do not trust yet; look at it and "
                     "run `persona trust` first, or answer no."
                 )
-            if shown is None or shown.approval is None or not is_same(shown.approval, question.approval):
-                anew = approval_question(question.approval, question.tool_use_id, changed=True)
+            if (
+                not same_call
+                or shown is None
+                or shown.approval is None
+                or not is_same(shown.approval, question.approval)
+            ):
+                anew = approval_question(
+                    question.approval, question.tool_use_id, changed=True, options=question.options
+                )
                 task = task.model_copy(update={"pending": anew})
                 await asyncio.to_thread(write_task, chat.store, task)
                 self._tell(task)

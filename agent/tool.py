@@ -15,8 +15,10 @@ from agent.turns import ToolCallTurn
 
 TASK_COMPLETE = "task_complete"
 """The tool with which the model ends its run."""
-CONTROL_TOOLS = frozenset({TASK_COMPLETE, "ask_user"})
-"""Names of the tools that are control tools whoever makes them."""
+ASK_USER = "ask_user"
+"""The tool with which the model waits for the person."""
+ALWAYS_CONTROL = frozenset({TASK_COMPLETE, ASK_USER})
+"""Tools that run after their siblings, alone, whoever makes them; see `Tool.control`."""
 
 
 class NoInput(BaseModel, extra="forbid"):
@@ -31,7 +33,9 @@ class ToolOutput:
         output: the text for the model; JSON text where it is data.
         is_error: the tool did not do what was asked.
         details: data for the screen (for example `{"diff": …, "added": 2, "removed": 1}`), never sent.
-        terminate: the run ends after the batch if every result of the batch says so.
+        terminate: the run ends after the batch if every result of the batch says so; what the user said
+            meanwhile and was not delivered goes back to the caller. (`task_complete` needs no such word, and
+            after it the run goes on with what was said.)
     """
 
     output: str
@@ -68,11 +72,13 @@ class Tool:
             unless it sets `extra` itself).
         execute: `async (input, ctx) -> str | ToolOutput`; may raise, which becomes an error result.
         sequential: makes the whole batch it is called in sequential.
-        destructive: asks for approval under the policy `ask-destructive`.
+        destructive: takes something away that was there as a whole; asks under the policy `ask-destructive`.
         timeout: seconds until it is cancelled, or None.
         control: runs after its siblings, alone; always so for `task_complete` and `ask_user`. What
-            `task_complete` returns without an error ends the run, unless a sibling failed.
+            `task_complete` returns without an error ends the run, unless a sibling failed or the user has
+            said something that waits.
         max_output: characters of its output that are kept, where the run's limit does not suit it.
+        when_cut: what the result says when it is cancelled while it runs; None: that it may have taken effect.
     """
 
     name: str
@@ -85,9 +91,10 @@ class Tool:
     timeout: float | None = None
     control: bool = field(default=False, kw_only=True)
     max_output: int | None = field(default=None, kw_only=True)
+    when_cut: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.name in CONTROL_TOOLS:
+        if self.name in ALWAYS_CONTROL:
             object.__setattr__(self, "control", True)
 
 
@@ -120,7 +127,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class ChangeInput:
-    """A before hook's answer: run with this input instead, once it validates like the model's own."""
+    """A before hook's answer: run with this input instead, once it validates like the model's own.
+
+    The call and its start show what the model sent; the details of its end and its result name the input
+    that ran, as `ran_with`, and so does the session's record of its start.
+    """
 
     input: Mapping[str, Any]
 

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -48,6 +49,37 @@ def thaw(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [thaw(item) for item in value]
     return value
+
+
+def as_json(value: Any, levels: int | None = None) -> Any:
+    """Return any value as plain JSON of at most `levels` levels: what JSON cannot say becomes a text about it.
+
+    Total: what an application put into its turns may be anything, and must not cost the turn.
+    """
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return value
+    left = DEEPEST + 1 if levels is None else levels
+    if left > 0 and isinstance(value, Mapping | list | tuple | set | frozenset):
+        if isinstance(value, Mapping):
+            return {
+                key if isinstance(key, str) else _in_words(key): as_json(item, left - 1)
+                for key, item in value.items()
+            }
+        return [as_json(item, left - 1) for item in value]
+    if isinstance(value, int) and value.bit_length() < 10_000:  # Python writes no longer ones
+        return int(value)
+    if isinstance(value, float) and isfinite(value):
+        return float(value)
+    return str.__str__(value) if isinstance(value, str) else _in_words(value)
+
+
+def _in_words(value: object) -> str:
+    """A short text about a value that is no JSON. Never raises, whatever the value's class does."""
+    try:
+        return repr(value)[:200]
+    except Exception:  # noqa: BLE001 - an object of foreign code
+        return f"<{type(value).__name__}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,9 +159,16 @@ class ToolResultTurn:
             object.__setattr__(self, "details", freeze(self.details))
 
 
+NUDGE = "nudge"
+"""Kind of a notice that is meant for the model, which is sent it as a word of the user; people need not see it."""
+
+FAILED = "error"
+"""Kind of the notice that says why a run failed; whoever is told the end of that run hears it there, too."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoticeTurn:
-    """Something the program says in the conversation (a limit, a cut history); never sent to a model."""
+    """Something the program says in the conversation (a limit, a cut history); but for a nudge never sent to a model."""
 
     type: ClassVar[str] = "notice"
     content: str
@@ -137,11 +176,17 @@ class NoticeTurn:
     id: str = field(default_factory=lambda: new_id("turn"))
     created_at: str = field(default_factory=utc_now)
 
+    @property
+    def is_nudge(self) -> bool:
+        """Whether it is meant for the model and not for people."""
+        return self.kind == NUDGE
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomTurn:
     """A turn of a kind an application adds: shown and stored, skipped by the default conversion.
 
+    Its `type` is none of the kinds above and none of `LOG_RECORDS`, else ValueError.
     Also what an unknown `type` in a session file is read as, so that nothing is lost on a rewrite.
     """
 
@@ -151,10 +196,15 @@ class CustomTurn:
     created_at: str = field(default_factory=utc_now)
 
     def __post_init__(self) -> None:
+        if not self.type or self.type in _KINDS or self.type in LOG_RECORDS:
+            raise ValueError(f"A turn of an application's own cannot be of the kind {self.type!r:.60}.")
         object.__setattr__(self, "fields", freeze(self.fields))
 
 
 Turn = UserTurn | AssistantTextTurn | ThinkingTurn | ToolCallTurn | ToolResultTurn | NoticeTurn | CustomTurn
+
+LOG_RECORDS = frozenset({"session", "run_start", "started", "step_end", "run_end"})
+"""What else there is in a session file beside turns, by its `type`."""
 
 _COMMON = ("id", "created_at")
 _TEXT: dict[str, type] = {"content": str}
@@ -174,10 +224,13 @@ _KINDS: dict[str, tuple[Callable[..., Turn], dict[str, type], dict[str, type]]] 
 
 
 def to_record(turn: Turn) -> dict[str, Any]:
-    """Return the turn as a JSON object: `type`, `id`, `created_at`, then its fields, defaults left out."""
+    """Return the turn as a JSON object: `type`, `id`, `created_at`, then its fields, defaults left out.
+
+    What an application put into it that is no JSON becomes a text; a record can always be written and read.
+    """
     record: dict[str, Any] = {"type": turn.type, "id": turn.id, "created_at": turn.created_at}
     if isinstance(turn, CustomTurn):
-        return {**thaw(turn.fields), **record}
+        return {**as_json(turn.fields), **record}
     _, required, optional = _KINDS[turn.type]
     for name in required:
         record[name] = getattr(turn, name)
@@ -185,16 +238,18 @@ def to_record(turn: Turn) -> dict[str, Any]:
         if value := getattr(turn, name):
             record[name] = value
     if isinstance(turn, ToolCallTurn):
-        record["input"] = thaw(turn.input)
+        record["input"] = as_json(turn.input)
     elif isinstance(turn, ToolResultTurn):
         record["is_error"] = turn.is_error
         if turn.details is not None:
-            record["details"] = thaw(turn.details)
+            record["details"] = as_json(turn.details)
     return record
 
 
 def from_record(record: Mapping[str, Any]) -> Turn:
     """Return the turn a JSON object describes; a kind we do not know becomes a `CustomTurn`.
+
+    Details of a result that are none are left out: they are for the screen, and the result counts without them.
 
     Raises:
         ValueError: a field has the wrong type, is missing, or is nested too deeply to be read safely.
@@ -208,7 +263,7 @@ def from_record(record: Mapping[str, Any]) -> Turn:
             if not isinstance(record[name], str):
                 raise ValueError(f"{name} of a {kind} record is no text")
             common[name] = record[name]
-    if nesting_exceeds(record, DEEPEST):
+    if nesting_exceeds(record, DEEPEST + 1):  # the record and, in it, an input of its own
         raise ValueError(f"the {kind} record is nested too deeply")
     if kind not in _KINDS:
         fields = {key: value for key, value in record.items() if key not in ("type", *_COMMON)}
@@ -222,6 +277,8 @@ def from_record(record: Mapping[str, Any]) -> Turn:
     for name, form in optional.items():
         if record.get(name) is not None:
             if type(record[name]) is not form:
+                if name == "details":
+                    continue
                 raise ValueError(f"{name} of a {kind} record is of the wrong type")
             fields[name] = record[name]
     return make(**fields, **common)

@@ -35,7 +35,7 @@ from agent.models.errors import ModelFailure, Where
 from agent.models.profiles import EndpointProfile, Profiles
 from agent.models.pump import Put
 from agent.models.request_body import FEWEST_CHARACTERS, USUAL_CONTEXT, build_body, length_of
-from agent.models.stalls import Clock, Patience, StallClocks, SystemClock
+from agent.models.stalls import Clock, StallClocks, StallLimits, SystemClock
 from agent.models.transfer import read_beginning, transfer
 from agent.models.wire import Accumulator
 
@@ -65,7 +65,7 @@ class AnthropicModel:
         key_name: where the key comes from, named when the server refuses it.
         profile: how to speak to the server as long as nothing else was learned about it.
         known: what was learned about endpoints; shared by the process by default.
-        patience: the limits of the stall clocks.
+        stall_limits: the limits of the stall clocks.
         clock: read by the stall clocks.
     """
 
@@ -79,7 +79,7 @@ class AnthropicModel:
         key_name: str | None = None,
         profile: EndpointProfile | None = None,
         known: Profiles | None = None,
-        patience: Patience | None = None,
+        stall_limits: StallLimits | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._name = name
@@ -90,7 +90,7 @@ class AnthropicModel:
         self._key_name = key_name or ("ANTHROPIC_AUTH_TOKEN" if auth_token else "ANTHROPIC_API_KEY")
         self._start = profile or EndpointProfile()
         self._known = profiles.SHARED if known is None else known
-        self._patience = patience or Patience()
+        self._stall_limits = stall_limits or StallLimits()
         self._clock = clock or SystemClock()
         self._context: int | None = None
         self._http: tuple[asyncio.AbstractEventLoop, Any] | None = None
@@ -116,12 +116,14 @@ class AnthropicModel:
         """Make one attempt; see `Model.stream`.
 
         A refusal that names a feature is answered by the same request without it, with a `Notice`; that
-        happens before anything of an answer came, and each feature can be refused only once.
+        happens before anything of an answer came, and each feature can be refused only once (`max_tokens`
+        a second time).
         """
         where = self._where(request)
         if (too_long := await self._find_too_long(request)) is not None:
             yield Failed(too_long)
             return
+        lowerings = 0
         while True:
             profile = self._profile()
             body = build_body(self._name, request, profile)
@@ -133,7 +135,9 @@ class AnthropicModel:
             except _Refused as refused:
                 text = errors.read_complaint(refused.body).text
                 learned = profiles.learn(profile, refused.status, text, body)
-                if learned is None or learned[0] == profile:
+                if learned is not None and learned[0].max_tokens != profile.max_tokens:
+                    lowerings += 1
+                if learned is None or learned[0] == profile or lowerings > profiles.MOST_LOWERINGS:
                     yield Failed(await self._explain(refused, request, where))
                     return
                 self._known.put(self._endpoint, self._name, learned[0])
@@ -160,7 +164,7 @@ class AnthropicModel:
             read,
             Accumulator(lambda error: errors.explain_event(error, where)),
             clock=self._clock,
-            stalls=StallClocks(self._clock.now(), self._patience, self._endpoint),
+            stalls=StallClocks(self._clock.now(), self._stall_limits, self._endpoint),
             explain=explain,
         )
 
@@ -187,11 +191,17 @@ class AnthropicModel:
 
     async def _client(self, request: Request, profile: EndpointProfile) -> Any:
         """Return the SDK's client for this key and profile; raises `ModelFailure` for what is wrong before."""
-        key, problem = check_key(request.api_key or self._api_key, self._key_name)
-        token, token_problem = check_key(None if key else self._auth_token, self._key_name)
+        asked = request.api_key  # one that was given counts, an empty one too: it is no key then
+        key, problem = check_key(self._api_key if asked is None else asked, self._key_name)
+        token, token_problem = check_key(
+            self._auth_token if asked is None and not key else None, self._key_name
+        )
         problem = problem or token_problem or check_base_url(self._base_url)
         if problem is None and not key and not token and is_official(self._base_url):
-            message = f"There is no API key; set {self._key_name}, or use --model offline."
+            message = (
+                f"There is no API key: set {self._key_name}, or paste one with /model in the program; "
+                "--model offline needs none."
+            )
             problem = ModelError("authentication", message)
         if problem is not None:
             raise ModelFailure(problem)
@@ -200,17 +210,21 @@ class AnthropicModel:
             # Connections belong to one event loop; a client of another one is useless here.
             self._clients.clear()
             self._http = None
-        client = self._clients.get((key or token, profile))
-        if client is None:
-            http = None if self._http is None else self._http[1]
+        while (client := self._clients.get((key or token, profile))) is None:
+            before = None if self._http is None else self._http[1]
             try:
                 client, http = await asyncio.to_thread(
-                    build_client, self._base_url, (key, token), profile, http
+                    build_client, self._base_url, (key, token), profile, before
                 )
             except Exception as error:  # noqa: BLE001 - proxies, certificates, missing packages: all become one message
                 problem = errors.explain_construction(error, self._where(request))
             if problem is not None:
                 raise ModelFailure(problem)
+            if before is not (None if self._http is None else self._http[1]):
+                # Another request was quicker, or the connections were closed: one client for all requests.
+                if before is None:
+                    await http.aclose()
+                continue
             self._http = (loop, http)
             if len(self._clients) >= _MOST_CLIENTS:
                 self._clients.clear()  # keys that change with every request
@@ -274,7 +288,7 @@ class AnthropicModel:
         for model in models:
             if model.id == self._name:
                 self._context = model.max_input_tokens
-            if model.max_tokens is not None:
+            if model.max_tokens is not None and model.max_tokens >= profiles.SMALLEST_ANSWER:
                 profile = self._known.get(self._endpoint, model.id) or self._start
                 self._known.put(self._endpoint, model.id, replace(profile, max_tokens=model.max_tokens))
         return models
@@ -311,7 +325,7 @@ class AnthropicModel:
             return None
         message = (
             f"The conversation is {tokens:,} tokens long, and {self._name} takes {self._context:,}; begin a new "
-            "one, or send fewer messages (the setting history_turns)."
+            "one, or send fewer messages (the setting sent_turns)."
         )
         return ModelError("too_large", message)
 

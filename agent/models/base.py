@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeGuard, get_args
+
+from agent.error_text import text_of
 
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "max"]
 BlockKind = Literal["text", "thinking", "tool_call"]
@@ -30,6 +32,14 @@ ErrorKind = Literal[
 ]
 
 
+_NO_WORDS = "The model failed without saying why."
+_LONGEST_MESSAGE = 2_000  # characters
+_LONGEST_WAIT = 365 * 86_400  # seconds
+
+MOST_TOKENS = 2**53
+"""No count of tokens is as large as this; what a server says beyond it is no count."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one request, under the API's names. Within a stream the last report wins (cumulative)."""
@@ -46,6 +56,25 @@ class Usage:
             self.output_tokens + other.output_tokens,
             self.cache_creation_input_tokens + other.cache_creation_input_tokens,
             self.cache_read_input_tokens + other.cache_read_input_tokens,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """All of them, in and out."""
+        return (
+            self.input_tokens
+            + self.output_tokens
+            + self.cache_creation_input_tokens
+            + self.cache_read_input_tokens
+        )
+
+    def since(self, before: Usage) -> Usage:
+        """Return what came to an earlier sum."""
+        return Usage(
+            self.input_tokens - before.input_tokens,
+            self.output_tokens - before.output_tokens,
+            self.cache_creation_input_tokens - before.cache_creation_input_tokens,
+            self.cache_read_input_tokens - before.cache_read_input_tokens,
         )
 
     def to_record(self) -> dict[str, int]:
@@ -121,8 +150,8 @@ class BlockDelta:
 class BlockEnd:
     """A block is complete.
 
-    For a tool call `input_json` is the whole raw JSON text (`""` means `{}`); for thinking `signature`
-    and `redacted` carry what a replay needs. `complete` is False when the block was closed for the
+    For a tool call `input_json` is the whole raw JSON text (`""`: what came in deltas; nothing at all means
+    `{}`); for thinking `signature` and `redacted` carry what a replay needs. `complete` is False when the block was closed for the
     server (its stop event never came): a tool call is then never run.
     """
 
@@ -175,7 +204,11 @@ BlockEvent = BlockStart | BlockDelta | BlockEnd | Notice | Waiting | UsageSoFar 
 
 
 class Model(Protocol):
-    """Where the next token comes from."""
+    """Where the next token comes from.
+
+    `stream` is all the loop needs. A model that does not say its name goes by that of its class; see
+    `name_of` and `endpoint_of`.
+    """
 
     @property
     def name(self) -> str:
@@ -191,3 +224,59 @@ class Model(Protocol):
         Blocks may interleave; each gets one `BlockStart`, any deltas, and at most one `BlockEnd`.
         Closing the iterator (or cancelling the task that reads it) ends the request at once.
         """
+
+
+def name_of(model: object) -> str:
+    """Return the name of a model, that of its class where it says none. Never raises."""
+    return _word_of(model, "name") or type(model).__name__
+
+
+def endpoint_of(model: object) -> str:
+    """Return the endpoint of a model, "" where it says none. Never raises."""
+    return _word_of(model, "endpoint")
+
+
+def _word_of(model: object, attribute: str) -> str:
+    try:
+        word = getattr(model, attribute, "")
+    except Exception:  # noqa: BLE001 - a property of foreign code
+        return ""
+    return word if isinstance(word, str) else ""
+
+
+def is_count(value: object) -> TypeGuard[int]:
+    """Return whether a value that came from outside can be a count of tokens."""
+    return type(value) is int and 0 <= value <= MOST_TOKENS
+
+
+def seconds_of(value: object) -> float | None:
+    """Return how long a server asks to wait, a year at most; None where it is no such number."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+        return float(min(value, _LONGEST_WAIT))
+    return None
+
+
+def usage_of(report: object) -> Usage:
+    """Return the tokens a model reported; none where that is no report, or one with an impossible count."""
+    if isinstance(report, Usage) and all(map(is_count, report.to_record().values())):
+        return report
+    return Usage()
+
+
+def error_of(failure: object) -> ModelError:
+    """Return why an attempt failed, whatever a model gave for it: a `ModelError`, a text, an exception."""
+    if isinstance(failure, ModelError):
+        status = failure.status
+        return ModelError(
+            failure.kind if failure.kind in get_args(ErrorKind) else "server",
+            ("" if failure.message is None else str(failure.message)[:_LONGEST_MESSAGE]) or _NO_WORDS,
+            bool(failure.retryable),
+            seconds_of(failure.retry_after),
+            status if type(status) is int else None,
+        )
+    if isinstance(failure, BaseException):
+        words = " ".join(text_of(failure).split())
+        said = f"{type(failure).__name__}: {words}" if words else type(failure).__name__
+    else:
+        said = failure.strip() if isinstance(failure, str) else ""
+    return ModelError("client", f"The model failed: {said[:_LONGEST_MESSAGE]}" if said else _NO_WORDS)

@@ -6,13 +6,14 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agent.models.base import is_count
+
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
     """A model a server offers; limits in tokens, None where the server does not say."""
 
     id: str
-    display_name: str = ""
     max_tokens: int | None = None
     max_input_tokens: int | None = None
 
@@ -26,10 +27,9 @@ def read_models(answer: object) -> list[ModelInfo]:
             continue
         name = entry.get("id") or entry.get("name") or entry.get("model")
         if isinstance(name, str) and name:
-            display = entry.get("display_name")
             limits = [entry.get("max_tokens"), entry.get("max_input_tokens")]
-            most, context = (limit if type(limit) is int and limit > 0 else None for limit in limits)
-            models.append(ModelInfo(name, display if isinstance(display, str) else name, most, context))
+            most, context = (limit if is_count(limit) and limit > 0 else None for limit in limits)
+            models.append(ModelInfo(name, most, context))
     return models
 
 

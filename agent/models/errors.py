@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent.error_text import text_of
 from agent.models.base import ErrorKind, ModelError
 
 EXCERPT = 200
@@ -234,12 +235,28 @@ def _kind(status: int | None, complaint: Complaint) -> ErrorKind:
     return kind
 
 
+SEND_AGAIN = "Send the message again."
+
+
+def with_next_step(error: ModelError | None) -> str:
+    """Return what to tell the person when a run ended with `error`: with what to do where nothing has to be mended."""
+    if error is None:
+        return f"The run failed. {SEND_AGAIN}"
+    said = error.message.casefold()
+    if not error.retryable or "send " in said or "try again" in said:
+        return error.message
+    message = error.message if error.message.endswith((".", "!", "?", "…", ")")) else f"{error.message}."
+    return f"{message} {SEND_AGAIN}"
+
+
 def _server(where: Where) -> str:
     return f"The server at {where.endpoint}" if where.endpoint else "The server"
 
 
 def _sentence(kind: ErrorKind, status: int | None, complaint: Complaint, where: Where) -> str:
     said = where.clean(complaint.message)
+    if said.strip(".! ").casefold() == kind:  # it only says again what the sentence says
+        said = ""
     because = f": {said}" if said else "."
     code = f" ({status})" if status is not None else ""
     server = _server(where)
@@ -249,7 +266,7 @@ def _sentence(kind: ErrorKind, status: int | None, complaint: Complaint, where: 
         case "permission":
             return f"{server} does not allow this with the key in {where.key_name}{code}{because}"
         case "not_found":
-            return f"{server} does not know the model {where.model or '?'} or the path{code}{because}"
+            return f"{server} does not know the model {where.model or '?'} or the path{code}; check the model's name and the base URL{because}"
         case "too_large":
             return f"The conversation is too long for {where.model or 'the model'}{code}; start a new one or shorten the prompt{because}"
         case "spend_limit":
@@ -282,7 +299,10 @@ def explain_exception(error: BaseException, where: Where) -> ModelError:
     chain = _chain(error)
     names = {cls.__name__ for link in chain for cls in type(link).__mro__}
     deepest = where.clean(str(chain[-1]), 120)
-    because = f": {deepest}" if deepest else "."
+    cause = next(
+        (plain for names_of, plain in _PLAIN if names & names_of or _said(names_of, deepest)), deepest
+    )
+    because = f": {cause}." if cause and not cause.endswith((".", "…")) else f": {cause}" if cause else "."
     server = _server(where)
     if "UnsupportedProtocol" in names or "InvalidURL" in names or "LocalProtocolError" in names:
         return ModelError(
@@ -301,7 +321,7 @@ def explain_exception(error: BaseException, where: Where) -> ModelError:
     if "ConnectError" in names or "ConnectTimeout" in names or "gaierror" in names:
         return ModelError(
             "network",
-            f"Cannot reach {where.endpoint}; is the address right and the server running{because}",
+            f"Cannot reach {where.endpoint}{because} Is the address right and the server running?",
             retryable=True,
         )
     if "DecodingError" in names:
@@ -311,6 +331,29 @@ def explain_exception(error: BaseException, where: Where) -> ModelError:
     if "OversizedEvent" in names:
         return ModelError("protocol", f"{server} sent an event that is far too long.")
     return ModelError("client", f"The client failed in an unexpected way ({type(error).__name__}).")
+
+
+def _said(names: frozenset[str], text: str) -> bool:
+    """Whether a text has one of the phrases among names of classes: what has a blank in it is a phrase."""
+    return any(" " in name and name in text for name in names)
+
+
+_PLAIN: Sequence[tuple[frozenset[str], str]] = (
+    (frozenset({"ConnectionRefusedError", "Connection refused"}), "the connection was refused"),
+    (frozenset({"gaierror", "Name or service not known", "nodename nor servname"}), "the name is not known"),
+    (frozenset({"TimeoutException", "TimeoutError", "timed out waiting"}), "nobody answered in time"),
+    (
+        frozenset(
+            {"RemoteProtocolError", "peer closed connection", "Server disconnected", "incomplete chunked"}
+        ),
+        "it was closed before the answer was whole",
+    ),
+    (
+        frozenset({"ConnectionResetError", "BrokenPipeError", "Connection reset", "Broken pipe"}),
+        "the other side closed it",
+    ),
+)
+"""What failed, in plain words: by classes in the chain of an exception, or by phrases of its text."""
 
 
 def _chain(error: BaseException) -> list[BaseException]:
@@ -324,7 +367,7 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 def explain_construction(error: BaseException, where: Where) -> ModelError:
     """Return the error for a client that could not be built: missing package, proxy, certificates."""
-    text = where.clean(str(error), 120)
+    text = where.clean(text_of(error), 120)
     if isinstance(error, ImportError):
         missing = getattr(error, "name", None) or "anthropic"
         hint = " (a SOCKS proxy needs it)" if "socks" in text.lower() else ""

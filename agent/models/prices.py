@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from agent.models.base import Usage
 from agent.models.endpoint import OFFICIAL, is_official
 
-AS_OF = "2026-11-27"
-"""The day this table was read from the published prices."""
-
 
 @dataclass(frozen=True, slots=True)
 class Price:
@@ -30,7 +27,7 @@ class Price:
     up_to: int | None = None
 
 
-# One model may have several prices, the one for the shortest prompts first.
+# As published on 2026-11-27. One model may have several prices, the one for the shortest prompts first.
 PRICES: dict[str, tuple[Price, ...]] = {
     "claude-haiku-5-5": (
         Price(0.10, 0.50, 0.125, 0.01, up_to=100_000),

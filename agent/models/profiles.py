@@ -1,7 +1,6 @@
 """What an endpoint takes and what it does not: a profile per endpoint and model, learned from its refusals.
 
-A server that refuses a feature by name is asked again without it, and remembered for the life of the
-process. `to_record` and `from_record` make what was learned storable.
+A server that refuses a feature by name is asked again without it, and remembered for the life of the process.
 """
 
 from __future__ import annotations
@@ -15,7 +14,10 @@ OLDER_VERSION = "2023-06-01"
 """The `anthropic-version` every compatible server knows."""
 
 SMALLEST_ANSWER = 256
-"""Tokens below which it makes no sense to shrink `max_tokens` further."""
+"""Tokens below which it makes no sense to shrink `max_tokens` further, whatever a server says."""
+
+MOST_LOWERINGS = 2
+"""How often `max_tokens` is lowered for one request: to the model's limit, and to what the context has room for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +44,6 @@ class EndpointProfile:
     thinking_display: bool = True
     max_tokens: int | None = None
 
-    def to_record(self) -> dict[str, Any]:
-        """Return what differs from the defaults as a JSON object."""
-        default = EndpointProfile()
-        return {
-            name: getattr(self, name)
-            for name in self.__slots__
-            if getattr(self, name) != getattr(default, name)
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> EndpointProfile:
-        """Return the profile of a stored record; what does not fit is left at its default."""
-        known: dict[str, Any] = {}
-        for name, value in record.items():
-            wanted = {"anthropic_version": str, "max_tokens": int}.get(name, bool)
-            if name in cls.__slots__ and type(value) is wanted and (wanted is bool or value):
-                known[name] = value
-        return cls(**known)
-
-
-COMPATIBLE = EndpointProfile(api_key_header=True, anthropic_version=OLDER_VERSION)
-"""A start for servers that are known to be behind: older version, key in both headers."""
-
 
 class Profiles:
     """The profiles of this process, by endpoint and model."""
@@ -80,22 +59,6 @@ class Profiles:
         """Remember `profile`."""
         self._learned[(endpoint, model)] = profile
 
-    def to_records(self) -> list[dict[str, Any]]:
-        """Return all that was learned as JSON objects, for a file outside any home."""
-        return [
-            {"endpoint": endpoint, "model": model, "profile": profile.to_record()}
-            for (endpoint, model), profile in self._learned.items()
-        ]
-
-    def load(self, records: object) -> None:
-        """Take in what `to_records` returned; what does not fit is skipped."""
-        for record in records if isinstance(records, list) else []:
-            if not isinstance(record, Mapping):
-                continue
-            endpoint, model, profile = (record.get(name) for name in ("endpoint", "model", "profile"))
-            if isinstance(endpoint, str) and isinstance(model, str) and isinstance(profile, Mapping):
-                self.put(endpoint, model, EndpointProfile.from_record(profile))
-
 
 SHARED = Profiles()
 """What this process has learned."""
@@ -108,11 +71,13 @@ _UNKNOWN_FIELD = re.compile(
 _KEY_HEADER = re.compile(
     r"(required|missing|provide|expected|no).{0,40}x-api-key|x-api-key.{0,40}(required|missing)"
 )
-_MAX_TOKENS = re.compile(r"max_tokens:?\s*\d+\s*>\s*(\d+)")
+_MAX_TOKENS = re.compile(r"max_tokens:?\s*\d+\s*>\s*(\d{1,9})")
 _MAX_TOKENS_RANGE = re.compile(
-    r"max_tokens\b.{0,80}?(?:at most|less than or equal to|between 0 and|\[1,)\s*(\d+)", re.S
+    r"max_tokens\b.{0,80}?(?:at most|less than or equal to|between 0 and|\[1,)\s*(\d{1,9})", re.S
 )
-_CONTEXT = re.compile(r"maximum context length is (\d+) tokens.{0,200}?(\d+) (?:input|prompt) tokens", re.S)
+_CONTEXT = re.compile(
+    r"maximum context length is (\d{1,9}) tokens.{0,200}?(\d{1,9}) (?:input|prompt) tokens", re.S
+)
 
 
 def learn(profile: EndpointProfile, status: int, text: str, sent: Mapping[str, Any]) -> Learned | None:
@@ -137,7 +102,7 @@ def learn(profile: EndpointProfile, status: int, text: str, sent: Mapping[str, A
         sentence = f"The server does not know this version of the API; {OLDER_VERSION} is used."
         return but(sentence, anthropic_version=OLDER_VERSION)
     limit = _token_limit(text)
-    if limit is not None and 0 < limit < sent.get("max_tokens", 0):
+    if limit is not None and SMALLEST_ANSWER <= limit < sent.get("max_tokens", 0):
         return but(f"The server gives at most {limit} tokens per answer; that is used.", max_tokens=limit)
     if re.search(r"messages[.\[]\d", lowered):
         return None  # it is about the conversation, not about a feature
@@ -167,11 +132,10 @@ def _learn_thinking(profile: EndpointProfile, text: str, thinking: Mapping[str, 
 
 
 def _token_limit(text: str) -> int | None:
-    """Return the largest `max_tokens` a refusal names."""
+    """Return the largest `max_tokens` a refusal names; a number no program would send is none."""
     for pattern in (_MAX_TOKENS, _MAX_TOKENS_RANGE):
         if match := pattern.search(text):
             return int(match[1])
     if match := _CONTEXT.search(text):
-        room = int(match[1]) - int(match[2])
-        return room if room >= SMALLEST_ANSWER else None
+        return int(match[1]) - int(match[2])
     return None

@@ -32,11 +32,12 @@ from agent.models.base import (
     ModelError,
     Request,
     Usage,
+    seconds_of,
 )
 from agent.models.endpoint import check_base_url, check_key, hide_secrets, is_loopback
 from agent.models.errors import ModelFailure, Where
 from agent.models.pump import Put
-from agent.models.stalls import Clock, Patience, StallClocks, SystemClock
+from agent.models.stalls import Clock, StallClocks, StallLimits, SystemClock
 from agent.models.transfer import read_beginning, transfer
 from agent.models.wire import join_halves, read_usage
 from agent.turns import thaw
@@ -56,7 +57,7 @@ class ProxyModel:
         url: the proxy's base URL, without `/api/stream`.
         token: the bearer token for the proxy (not a key for the model), or None for a proxy without one.
         token_name: the setting the token comes from, named when the proxy refuses it.
-        patience: the limits of the stall clocks.
+        stall_limits: the limits of the stall clocks.
         clock: read by the stall clocks.
     """
 
@@ -67,14 +68,14 @@ class ProxyModel:
         url: str,
         token: str | None = None,
         token_name: str = "the proxy's token",
-        patience: Patience | None = None,
+        stall_limits: StallLimits | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._name = name
         self._url = url.strip().rstrip("/")
         self._token = token
         self._token_name = token_name
-        self._patience = patience or Patience()
+        self._stall_limits = stall_limits or StallLimits()
         self._clock = clock or SystemClock()
         self._http: tuple[asyncio.AbstractEventLoop, Any] | None = None
 
@@ -104,7 +105,7 @@ class ProxyModel:
             read,
             ProxyReader(where),
             clock=self._clock,
-            stalls=StallClocks(self._clock.now(), self._patience, self.endpoint),
+            stalls=StallClocks(self._clock.now(), self._stall_limits, self.endpoint),
             explain=lambda error: (
                 error.error if isinstance(error, ModelFailure) else errors.explain_exception(error, where)
             ),
@@ -143,7 +144,10 @@ class ProxyModel:
                 client = await asyncio.to_thread(_build_client, is_loopback(self._url))
             except Exception as error:  # noqa: BLE001 - proxies, certificates, missing packages: one message
                 raise ModelFailure(errors.explain_construction(error, where)) from None
-            self._http = (loop, client)
+            if self._http is not None and self._http[0] is loop:  # another request was quicker
+                await client.aclose()
+            else:
+                self._http = (loop, client)
         return self._http[1]
 
     async def close(self) -> None:
@@ -228,6 +232,15 @@ class ProxyReader:
         message = "The answer was cut off before its end; send a message to go on."
         return self.fail(ModelError("incomplete", message, retryable=True))
 
+    @property
+    def is_whole(self) -> bool:
+        """Never before `done` came, which is the end."""
+        return False
+
+    def cut(self, error: ModelError) -> list[BlockEvent]:
+        """`fail`: nothing is whole before its `done`."""
+        return self.fail(error)
+
     def fail(self, error: ModelError) -> list[BlockEvent]:
         """End the answer with `error`; what is open stays without an end."""
         if self.finished:
@@ -302,8 +315,7 @@ class ProxyReader:
         error = errors.explain_event(event.get("error", {"message": event.get("message")}), self._where)
         if kind in _ERROR_KINDS:
             message = self._where.clean(_text(event, "message")) or error.message
-            wait = event.get("retry_after")
-            seconds = float(wait) if isinstance(wait, int | float) and 0 <= wait < 1e9 else None
+            seconds = seconds_of(event.get("retry_after"))
             error = ModelError(kind, message, event.get("retryable") is True, seconds)
         return self.fail(error)
 

@@ -38,7 +38,7 @@ class Pump:
 
     async def __aenter__(self) -> Pump:
         self._task = asyncio.create_task(self._run())
-        self._arm()
+        self.set_alarm()
         return self
 
     async def __aexit__(
@@ -96,11 +96,14 @@ class Pump:
         if not self._queue.full():
             self._queue.put_nowait(None)
 
-    def _arm(self) -> None:
+    def set_alarm(self) -> None:
+        """Look at the clocks when they are due next; they may have become shorter."""
+        if self._timer is not None:
+            self._timer.cancel()
         delay = max(0.05, self._stalls.due - self._clock.now())
         self._timer = self._clock.call_later(delay, self._ring)
 
     def _ring(self) -> None:
         if self._queue.empty() and self._clock.now() >= self._stalls.due:
             self._wake()
-        self._arm()
+        self.set_alarm()

@@ -7,6 +7,7 @@ from typing import Any
 
 from agent.models.base import Request
 from agent.models.profiles import EndpointProfile
+from agent.read_only import ReadOnlyDict
 from agent.turns import thaw
 
 DEFAULT_MAX_TOKENS = 32_000
@@ -28,7 +29,9 @@ def build_body(name: str, request: Request, profile: EndpointProfile) -> dict[st
     body: dict[str, Any] = {
         "model": name,
         "max_tokens": max_tokens,
-        "messages": thaw(request.messages),
+        "messages": [
+            message if type(message) is ReadOnlyDict else thaw(message) for message in request.messages
+        ],
         "stream": True,
     }
     if request.system:

@@ -56,7 +56,8 @@ def decide(error: ModelError, failures: int, policy: RetryPolicy, jitter: float)
     if not error.retryable or error.kind in NEVER or error.status in NEVER_STATUS:
         return GiveUp(error)
     if failures > policy.retries:
-        return GiveUp(replace(error, message=f"{error.message} ({failures} attempts were made.)"))
+        made = f" ({failures} attempts were made.)" if failures > 1 else ""
+        return GiveUp(replace(error, message=error.message + made))
     asked = error.retry_after
     if asked is None or asked != asked or asked < 0:  # absent, or not a number of seconds at all
         delay = min(policy.longest, policy.base * 2 ** (failures - 1))

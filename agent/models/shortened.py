@@ -7,7 +7,17 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, cast
 
-from agent.models.base import BlockEvent, BlockStart, Failed, Model, Notice, Request
+from agent.models.base import (
+    BlockEvent,
+    BlockStart,
+    Failed,
+    Model,
+    Notice,
+    Request,
+    endpoint_of,
+    error_of,
+    name_of,
+)
 
 
 class Shortened:
@@ -26,12 +36,12 @@ class Shortened:
     @property
     def name(self) -> str:
         """The name of the model that is asked."""
-        return self.model.name
+        return name_of(self.model)
 
     @property
     def endpoint(self) -> str:
         """The endpoint of the model that is asked."""
-        return self.model.endpoint
+        return endpoint_of(self.model)
 
     async def stream(self, request: Request) -> AsyncIterator[BlockEvent]:
         """See `Model.stream`; a `Notice` says when something is left out."""
@@ -42,7 +52,7 @@ class Shortened:
             stream = cast(Any, self.model.stream(replace(request, messages=messages)))
             async with aclosing(stream) as events:
                 async for event in events:
-                    if isinstance(event, Failed) and event.error.kind == "too_large" and not shown:
+                    if isinstance(event, Failed) and error_of(event.error).kind == "too_large" and not shown:
                         too_long = event
                         break
                     shown = shown or isinstance(event, BlockStart)
@@ -54,12 +64,8 @@ class Shortened:
                 yield too_long
                 return
             self._most = spoken // 2
-            yield Notice(
-                f"The conversation is too long for {self.name}: it is sent your last "
-                f"{self._most if self._most > 1 else ''} message{'s' if self._most > 1 else ''} only.".replace(
-                    "  ", " "
-                )
-            )
+            last = "last message" if self._most == 1 else f"last {self._most} messages"
+            yield Notice(f"The conversation is too long for {self.name}: it is sent your {last} only.")
 
 
 def last_messages(messages: Sequence[Mapping[str, Any]], count: int) -> Sequence[Mapping[str, Any]]:

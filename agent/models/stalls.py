@@ -41,32 +41,35 @@ class SystemClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class StallLimits:
     """How long silence is borne, in seconds.
 
     Attributes:
         first_byte: until anything of the answer arrives (a local server reads the whole prompt first).
         between_bytes: between two arrivals afterwards; servers send pings meanwhile.
         content: between two pieces of content, pings not counted; real thinking takes minutes.
+        after_end: once the answer is whole and only the mark of its end is missing.
         show_every: silence is shown each time it has grown by this much.
     """
 
     first_byte: float = 600.0
     between_bytes: float = 180.0
     content: float = 900.0
+    after_end: float = 2.0
     show_every: float = 5.0
 
 
 class StallClocks:
     """Remembers when bytes and content arrived last and says when that is too long ago."""
 
-    def __init__(self, now: float, patience: Patience, endpoint: str) -> None:
-        self._patience = patience
+    def __init__(self, now: float, limits: StallLimits, endpoint: str) -> None:
+        self._limits = limits
         self._endpoint = endpoint
         self._bytes_at = now
         self._content_at = now
         self._any_bytes = False
         self._shown_at = now
+        self._whole_at: float | None = None
 
     def bytes_came(self, now: float) -> None:
         """Something arrived, if only a ping."""
@@ -77,19 +80,32 @@ class StallClocks:
         """A part of the answer arrived."""
         self._content_at = self._shown_at = now
 
+    def answer_is_whole(self, now: float) -> bool:
+        """Nothing but the mark of its end is waited for from now on, whatever else keeps the line alive.
+
+        Returns:
+            Whether that is news, and `due` is earlier than it was.
+        """
+        is_news = self._whole_at is None
+        if is_news:
+            self._whole_at = now
+        return is_news
+
     @property
     def due(self) -> float:
         """The time at which `report` may next have something to say."""
-        return min(self._bytes_limit, self._content_limit, self._shown_at + self._patience.show_every)
+        return min(self._bytes_limit, self._content_limit, self._shown_at + self._limits.show_every)
 
     @property
     def _bytes_limit(self) -> float:
-        patience = self._patience
-        return self._bytes_at + (patience.between_bytes if self._any_bytes else patience.first_byte)
+        limits = self._limits
+        return self._bytes_at + (limits.between_bytes if self._any_bytes else limits.first_byte)
 
     @property
     def _content_limit(self) -> float:
-        return self._content_at + self._patience.content
+        if self._whole_at is not None:
+            return max(self._whole_at, self._content_at) + self._limits.after_end
+        return self._content_at + self._limits.content
 
     def report(self, now: float) -> Waiting | ModelError | None:
         """Return the stall, or the silence to show, or None when nothing is due."""
@@ -103,7 +119,7 @@ class StallClocks:
                 f"{self._endpoint} is alive but sent nothing of the answer for {silent:.0f} s; given up."
             )
             return ModelError("stall", message, retryable=True)
-        if now >= self._shown_at + self._patience.show_every:
+        if now >= self._shown_at + self._limits.show_every:
             self._shown_at = now
             return Waiting(now - self._content_at)
         return None

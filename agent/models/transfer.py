@@ -22,11 +22,19 @@ class EventReader(Protocol):
 
     finished: bool
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the answer is complete, and only the mark of its end has not come yet."""
+
     def feed(self, event: object, name: str = "") -> list[BlockEvent]: ...
 
     def close(self) -> list[BlockEvent]: ...
 
-    def fail(self, error: ModelError) -> list[BlockEvent]: ...
+    def fail(self, error: ModelError) -> list[BlockEvent]:
+        """End the answer with this error."""
+
+    def cut(self, error: ModelError) -> list[BlockEvent]:
+        """The transport ended or fell silent: a whole answer is done, any other ends with this error."""
 
 
 async def transfer(
@@ -56,29 +64,43 @@ async def transfer(
                     yield chunk
                     continue
                 if isinstance(chunk, ModelError):
-                    events = reader.fail(chunk)
+                    events = reader.cut(chunk)
                 else:
                     events = _read_events(reader, parser.feed(chunk))
                 if not all(isinstance(event, UsageSoFar) for event in events):
                     stalls.content_came(clock.now())
-                if events and isinstance(events[-1], Done):
+                if reader.is_whole and stalls.answer_is_whole(clock.now()):
+                    pump.set_alarm()
+                if events and isinstance(events[-1], Done) and not isinstance(chunk, ModelError):
                     await pump.finish(LINGER)
                 for event in events:
                     yield event
                 if reader.finished:
                     return
-        events = _read_events(reader, parser.close()) + reader.close()
+        last = [event for event in parser.close() if not _is_torn(event)]
+        events = _read_events(reader, last) + reader.close()
     except Exception as error:  # a model never raises: what the client throws becomes a value
         explained = explain(error)
         if explained is None:
             raise
-        events = reader.fail(explained)
+        events = reader.cut(explained)
     for event in events:
         yield event
 
 
 def _read_events(reader: EventReader, server_events: list[ServerEvent]) -> list[BlockEvent]:
     return [event for server_event in server_events for event in read_event(reader, server_event)]
+
+
+def _is_torn(server_event: ServerEvent) -> bool:
+    """Whether the stream ended within this event, its last one; an error may be told in any form."""
+    if server_event.name == "error" or server_event.data.strip() in ("", "[DONE]"):
+        return False
+    try:
+        json.loads(server_event.data)
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def read_event(reader: EventReader, server_event: ServerEvent) -> list[BlockEvent]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from agent.models.base import (
     BlockDelta,
@@ -71,17 +72,17 @@ async def _ask(
     kinds: dict[int, BlockStart] = {}
     said: list[str] = []
     called: set[str] = set()
-    events: AsyncIterator[BlockEvent] = model.stream(request)
-    async for event in events:
-        match event:
-            case BlockStart(block):
-                kinds[block] = event
-            case BlockDelta(block, piece) if kinds[block].kind == "text":
-                said.append(piece)
-            case BlockEnd(block, complete=True) if kinds[block].kind == "tool_call":
-                called.add(kinds[block].tool_name)
-            case Failed(error):
-                return "".join(said), called, error
-            case Done():
-                return "".join(said), called, None
+    async with aclosing(cast("AsyncGenerator[BlockEvent]", model.stream(request))) as events:
+        async for event in events:
+            match event:
+                case BlockStart(block):
+                    kinds[block] = event
+                case BlockDelta(block, piece) if kinds[block].kind == "text":
+                    said.append(piece)
+                case BlockEnd(block, complete=True) if kinds[block].kind == "tool_call":
+                    called.add(kinds[block].tool_name)
+                case Failed(error):
+                    return "".join(said), called, error
+                case Done():
+                    return "".join(said), called, None
     return "".join(said), called, ModelError("incomplete", "The model stopped without an end.")

@@ -23,6 +23,7 @@ from agent.models.base import (
     Notice,
     Usage,
     UsageSoFar,
+    is_count,
 )
 from agent.models.errors import Where, explain_event
 
@@ -124,6 +125,15 @@ class Accumulator:
         self.finished = True
         events.append(Done(self._stop_reason, self.usage, self._message_id))
         return events
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether a stop reason arrived and every block has ended; servers without `message_stop` end there."""
+        return bool(self._stop_reason) and not self._open and not self.finished
+
+    def cut(self, error: ModelError) -> list[BlockEvent]:
+        """Return what it means that nothing more comes, for the reason in `error`: `Done` after a stop reason."""
+        return self.close() if self._stop_reason else self.fail(error)
 
     def fail(self, error: ModelError) -> list[BlockEvent]:
         """End the answer with `error`; what is open stays without an end."""
@@ -283,7 +293,7 @@ def read_usage(usage: Usage, report: object) -> Usage:
     counts = usage.to_record()
     for name in _USAGE_FIELDS:
         count = report.get(name)
-        if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+        if is_count(count):
             counts[name] = count
     return Usage(**counts)
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
-from agent.tool import NoInput, Tool, ToolContext, ToolOutput
+from agent.tool import ASK_USER, TASK_COMPLETE, NoInput, Tool, ToolContext, ToolOutput
 
-TASK_COMPLETE, ASK_USER, SEND_UPDATE, BEGIN_TASK = "task_complete", "ask_user", "send_update", "begin_task"
+SEND_UPDATE, BEGIN_TASK = "send_update", "begin_task"
+NOT_ANSWERED = "Not answered: the task was stopped."
+"""The result of a question whose task is stopped."""
 CONTROL = frozenset({TASK_COMPLETE, ASK_USER, SEND_UPDATE, BEGIN_TASK})
-"""The tools that act on the task and never on the persona."""
+"""The names of the tools that act on the task and never on the persona."""
 
 Ask = Callable[[str, Sequence[str], ToolContext], Awaitable[str]]
 
@@ -45,9 +48,33 @@ class QuestionInput(BaseModel, extra="forbid"):
         max_length=12,
     )
 
+    @field_validator("question")
+    @classmethod
+    def _is_seen(cls, question: str) -> str:
+        if not visible(question):
+            raise ValueError("The question says nothing.")
+        return question
+
+    @field_validator("options")
+    @classmethod
+    def _can_be_told_apart(cls, options: list[str]) -> list[str]:
+        """Offer nothing that is blank, and nothing that looks like another."""
+        seen: dict[str, str] = {}
+        for option in options:
+            if look := visible(option):
+                seen.setdefault(look, option.strip())
+        return list(seen.values())
+
 
 class UpdateInput(BaseModel, extra="forbid"):
     text: str = Field(description="One or two sentences.", min_length=1)
+
+
+def visible(text: str) -> str:
+    """Return what a person sees of a line: no control or format characters, each run of blanks one blank."""
+    hidden = ("Cc", "Cf")
+    kept = (one for one in text if one.isspace() or unicodedata.category(one) not in hidden)
+    return " ".join("".join(kept).split())
 
 
 def task_tools(ask: Ask, on_update: Callable[[str], None]) -> tuple[Tool, ...]:
@@ -84,6 +111,7 @@ def task_tools(ask: Ask, on_update: Callable[[str], None]) -> tuple[Tool, ...]:
             QuestionInput,
             ask_user,
             control=True,
+            when_cut=NOT_ANSWERED,
         ),
         Tool(
             SEND_UPDATE,

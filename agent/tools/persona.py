@@ -105,6 +105,7 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
             PromptInput,
             update_system_prompt,
             sequential=True,
+            destructive=True,
         ),
         Tool(
             "edit_system_prompt",
@@ -123,6 +124,7 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
             NoInput,
             undo,
             sequential=True,
+            destructive=True,
         ),
     )
 

@@ -93,6 +93,7 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
             UpdateInput,
             update_test_input,
             sequential=True,
+            destructive=True,
         ),
         Tool(
             "delete_test_input",

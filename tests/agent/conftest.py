@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from personas.authorship import USER
 from personas.home import open_home
 from personas.store import Store
 from tests.agent.task_bench import PROMPT
@@ -17,5 +16,5 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A home of its own with one persona, and settings of its own."""
     monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config" / "config.toml"))
     store = Store(open_home(tmp_path / "home"))
-    store.create("Kept", system_prompt=PROMPT, by=USER)
+    store.create("Kept", system_prompt=PROMPT)
     return store

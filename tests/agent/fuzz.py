@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +27,19 @@ from agent.events import AgentEnd, Event, ToolStart
 from agent.limits import Limits
 from agent.loop import NothingToContinue
 from agent.messages import to_messages
+from agent.models.base import BlockEvent, Request
 from agent.models.retry import RetryPolicy
 from agent.models.scripted import ScriptedModel, answer
 from agent.session import Session
-from agent.turns import UserTurn, to_record
+from agent.tool import Block, HookContext
+from agent.turns import ToolCallTurn, ToolResultTurn, Turn, UserTurn, to_record
 from tests.agent.invariants import broken_invariants
 from tests.agent.scenario import _after, _before, _script, _tool
 from tests.agent.virtual_time import LoopClock, VirtualLoop
 from tests.messages_rules import violations
+
+HANGS = 1e7
+"""Seconds that stand for ever."""
 
 TOOL_NAMES = ("a", "b", "c", "ctl", "task_complete")
 
@@ -53,6 +58,43 @@ ODD_EVENTS: list[list[Any]] = [
 
 class Broken(AssertionError):
     """A run broke an invariant."""
+
+
+class _Model(ScriptedModel):
+    """Follows its script; some of its streams take for ever to close."""
+
+    rng: random.Random
+    slow_closes = 0.0
+
+    async def stream(self, request: Request) -> AsyncIterator[BlockEvent]:
+        """Follow the next answer of the script."""
+        hangs = self.rng.random() < self.slow_closes
+        try:
+            async for event in super().stream(request):
+                yield event
+        finally:
+            if hangs:
+                await asyncio.sleep(HANGS)
+
+
+class _Strikes:
+    """Aborts that came while a run was active, and how many requests had left by then."""
+
+    def __init__(self, agent: Agent, model: ScriptedModel) -> None:
+        self._agent = agent
+        self._model = model
+        self._requests: int | None = None
+
+    def note(self) -> None:
+        """An abort comes now."""
+        if self._agent.is_streaming and self._requests is None:
+            self._requests = len(self._model.requests)
+
+    def check(self) -> None:
+        """The run is over: after its abort no further request left."""
+        if self._requests is not None and len(self._model.requests) > self._requests:
+            raise Broken("a request left after an abort")
+        self._requests = None
 
 
 class _DurationClock(LoopClock):
@@ -91,7 +133,8 @@ def fuzz_one(seed: int, folder: Path) -> str:
 
 
 async def _fuzz(rng: random.Random, path: Path, loop: VirtualLoop) -> str:
-    model = ScriptedModel([_random_answer(rng) for _ in range(rng.randint(1, 6))] + [answer("end")])
+    model = _Model([_random_answer(rng) for _ in range(rng.randint(1, 6))] + [answer("end")])
+    model.rng, model.slow_closes = rng, rng.choice([0.0, 0.0, 0.3])
     executed: list[str] = []
     duration = rng.choice([3.001, 1800.001])  # like no other wait
     clock = _DurationClock(duration)
@@ -115,12 +158,36 @@ async def _fuzz(rng: random.Random, path: Path, loop: VirtualLoop) -> str:
         ),
     )
     agent.retry = RetryPolicy(retries=rng.randint(0, 2))
+    strikes = _Strikes(agent, model)
+    checked = agent.before_tool_call
+    chatty = rng.choice([0.0, 0.0, 0.3])
+
+    async def before(context: HookContext) -> Any:
+        if rng.random() < chatty:  # the person answers an approval with a message
+            queued.append(f"q{len(queued)}")
+            agent.steer(queued[-1])
+            if rng.random() < 0.5:
+                return Block("no")
+        return await checked(context) if checked is not None else None  # type: ignore[misc]
+
+    if checked is not None or chatty:
+        agent.before_tool_call = before
     path.unlink(missing_ok=True)
     session = Session.create(path.parent, "p", session_id=path.stem)
     runs: list[list[tuple[Event, str]]] = []
     queued: list[str] = []
     chance = rng.choice([0.0, 0.02, 0.1, 0.5])
     slowness = rng.choice([0.0, 0.1, 0.5])
+    hanging = rng.choice([0.0, 0.0, 0.0, 0.01])
+    first: list[Turn] = []
+    said: str | list[Turn] = "Hello"
+    if rng.random() < 0.1:  # the application answers a call that was left open
+        asked = UserTurn(content="before")
+        first = [asked, *[ToolCallTurn(tool_use_id=f"open{n}", tool_name="a", input={}) for n in (0, 1)]]
+        said = [ToolResultTurn(tool_use_id="open1", output="given"), UserTurn(content="Hello")]
+        agent.turns = first
+        for turn in first:
+            session.add(turn)
 
     async def listen(event: Event) -> None:
         if event.seq == 0:
@@ -131,18 +198,25 @@ async def _fuzz(rng: random.Random, path: Path, loop: VirtualLoop) -> str:
             sync.close()  # type: ignore[attr-defined]
         if rng.random() < slowness:
             await asyncio.sleep(rng.choice([0, 0, 0.1, 1.5]))
+        if rng.random() < hanging:
+            await asyncio.sleep(HANGS)
         if rng.random() < chance:
-            _interrupt(rng, agent, event, queued)
+            _interrupt(rng, agent, event, queued, strikes)
         if rng.random() < 0.01:
             raise RuntimeError("a listener")
 
     agent.subscribe(listen)
-    task: asyncio.Task[AgentEnd] = loop.create_task(agent.prompt("Hello"))
+    task: asyncio.Task[AgentEnd] = loop.create_task(agent.prompt(said))
     if rng.random() < 0.6:
-        strike = rng.choice([lambda: agent.abort("fuzz"), lambda: agent.abort("fuzz"), task.cancel])
+
+        def abort() -> None:
+            strikes.note()
+            agent.abort("fuzz")
+
+        strike = rng.choice([abort, abort, task.cancel])
         loop.at_tick(loop.ticks + rng.choice([2, 3, 4, rng.randint(2, 30), rng.randint(2, 150)]), strike)
     outcomes = []
-    said = ["Hello"]
+    heard = ["Hello"]
     for round_number in range(rng.randint(1, 3)):
         try:
             end: AgentEnd | None = await task
@@ -152,19 +226,21 @@ async def _fuzz(rng: random.Random, path: Path, loop: VirtualLoop) -> str:
             break
         if agent.is_streaming:
             raise Broken("idle only after the run is over")
+        strikes.check()
         if end is not None:
             outcomes.append(end.outcome)
         text = f"round {round_number}"
         if rng.random() < 0.5:
             task = loop.create_task(agent.prompt(text))
-            said.append(text)
+            heard.append(text)
         else:
             task = loop.create_task(agent.continue_())
     else:
         with contextlib.suppress(asyncio.CancelledError, NothingToContinue, AgentBusy):
             await task
     await agent.wait_for_idle()
-    _check(agent, runs, queued, said)
+    strikes.check()
+    _check(agent, runs, queued, heard, first)
     await _check_tasks()
     _check_log(rng, agent, session, path)
     session.close()
@@ -172,8 +248,14 @@ async def _fuzz(rng: random.Random, path: Path, loop: VirtualLoop) -> str:
     return outcomes[0] if outcomes else "cancelled"
 
 
-def _check(agent: Agent, runs: list[list[tuple[Event, str]]], queued: list[str], said: list[str]) -> None:
-    turns = []
+def _check(
+    agent: Agent,
+    runs: list[list[tuple[Event, str]]],
+    queued: list[str],
+    said: list[str],
+    first: list[Turn],
+) -> None:
+    turns = list(first)
     gone_back = []
     for run in runs:
         events = [event for event, _ in run]
@@ -187,6 +269,14 @@ def _check(agent: Agent, runs: list[list[tuple[Event, str]]], queued: list[str],
             raise Broken("; ".join(faults))
     if list(agent.turns) != turns:
         raise Broken("the conversation is what the runs added")
+    if first and runs:
+        given = [
+            turn.output
+            for turn in turns
+            if getattr(turn, "tool_use_id", "") == "open1" and hasattr(turn, "output")
+        ]
+        if given != ["given"]:
+            raise Broken(f"a result the application gave is the call's result: {given}")
     delivered = [turn.content for turn in turns if isinstance(turn, UserTurn)]
     waiting = [turn.content for turn in (*agent.steering_queue, *agent.follow_up_queue)]
     if Counter(text for text in delivered + gone_back + waiting if text.startswith("q")) != Counter(queued):
@@ -224,13 +314,14 @@ def _check_log(rng: random.Random, agent: Agent, session: Session, path: Path) -
             raise Broken(f"a cut log makes an invalid request: {faults}")
 
 
-def _interrupt(rng: random.Random, agent: Agent, event: Event, queued: list[str]) -> None:
+def _interrupt(rng: random.Random, agent: Agent, event: Event, queued: list[str], strikes: _Strikes) -> None:
     kind = rng.choice(["steer", "steer", "follow_up", "abort", "cancel_tool", "busy", "set"])
     if kind in ("steer", "follow_up"):
         text = f"q{len(queued)}"
         queued.append(text)
         (agent.steer if kind == "steer" else agent.follow_up)(text)
     elif kind == "abort" and not isinstance(event, AgentEnd):
+        strikes.note()
         agent.abort("fuzz")
     elif kind == "cancel_tool" and isinstance(event, ToolStart):
         agent.cancel_tool(event.call.id)
@@ -274,7 +365,7 @@ def _random_answer(rng: random.Random) -> list[Any]:
     elif draw < 0.15:
         parts.append({"cut": True})
     elif draw < 0.2:
-        parts.append({"raise": "boom"})
+        parts.append({"raise": rng.choice(["boom", "unspeakable"])})
     elif draw < 0.25:
         parts.append({"hang": rng.choice([0, 1, 5])})
     elif draw < 0.4:
@@ -331,6 +422,7 @@ def _random_tool(rng: random.Random, name: str) -> dict[str, Any]:
                 {},
                 {},
                 {"raise": "broken"},
+                {"raise": "unspeakable"},
                 {"error": "no"},
                 {"terminate": True},
                 {"returns": None},
@@ -347,6 +439,7 @@ def _random_hooks(rng: random.Random) -> dict[str, Any]:
         {},
         {"block": "no"},
         {"raise": "hook"},
+        {"raise": "unspeakable"},
         {"delay": 1},
         {"delay": 1000},
         {"change": {"text": "z"}},

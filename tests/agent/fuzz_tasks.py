@@ -25,7 +25,8 @@ from agent.agent import AgentBusy
 from agent.approval import ApprovalRules
 from agent.chat import Chat
 from agent.models.scripted import ScriptedModel
-from agent.task import AgentTask
+from agent.task import AgentTask, Question
+from agent.task_found import read_task
 from agent.task_options import TaskOptions
 from agent.turns import to_record
 from personas.authorship import USER
@@ -54,7 +55,7 @@ def fuzz_one(seed: int, folder: Path) -> str:
     """
     rng = random.Random(seed)
     store = Store(open_home(folder / f"home{seed}"))
-    store.create("Kept", system_prompt=PROMPT, by=USER)
+    store.create("Kept", system_prompt=PROMPT)
     rules = ApprovalRules(
         rng.choice(["auto", "ask-destructive", "ask-all"]),
         {"undo": rng.choice(["ask", "deny"])} if rng.random() < 0.3 else {},
@@ -84,22 +85,34 @@ async def _live(
 ) -> None:
     answers = [_script(_parts(rng), rng.choice([0, 3])) for _ in range(rng.randint(1, 7))]
     life = Life(store, "kept", options, answers)
+    person = Person(rng, life, loop)
     crash: list[tuple[Disk, list[str]]] = []
+    kept_when_left: list[list[str]] = []
+    written_elsewhere = 0  # events heard when another program wrote; with the next it is read
+    park = life.chat.park
+
+    def leave() -> None:
+        kept_when_left.append(_ids_on_disk(life.chat))  # what comes after it is in memory only
+        park()
+
+    life.chat.park = leave  # type: ignore[method-assign]
     patient = rng.random() < 0.8
 
     over = False
 
     def strike() -> None:
         if not over:
-            _strike(rng, life, loop)
+            _strike(rng, life, loop, person)
 
     def die() -> None:
         if not over:
-            crash.append((Disk.of(store, number), [turn.id for turn in life.chat.turns]))
+            kept = kept_when_left[-1] if kept_when_left else _ids_on_disk(life.chat)
+            crash.append((Disk.of(store, number), kept))
 
     def see(task: AgentTask) -> None:
         if task.is_waiting and patient:
-            loop.call_later(rng.choice([0, 1, 9000]), lambda: _answer(rng, life, loop))
+            loop.call_later(rng.choice([0, 1, 9000]), person.answer)
+        person.see(task)
         if rng.random() < 0.05:
             raise RuntimeError("an observer")
 
@@ -110,6 +123,12 @@ async def _live(
         loop.at_tick(loop.ticks + rng.choice([rng.randint(2, 60), rng.randint(2, 400)]), die)
     for _ in range(rng.randint(1, 2)):
         found = await life.runner.find(store, "kept")
+        if found is not None and found.is_waiting and rng.random() < 0.3:
+            await _answer_elsewhere(rng, store, options)
+            written_elsewhere = len(life.events)
+            life.seen.clear()  # it does not see the states between, which are checked where they were
+            await person.answer_what_was_seen(found)
+            found = await life.runner.find(store, "kept")
         work = loop.create_task(
             life.begin(_what_to_do(rng, found), rng.choice(["Do it.", "once", "continue", "no"]))
         )
@@ -125,13 +144,13 @@ async def _live(
     over = True
     await life.runner.close()
     await _check_tasks()
-    if faults := broken_rules(life):
+    if faults := [*person.faults, *broken_rules(life)]:
         raise Broken("; ".join(faults))
     if crash:
         disk, kept = crash[0]
         disk.restore()
         _check_kept(store, kept)
-    elif not any(run.parked for run in life.runner._runs.values()):
+    elif len(life.events) > written_elsewhere and not any(run.parked for run in life.runner._runs.values()):
         _check_log(store, life)
     _look(store)
 
@@ -159,13 +178,13 @@ def _what_to_do(rng: random.Random, found: AgentTask | None) -> str:
     return "reply" if found.is_waiting else "resume"
 
 
-def _strike(rng: random.Random, life: Life, loop: VirtualLoop) -> None:
+def _strike(rng: random.Random, life: Life, loop: VirtualLoop, person: Person) -> None:
     """Something happens, between any two awaits of the program."""
     kind = rng.choice(["stop", "answer", "answer", "leave", "steer", "later", "abort", "edit", "again"])
     if kind == "stop":
         life.runner.stop("kept")
     elif kind == "answer":
-        _answer(rng, life, loop)
+        person.answer()
     elif kind == "leave":
         life.runner.park("kept")
     elif kind in ("steer", "later") and life.runner.is_live("kept"):
@@ -181,9 +200,55 @@ def _strike(rng: random.Random, life: Life, loop: VirtualLoop) -> None:
         loop.create_task(_try(life.runner.start(life.chat, "Again.")))
 
 
-def _answer(rng: random.Random, life: Life, loop: VirtualLoop) -> None:
-    if life.runner.is_live("kept"):
-        loop.create_task(_try(life.runner.respond(life.chat, rng.choice(REPLIES))))
+class Person:
+    """Answers what is asked, and sometimes what was asked before: that must never count for another question."""
+
+    def __init__(self, rng: random.Random, life: Life, loop: VirtualLoop) -> None:
+        self._rng, self._life, self._loop = rng, life, loop
+        self._seen: dict[str, Question] = {}
+        self.faults: list[str] = []
+
+    def see(self, task: AgentTask) -> None:
+        """A question is on the screen."""
+        if task.is_waiting and task.pending is not None:
+            self._seen[task.pending.id] = task.pending
+
+    def answer(self) -> None:
+        """Answer whatever is open, or one of the questions that were seen."""
+        if self._life.runner.is_live("kept"):
+            question = self._rng.choice([None, *self._seen.values()])
+            self._loop.create_task(self._try_to_answer(question))
+
+    async def answer_what_was_seen(self, found: AgentTask) -> None:
+        """Answer a question that was found on the disk, and that somebody else may have answered since."""
+        await self._try_to_answer(found.pending)
+
+    async def _try_to_answer(self, question: Question | None) -> None:
+        life, given = self._life, question.id if question is not None else None
+        live = life.runner.is_live("kept")
+        open_now = life.runner.task("kept") if live else read_task(life.store, "kept")
+        pending = open_now.pending if open_now is not None and open_now.is_waiting else None
+        try:
+            await life.runner.respond(life.chat, self._rng.choice(REPLIES), question_id=given)
+        except (PersonaError, AgentBusy):
+            return
+        if question is not None and (pending is None or pending.tool_use_id != question.tool_use_id):
+            self.faults.append(f"the answer to {question.text!r} was taken for another question")
+
+
+async def _answer_elsewhere(rng: random.Random, store: Store, options: TaskOptions) -> None:
+    """Another program answers the question that this one has found, and leaves with whatever is asked then."""
+    other = Life(store, "kept", options, [_script(_parts(rng), 0) for _ in range(3)])
+    work = asyncio.get_running_loop().create_task(
+        other.begin("reply", rng.choice(["the first", "once", "no"]))
+    )
+    await asyncio.wait({work}, timeout=3_000)
+    if not work.done() and not other.runner.park("kept"):
+        other.runner.stop("kept")
+    await work
+    await other.runner.close()
+    if faults := broken_rules(other):
+        raise Broken("; ".join(faults))
 
 
 async def _try(act: Any) -> None:
@@ -193,14 +258,17 @@ async def _try(act: Any) -> None:
         return
 
 
+def _ids_on_disk(chat: Chat) -> list[str]:
+    """The turns that must survive: all but the results of open calls, made anew each time the log is read."""
+    return [turn.id for turn in chat.session.turns_on_disk]
+
+
 def _check_kept(store: Store, before: list[str]) -> None:
     """What was in the conversation when the program died is in it now."""
     chat = Chat(store, "kept", ScriptedModel())
     chat.load()
     now = {turn.id for turn in [*chat.earlier(), *chat.turns]}
-    # The results of calls that were open are made anew each time the conversation is read.
-    missing = [turn_id for turn_id in before if turn_id not in now]
-    if len(missing) > 3:
+    if missing := [turn_id for turn_id in before if turn_id not in now]:
         raise Broken(f"turns are missing: {missing}")
 
 
@@ -217,8 +285,6 @@ def _check_log(store: Store, life: Life) -> None:
 
 def _look(store: Store) -> AgentTask | None:
     """The task is something that can be gone on with; no call acted twice; the file is whole."""
-    from agent.task_found import read_task
-
     tomllib.loads(store.path("kept").read_text(encoding="utf-8"))
     found = read_task(store, "kept")
     if found is not None and found.is_working:

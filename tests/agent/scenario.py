@@ -16,16 +16,21 @@ A scenario is a table with these keys, all but `name` optional:
     before, after           hooks by tool name: {block} {change} {raise} {delay} {replace}
     do                      a list of {on = "token", nth = 1, …} or {at = seconds, …} with one of
                               steer, follow_up, abort, cancel_tool, queue_before = true
+    price                   what each request costs
     agent                   further attributes of the agent; `limits`, `retry` tables of their fields
     convert, transform, key functions that fail or mark: "raise", "hang", "drop_first", "note"
+    linger                  seconds that go by after the last run, for what it left behind
     events                  the expected events of the last run as tokens (see `tokens`)
     expect                  outcome, texts, results, undelivered, requests, steps, elapsed, notice, error, turns, …
+                            `logged` is what was logged once the last run had settled
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,6 +83,7 @@ class Played:
     ends: list[AgentEnd]
     executed: list[str]
     elapsed: float
+    logged: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
 
 
@@ -131,6 +137,8 @@ async def _play(scenario: Mapping[str, Any]) -> Played:
     model = ScriptedModel([_script(parts, scenario.get("chunk", 0)) for parts in scenario.get("answers", [])])
     executed: list[str] = []
     limits = {**scenario.get("agent", {}).get("limits", {})}
+    if "price" in scenario:
+        limits["price"] = lambda _name, _usage: scenario["price"]
     options = {
         key: value for key, value in scenario.get("agent", {}).items() if key not in ("limits", "retry")
     }
@@ -181,11 +189,39 @@ async def _play(scenario: Mapping[str, Any]) -> Played:
             played.ends.append(await agent.prompt(said))
         played.elapsed = loop.time() - began
         await agent.wait_for_idle()
+    if "linger" in scenario:
+        with _logged(played.logged):
+            await asyncio.sleep(scenario["linger"])
     for _ in range(20):  # what was left behind by purpose ends on its last cancellation
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
         await asyncio.sleep(0)
     return played
+
+
+class _Kept(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self, messages: list[str]) -> None:
+        super().__init__()
+        self._messages = messages
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._messages.append(record.getMessage())
+
+
+@contextmanager
+def _logged(messages: list[str]) -> Iterator[None]:
+    """Keep what the core logs meanwhile."""
+    log, handler = logging.getLogger("agent"), _Kept(messages)
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+        log.removeHandler(handler)
 
 
 def tokens_of(event: Event, played: Played) -> str:
@@ -225,6 +261,17 @@ def _act(played: Played, action: Mapping[str, Any]) -> None:
         assert agent.cancel_tool(event.call.id)
 
 
+class Unspeakable(Exception):
+    """Raises when it is asked what it says: `raise = "unspeakable"` in a scenario."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words for it")
+
+
+def _error(words: str) -> Exception:
+    return Unspeakable() if words == "unspeakable" else RuntimeError(words)
+
+
 def _script(parts: Sequence[Any], chunk: int) -> list[BlockEvent | Cue]:
     said: list[Any] = []
     stop, usage = "", None
@@ -251,7 +298,7 @@ def _script(parts: Sequence[Any], chunk: int) -> list[BlockEvent | Cue]:
         elif "usage" in part:
             usage = Usage(**part["usage"])
         elif "raise" in part:
-            ending = [Raise(RuntimeError(part["raise"]))]
+            ending = [Raise(_error(part["raise"]))]
         elif "hang" in part:
             ending = [Hang(part["hang"])]
         elif "cut" in part:
@@ -301,7 +348,7 @@ def _tool(name: str, spec: Mapping[str, Any], executed: list[str]) -> Tool:
                 if ignore < 0:
                     raise
         if "raise" in spec:
-            raise RuntimeError(spec["raise"])
+            raise _error(spec["raise"])
         if spec.get("cancels_itself"):
             raise asyncio.CancelledError
         if "returns" in spec:
@@ -336,7 +383,7 @@ def _before(hooks: Mapping[str, Any]) -> Any:
         if "delay" in spec:
             await asyncio.sleep(spec["delay"])
         if "raise" in spec:
-            raise RuntimeError(spec["raise"])
+            raise _error(spec["raise"])
         if "block" in spec:
             return Block(spec["block"])
         if "change" in spec:
@@ -352,7 +399,7 @@ def _after(hooks: Mapping[str, Any]) -> Any:
         if "delay" in spec:
             await asyncio.sleep(spec["delay"])
         if "raise" in spec:
-            raise RuntimeError(spec["raise"])
+            raise _error(spec["raise"])
         if "replace" in spec:
             return ToolOutput(output=spec["replace"], is_error=spec.get("is_error", False))
         return None

@@ -57,7 +57,7 @@ class Bench:
 
     async def until(self, status: Status) -> AgentTask:
         """Return the task once it is in this state."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(120):
             while self.runner.task("kept") is None or self.task.status != status:
                 await asyncio.sleep(0)
         return self.task

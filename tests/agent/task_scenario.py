@@ -142,7 +142,7 @@ class Life:
 def play_task(scenario: Mapping[str, Any], folder: Path) -> tuple[Store, list[Life]]:
     """Play a scenario to its end; return the store and its lives."""
     store = Store(open_home(folder / "home"))
-    store.create("Kept", system_prompt=PROMPT, by=USER)
+    store.create("Kept", system_prompt=PROMPT)
     given = dict(scenario.get("options", {}))
     rules = ApprovalRules(given.pop("policy", "auto"), given.pop("overrides", {}))
     options = TaskOptions(approval=rules, **{"request_pause": 0, **given})

@@ -277,7 +277,7 @@ async def test_wait_for_idle_returns_after_the_listeners_of_agent_end() -> None:
 
 
 async def test_wait_for_idle_returns_at_once_when_idle() -> None:
-    await asyncio.wait_for(Agent(model=ScriptedModel()).wait_for_idle(), 1)
+    await asyncio.wait_for(Agent(model=ScriptedModel()).wait_for_idle(), 30)
 
 
 async def test_a_listener_cannot_wait_for_its_own_run() -> None:
@@ -442,7 +442,10 @@ async def test_a_cost_budget_ends_the_run() -> None:
 async def test_an_unknown_price_holds_nobody_up() -> None:
     limits = Limits(max_cost=1.0, price=lambda model, usage: None)
     model = ScriptedModel([answer(ToolUse("nope")), answer("done")])
-    assert (await Agent(model=model, limits=limits).prompt("hi")).outcome == "completed"
+    end = await Agent(model=model, limits=limits).prompt("hi")
+    assert end.outcome == "completed"
+    notices = [turn for turn in end.turns if isinstance(turn, NoticeTurn)]
+    assert [notice.kind for notice in notices] == ["budget"]
 
 
 async def test_a_hook_gets_its_own_copy_and_the_call() -> None:

@@ -30,7 +30,7 @@ PROMPT = "First line.\nSecond line.\n"
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     store = Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
-    store.create("Wren", system_prompt=PROMPT, by=USER)
+    store.create("Wren", system_prompt=PROMPT)
     return store
 
 
@@ -167,7 +167,7 @@ async def test_one_run_is_one_unit_of_undo(store: Store) -> None:
 async def test_older_turns_are_left_out_at_a_user_turn_and_that_is_said_once(store: Store) -> None:
     count = 6
     chat, model = chat_with(
-        store, *[answer(f"answer {number}") for number in range(count)], options=ChatOptions(history_turns=2)
+        store, *[answer(f"answer {number}") for number in range(count)], options=ChatOptions(sent_turns=2)
     )
     for number in range(count):
         await chat.send(f"message {number}")
@@ -225,6 +225,29 @@ async def test_a_stop_asked_for_before_the_run_began_counts(store: Store) -> Non
     assert [turn.content for turn in chat.turns if turn.type == "user"] == ["hello"]
 
 
+@pytest.mark.parametrize("how", ["abort", "cancel"])
+async def test_a_stop_reaches_the_saving_of_what_is_typed_before_the_run(store: Store, how: str) -> None:
+    reached, saved = asyncio.Event(), asyncio.Event()
+
+    async def flush() -> None:
+        reached.set()
+        await saved.wait()
+
+    chat, model = chat_with(store, answer("one"), answer("two"), flush=flush)
+    running = asyncio.ensure_future(chat.send("hello"))
+    await reached.wait()
+    if how == "abort":
+        chat.abort()
+        assert (await asyncio.wait_for(running, 30)).outcome == "cancelled"
+    else:
+        running.cancel()
+        await asyncio.wait({running}, timeout=30)
+        assert running.cancelled()
+    assert model.requests == []
+    saved.set()
+    assert (await chat.send("again")).outcome == "completed"
+
+
 async def test_broken_and_unknown_personas_are_refused_before_anything_is_written(store: Store) -> None:
     chat, _model = chat_with(store, answer("one"))
     store.path("wren").write_text("name = [\n", encoding="utf-8")
@@ -250,3 +273,44 @@ async def test_every_turn_is_on_disk_before_a_listener_hears_of_it(store: Store)
     chat.subscribe(look)
     await chat.send("hello")
     assert missing == []
+
+
+@pytest.mark.parametrize("how", ["hangs", "hangs for good", "fails"])
+async def test_a_model_that_does_not_close_does_not_keep_the_chat_from_closing(
+    store: Store, how: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("agent.chat.CLOSE_SECONDS", 0.01)
+    chat, model = chat_with(store, answer("Hello."))
+    await chat.send("Hello")
+    gone = asyncio.Event()
+
+    async def close() -> None:
+        if how == "fails":
+            raise RuntimeError("no way out")
+        try:
+            await gone.wait()
+        except asyncio.CancelledError:
+            if how == "hangs":
+                raise
+            await gone.wait()
+
+    model.close = close  # type: ignore[attr-defined]
+    async with asyncio.timeout(120):
+        await chat.close()
+    words = "no way out" if how == "fails" else "longer than 0.01 s"
+    assert words in caplog.text and chat.turns == ()
+    gone.set()
+    await asyncio.sleep(0)
+
+
+async def test_closing_a_chat_closes_the_models_connections(store: Store) -> None:
+    chat, model = chat_with(store, answer("Hello."))
+    await chat.send("Hello")
+    closed: list[bool] = []
+
+    async def close() -> None:
+        closed.append(True)
+
+    model.close = close  # type: ignore[attr-defined]
+    await chat.close()
+    assert closed == [True] and chat.turns == ()

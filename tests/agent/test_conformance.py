@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from agent.turns import AssistantTextTurn, NoticeTurn, ToolResultTurn, UserTurn
+from agent.events import ModelNotice
+from agent.turns import AssistantTextTurn, NoticeTurn, ToolCallTurn, ToolResultTurn, UserTurn, thaw
 from tests.agent.invariants import broken_invariants
 from tests.agent.scenario import Played, play, tokens
 
@@ -51,8 +52,21 @@ def observed(played: Played) -> dict[str, Any]:
         ],
         "keys": [request.api_key for request in played.model.requests],
         "turn_types": [turn.type for turn in played.agent.turns],
+        "ran_with": [
+            thaw((turn.details or {}).get("ran_with", "none"))
+            for turn in turns
+            if isinstance(turn, ToolResultTurn)
+        ],
+        "inputs": [thaw(turn.input) for turn in turns if isinstance(turn, ToolCallTurn)],
+        "model_notices": [event.message for event in played.runs[-1] if isinstance(event, ModelNotice)],
         "open_streams": played.model.open_streams,
+        "logged": [_short(message) for message in played.logged],
     }
+
+
+def _short(message: str) -> str:
+    """A logged message without what is different each time."""
+    return message.partition(": <")[0]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario["name"])

@@ -24,6 +24,7 @@ from agent.models.base import (
     BlockStart,
     Done,
     Failed,
+    ModelError,
     Notice,
     Request,
     Usage,
@@ -32,7 +33,7 @@ from agent.models.base import (
 from agent.models.retry import RetryPolicy
 from agent.models.scripted import Pause, Raise, ScriptedModel, ToolUse, answer
 from agent.tool import HookContext, NoInput, Tool, ToolContext, ToolOutput
-from agent.turns import AssistantTextTurn, ToolResultTurn, UserTurn
+from agent.turns import AssistantTextTurn, NoticeTurn, ToolResultTurn, UserTurn
 from tests.agent.invariants import broken_invariants
 from tests.agent.virtual_time import LoopClock, run_virtually
 
@@ -333,6 +334,26 @@ def test_functions_that_give_no_turns_end_the_run_cleanly(place: str, given: Any
     assert isinstance(end, AgentEnd)
     assert broken_invariants(events, end.turns) == []
     assert end.outcome == ("completed" if place == "take_undelivered" else "failed")
+
+
+@pytest.mark.parametrize(
+    "given", [NoticeTurn(content="It failed."), None, UserTurn(content="Hi"), 5, KeyError]
+)
+def test_a_failed_run_ends_with_the_notice_the_application_gives_and_with_nothing_else(given: Any) -> None:
+    def when_failed(error: ModelError) -> Any:
+        if given is KeyError:
+            raise KeyError(error.message)
+        return given
+
+    async def scene() -> list[Event]:
+        config = LoopConfig(model=ScriptedModel([]), clock=LoopClock(), when_failed=when_failed)
+        return [event async for event in agent_loop([UserTurn(content="Hi")], AgentContext(), config)]
+
+    events = run_virtually(scene())
+    end = events[-1]
+    assert isinstance(end, AgentEnd) and end.outcome == "failed"
+    assert broken_invariants(events, end.turns) == []
+    assert list(end.turns[1:]) == ([given] if isinstance(given, NoticeTurn) else [])
 
 
 @pytest.mark.parametrize("how", ["parallel", "sequential"])

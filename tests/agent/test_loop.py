@@ -235,11 +235,11 @@ async def test_a_tool_may_be_a_plain_function() -> None:
 @pytest.mark.parametrize(
     "where", ["connecting", "mid-stream", "stubborn stream", "tool", "stubborn tool", "retry"]
 )
-async def test_abort_settles_in_a_fraction_of_a_second_on_the_real_clock(where: str) -> None:
+async def test_abort_settles_before_what_it_interrupts_on_the_real_clock(where: str) -> None:
     async def slow(_given: NoInput, _ctx: ToolContext) -> str:
-        for _ in range(3 if where == "stubborn tool" else 1):
+        for _ in range(2 if where == "stubborn tool" else 1):
             try:
-                await asyncio.sleep(0.3)
+                await asyncio.sleep(60)
             except asyncio.CancelledError:
                 if where == "tool":
                     raise
@@ -260,7 +260,7 @@ async def test_abort_settles_in_a_fraction_of_a_second_on_the_real_clock(where: 
     began = time.perf_counter()
     agent.abort()
     await agent.wait_for_idle()
-    assert time.perf_counter() - began < 0.5  # typically 0.2 ms, 50 ms for the stubborn ones
+    assert time.perf_counter() - began < 20  # typically 0.2 ms, 50 ms for the stubborn ones
     assert (await task).outcome == "cancelled"
     assert len(model.requests) == 1
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.messages import BEGIN, GO_ON, NO_OUTPUT, NO_RESULT, limit_history, sendable, to_messages
+from agent.messages import BEGIN, GO_ON, NO_OUTPUT, NO_RESULT, last_user_turns, sendable, to_messages
 from agent.turns import (
     AssistantTextTurn,
     CustomTurn,
@@ -222,10 +222,10 @@ def test_an_earlier_request_is_a_prefix_of_the_next() -> None:
 
 def test_history_is_cut_at_a_user_turn() -> None:
     turns = [user("1"), text("a"), user("2"), call("x"), result("x"), text("b"), user("3")]
-    assert limit_history(turns, 2) == turns[2:]
-    assert limit_history(turns, 3) == turns
-    assert limit_history(turns, 99) == turns
-    assert limit_history(turns, 0) == turns
+    assert last_user_turns(turns, 2) == turns[2:]
+    assert last_user_turns(turns, 3) == turns
+    assert last_user_turns(turns, 99) == turns
+    assert last_user_turns(turns, 0) == turns
 
 
 def test_the_rules_name_what_a_server_refuses() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.messages import Conversion, limit_history, to_messages
+from agent.messages import Conversion, last_user_turns, to_messages
 from agent.turns import (
     AssistantTextTurn,
     CustomTurn,
@@ -46,7 +46,7 @@ turns: st.SearchStrategy[Turn] = st.one_of(
     st.builds(ToolCallTurn, tool_use_id=ids, tool_name=text, input=objects),
     st.builds(ToolResultTurn, tool_use_id=ids, output=text, is_error=st.booleans()),
     st.builds(NoticeTurn, content=text, kind=st.sampled_from(["", "refused", "limit"])),
-    st.builds(CustomTurn, type=text, fields=objects),
+    st.builds(CustomTurn, type=text.map(lambda kind: f"odd {kind}"), fields=objects),
 )
 
 
@@ -69,7 +69,7 @@ def test_a_growing_conversation_converts_like_a_whole_one(conversation: list[Tur
 @settings(max_examples=200, deadline=None)
 @given(st.lists(turns, max_size=14), st.integers(-1, 4))
 def test_limited_history_begins_at_a_user_turn_or_is_whole(conversation: list[Turn], count: int) -> None:
-    kept = limit_history(conversation, count)
+    kept = last_user_turns(conversation, count)
     assert kept == conversation[len(conversation) - len(kept) :]
     if len(kept) < len(conversation):
         assert isinstance(kept[0], UserTurn)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from agent.limits import Limits, RepeatWatch, reached, shorten
+from agent.limits import Limits, RepeatWatch, Spending, reached, shorten
 from agent.models.base import ErrorKind, ModelError, Usage
+from agent.models.prices import cost
 from agent.models.retry import GiveUp, RetryPolicy, Wait, decide
 from agent.turns import ToolCallTurn
 
@@ -49,6 +52,14 @@ def test_a_long_retry_after_gives_up_and_says_how_long() -> None:
     assert "61 seconds" in verdict.error.message
 
 
+def test_attempts_are_counted_where_there_was_more_than_one() -> None:
+    once = decide(error(), 1, RetryPolicy(retries=0), 0.5)
+    thrice = decide(error(), 3, RetryPolicy(retries=2), 0.5)
+    assert once == GiveUp(error())
+    assert isinstance(thrice, GiveUp)
+    assert thrice.error.message == "It failed. (3 attempts were made.)"
+
+
 def test_attempts_are_bounded() -> None:
     verdict = decide(error(), 5, POLICY, 0.5)
     assert isinstance(verdict, GiveUp)
@@ -74,17 +85,41 @@ def test_these_statuses_are_tried_again(status: int | None) -> None:
 
 
 def test_limits_name_what_was_reached() -> None:
-    limits = Limits(
-        max_steps=3, max_tokens=100, max_cost=2.0, price=lambda model, usage: float(usage.output_tokens)
-    )
-    assert reached(limits, steps=2, usage=Usage(1, 1), model="m") is None
-    assert "3 steps" in (reached(limits, steps=3, usage=Usage(), model="m") or "")
-    assert "100 tokens" in (reached(limits, steps=1, usage=Usage(99, 1), model="m") or "")
-    assert "cost of 5.00" in (reached(limits, steps=1, usage=Usage(0, 5), model="m") or "")
+    limits = Limits(max_steps=3, max_tokens=100, max_cost=2.0, price=lambda model, usage: 1.0)
+    assert reached(limits, steps=2, usage=Usage(1, 1), cost=1.99) is None
+    assert "3 steps" in (reached(limits, steps=3, usage=Usage()) or "")
+    assert "100 tokens" in (reached(limits, steps=1, usage=Usage(99, 1)) or "")
+    assert "cost of 5.00" in (reached(limits, steps=1, usage=Usage(0, 5), cost=5.0) or "")
+
+
+def test_each_request_is_priced_by_itself() -> None:
+    limits = Limits(max_cost=1.0, price=cost, spent=0.01)
+    spending = Spending(limits, "claude-haiku-5-5")
+    one = Usage(input_tokens=60_000, output_tokens=100)
+    for _ in range(5):
+        spending.add(one)
+    assert spending.cost == pytest.approx(0.01 + 5 * (cost("claude-haiku-5-5", one) or 0))
+    assert spending.cost < 0.01 + (cost("claude-haiku-5-5", Usage(300_000, 500)) or 0)
+    assert spending.tell_unknown() is None
+
+
+@pytest.mark.parametrize("price", [None, lambda model, usage: None], ids=["no function", "unknown"])
+def test_a_cost_budget_that_cannot_hold_is_told_once(price: Any) -> None:
+    spending = Spending(Limits(max_cost=2.0, price=price), "mystery")
+    spending.add(Usage(1, 1))
+    assert "mystery are not known" in (spending.tell_unknown() or "")
+    spending.add(Usage(1, 1))
+    assert spending.tell_unknown() is None and spending.cost == 0.0
+
+
+@pytest.mark.parametrize("price", ["1", float("nan"), float("inf")])
+def test_a_price_is_a_number(price: Any) -> None:
+    with pytest.raises(TypeError, match="price must be a number"):
+        Spending(Limits(max_cost=2.0, price=lambda model, usage: price), "m").add(Usage())
 
 
 def test_cached_tokens_count_towards_the_budget() -> None:
-    assert reached(Limits(max_tokens=10), steps=1, usage=Usage(1, 1, 4, 4), model="m") is not None
+    assert reached(Limits(max_tokens=10), steps=1, usage=Usage(1, 1, 4, 4)) is not None
 
 
 def call(**fields: object) -> ToolCallTurn:
@@ -98,13 +133,18 @@ def test_repeats_are_the_same_call_with_the_same_input_failing_in_a_row() -> Non
     assert "3 times" in (watch.saw(call(a=1, b=2), is_error=True) or "")
 
 
-def test_a_success_or_another_call_starts_the_count_again() -> None:
+def test_its_own_success_or_a_step_without_it_starts_a_calls_count_again() -> None:
     watch = RepeatWatch(2)
     assert watch.saw(call(a=1), is_error=True) is None
     assert watch.saw(call(a=1), is_error=False) is None
     assert watch.saw(call(a=1), is_error=True) is None
+    watch.end_step()
     assert watch.saw(call(a=2), is_error=True) is None
+    watch.end_step()
     assert watch.saw(call(a=1), is_error=True) is None
+    watch.end_step()
+    assert watch.saw(call(a=2), is_error=False) is None
+    assert watch.saw(call(a=1), is_error=True) is not None
 
 
 def test_shortening_keeps_head_and_tail() -> None:

@@ -15,11 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.agent import Agent
+from agent.limits import Limits
 from agent.messages import to_messages
 from agent.models.scripted import Act, ScriptedModel, Thought, ToolUse, answer
-from agent.repair import NEVER_RAN, OUTCOME_UNKNOWN, repair
+from agent.repair import NEVER_RAN, OUTCOME_UNKNOWN, missing_results
 from agent.session import Session
-from agent.tool import Block, HookContext, NoInput, Tool, ToolContext, ToolOutput
+from agent.tool import Block, ChangeInput, HookContext, NoInput, Tool, ToolContext, ToolOutput
 from agent.turns import (
     AssistantTextTurn,
     CustomTurn,
@@ -151,7 +152,57 @@ async def test_started_is_written_after_the_hook_agreed_and_not_when_it_blocks(t
     started = [record["tool_use_id"] for record in records(session.path) if record["type"] == "started"]
     assert started == ["call_2"]
     detach()
-    assert agent.before_tool_call is ask
+    assert agent.before_tool_call is ask and agent.on_launch is None
+
+
+async def test_a_call_that_waits_for_a_free_slot_is_not_run_after_a_crash(tmp_path: Path) -> None:
+    session = Session.create(tmp_path, "p")
+    seen: list[str] = []
+
+    async def act(_given: NoInput, _ctx: ToolContext) -> str:
+        seen.extend(
+            turn.output for turn in Session.open(session.path).turns if isinstance(turn, ToolResultTurn)
+        )
+        return "ok"
+
+    model = ScriptedModel([answer(ToolUse("act"), ToolUse("look")), answer("done")])
+    agent = Agent(
+        model=model, tools=[Tool("act", "d", "l", NoInput, act), LOOK], limits=Limits(max_parallel_tools=1)
+    )
+    session.attach(agent)
+    await agent.prompt("hi")
+    assert seen == [OUTCOME_UNKNOWN, NEVER_RAN]
+
+
+async def test_the_record_of_a_start_names_the_input_a_hook_gave(tmp_path: Path) -> None:
+    session = Session.create(tmp_path, "p")
+    answers: list[Any] = [ChangeInput({}), ChangeInput({"no": "such field"})]
+    model = ScriptedModel([answer(ToolUse("look")), answer(ToolUse("look")), answer("done")])
+    agent = Agent(model=model, tools=[LOOK], before_tool_call=lambda _context: answers.pop(0))
+    session.attach(agent)
+    await agent.prompt("hi")
+    starts = [record for record in records(session.path) if record["type"] == "started"]
+    assert [start.get("ran_with") for start in starts] == [{}]
+    results = [turn for turn in Session.open(session.path).turns if isinstance(turn, ToolResultTurn)]
+    assert [(result.details or {}).get("ran_with", "none") for result in results] == [{}, "none"]
+
+
+async def test_a_call_whose_start_cannot_be_noted_is_not_run() -> None:
+    ran: list[str] = []
+
+    async def act(_given: NoInput, _ctx: ToolContext) -> str:
+        ran.append("act")
+        return "ok"
+
+    def refuse(_call: ToolCallTurn, _changed: object) -> None:
+        raise OSError("the disk is full")
+
+    model = ScriptedModel([answer(ToolUse("act")), answer("done")])
+    agent = Agent(model=model, tools=[Tool("act", "d", "l", NoInput, act)])
+    agent.on_launch = refuse
+    end = await agent.prompt("hi")
+    results = [turn.output for turn in end.turns if isinstance(turn, ToolResultTurn)]
+    assert ran == [] and end.outcome == "completed" and "the disk is full" in results[0]
 
 
 async def test_the_listener_alone_notes_started_when_a_call_begins(tmp_path: Path) -> None:
@@ -227,13 +278,12 @@ def conversation_with_open_calls() -> list[Turn]:
 
 def test_repair_tells_a_call_that_was_started_from_one_that_was_not() -> None:
     turns = conversation_with_open_calls()
-    repaired = repair(turns, started={"a", "b"})
-    assert repaired[:5] == turns
-    assert [(turn.tool_use_id, turn.output, turn.is_error) for turn in repaired[5:]] == [  # type: ignore[union-attr]
+    made_up = missing_results(turns, started={"a", "b"})
+    assert [(turn.tool_use_id, turn.output, turn.is_error) for turn in made_up] == [
         ("b", OUTCOME_UNKNOWN, True),
         ("c", NEVER_RAN, True),
     ]
-    assert repair(repaired, started={"a", "b"}) == repaired
+    assert missing_results([*turns, *made_up], started={"a", "b"}) == []
 
 
 def test_opening_after_a_crash_answers_calls_and_writes_that_with_the_next_record(tmp_path: Path) -> None:
@@ -409,7 +459,11 @@ KINDS = [
 FIELDS = ["id", "content", "input", "tool_use_id", "tool_name", "output", "is_error", "version", "signature"]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     st.lists(
         st.dictionaries(st.sampled_from(FIELDS), json_values, max_size=5).flatmap(
@@ -457,3 +511,18 @@ async def test_two_agents_do_not_share_a_log_by_accident(tmp_path: Path) -> None
     two.subscribe(second.record)
     await asyncio.gather(one.prompt("1"), two.prompt("2"))
     assert [turn.content for turn in Session.open(first.path).turns] == ["1", "a"]  # type: ignore[union-attr]
+
+
+def test_a_call_left_open_gets_no_second_result_once_the_conversation_went_on(tmp_path: Path) -> None:
+    session = Session.create(tmp_path, "optimist")
+    session.add(UserTurn(content="go"))
+    session.add(ToolCallTurn(tool_use_id="call_1", tool_name="ask_user", input={"question": "Which?"}))
+    session.close()
+    again = Session.open(session.path)
+    assert [call.tool_use_id for call in again.left_open] == ["call_1"]
+    again.add(UserTurn(content="something else"))
+    assert again.left_open == []
+    with pytest.raises(InvalidValue):
+        again.settle(ToolResultTurn(tool_use_id="call_1", output="the first"))
+    again.close()
+    assert Session.open(session.path).turns == again.turns

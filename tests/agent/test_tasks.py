@@ -19,7 +19,7 @@ from agent.task import OVER, TRANSITIONS, AgentTask, ForbiddenTransition, Status
 from agent.task_diff import task_diff
 from agent.task_options import Stopwatch, TaskOptions
 from agent.task_runner import AgentTaskRunner
-from agent.turns import AssistantTextTurn, NoticeTurn, ToolCallTurn, UserTurn
+from agent.turns import NUDGE, AssistantTextTurn, NoticeTurn, ToolCallTurn, UserTurn
 from personas.authorship import USER
 from personas.changes import EditPrompt
 from personas.errors import Busy, InvalidValue, PersonaError
@@ -140,6 +140,19 @@ async def test_three_idle_answers_in_a_row_end_it_with_a_notice_and_it_can_go_on
     assert bench.task.id == task.id
 
 
+async def test_what_the_person_says_between_starts_the_count_of_idle_answers_anew(store: Store) -> None:
+    bench = Bench(store, [*(answer("Hm.") for _ in range(5)), answer(COMPLETE)])
+    said: list[str] = []
+
+    def speak(task: AgentTask) -> None:
+        if task.idle_steps == 2 and not said:
+            said.append("Go on.")
+            bench.runner.steer("kept", "Go on.")
+
+    bench.runner.observe(speak)
+    assert (await bench.run()).status == "completed" and said
+
+
 async def test_task_complete_does_not_end_a_task_whose_other_call_failed(store: Store) -> None:
     bad = ToolUse("edit_system_prompt", {"old": "not there", "new": ""})
     task = await Bench(store, [answer(bad, COMPLETE), answer(COMPLETE)]).run()
@@ -163,19 +176,22 @@ async def test_a_message_becomes_a_task_by_itself_only_where_the_settings_allow(
     assert "begin_task" not in {tool.name for tool in plain.model.requests[0].tools}
 
 
-async def test_steering_is_heard_and_a_follow_up_comes_before_the_nudge(store: Store) -> None:
+async def test_steering_is_heard_and_a_follow_up_waits_until_the_task_is_done(store: Store) -> None:
     bench = Bench(store, [])
     bench.model._answers = iter(
         [
             answer(EDIT, Act(lambda: bench.runner.steer("kept", "Mind the tone."))),
             answer("Words.", Act(lambda: bench.runner.steer("kept", "And then?", later=True))),
             answer(COMPLETE),
+            answer(COMPLETE, ids="then"),
         ]
     )
     assert (await bench.run()).status == "completed"
     said = [turn.content for turn in bench.chat.turns if isinstance(turn, UserTurn)]
     assert said == ["Do it.", "Mind the tone.", "And then?"]
-    assert bench.notices() == []
+    kinds = [turn.type for turn in bench.chat.turns]
+    nudge = next(turn for turn in bench.chat.turns if isinstance(turn, NoticeTurn) and turn.kind == NUDGE)
+    assert bench.chat.turns.index(nudge) < len(kinds) - 1 - kinds[::-1].index("user")
 
 
 # -- questions -----------------------------------------------------------------------------------------------
@@ -238,7 +254,7 @@ async def test_waiting_for_hours_costs_no_time_of_the_task(store: Store) -> None
     await bench.until("waiting_user")
     clock.pass_time(12 * 3600)
     await bench.runner.respond(bench.chat, "the first")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         while len(bench.model.requests) < 3:
             await asyncio.sleep(0)
     clock.pass_time(599)
@@ -280,7 +296,7 @@ async def test_stop_ends_it_at_once_says_where_and_leaves_what_was_done_as_one_u
     second = ToolUse("edit_system_prompt", {"old": "To the end.", "new": "To the beginning."})
     bench = Bench(store, [answer(EDIT), answer(second), third], options)
     await bench.runner.start(bench.chat, "Do it.")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         while len(bench.model.requests) < 3:
             await asyncio.sleep(0)
     await bench.until(state)
@@ -345,7 +361,7 @@ async def test_a_failing_model_makes_an_error_with_its_message(store: Store) -> 
 
 
 async def test_one_task_a_persona_and_so_many_at_once(store: Store) -> None:
-    store.create("Other", system_prompt=PROMPT, by=USER)
+    store.create("Other", system_prompt=PROMPT)
     bench = Bench(store, [answer(ASK)], TaskOptions(at_once=1))
     await bench.runner.start(bench.chat, "Do it.")
     with pytest.raises(Busy, match="at work"):
@@ -414,7 +430,7 @@ async def test_ten_personas_at_once_each_get_exactly_their_own_turns(
 ) -> None:
     names = [f"P{number}" for number in range(10)]
     for name in names:
-        store.create(name, system_prompt=PROMPT, by=USER)
+        store.create(name, system_prompt=PROMPT)
     chats = {name: Chat(store, name.lower(), make_model(name)) for name in names}
     runner = AgentTaskRunner(TaskOptions(request_pause=0))
     waiting: list[Awaitable[Any]] = []
@@ -432,7 +448,7 @@ async def test_ten_personas_at_once_each_get_exactly_their_own_turns(
 
     runner.observe(see)
     await asyncio.gather(*(runner.start(chats[name], f"Work on {name} now") for name in names))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         await asyncio.gather(*(runner.wait(name.lower()) for name in names))
     for name in names:
         task = runner.task(name.lower())

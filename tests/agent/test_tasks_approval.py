@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
-from agent.approval import ApprovalRules, Grants, approval_of, is_same, read_decision
+from agent.approval import ApprovalRules, approval_of, is_same, read_decision
 from agent.chat import Chat
+from agent.grants import MOST_TASKS, Grants
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from agent.task import AgentTask
 from agent.task_options import TaskOptions
+from agent.task_runner import AgentTaskRunner
+from agent.tool_names import TOOL_NAMES
 from personas.authorship import USER
 from personas.changes import EditPrompt
 from personas.errors import InvalidValue
@@ -79,7 +82,7 @@ async def test_a_file_that_changed_while_it_waited_is_asked_for_anew(store: Stor
     first = (await bench.until("waiting_approval")).pending
     store.change("kept", EditPrompt("To the end.", "To the very end."), revision=None, by=USER)
     await bench.runner.respond(bench.chat, "once")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         while bench.task.pending is None or bench.task.pending.id == first.id:  # type: ignore[union-attr]
             await asyncio.sleep(0.001)
     second = bench.task.pending
@@ -109,6 +112,30 @@ async def test_an_undo_is_shown_before_it_is_agreed_to(store: Store) -> None:
     assert task.pending is not None and task.pending.approval is not None
     assert "-Never." in task.pending.approval.diff and "+Always." in task.pending.approval.diff
     await bench.runner.respond(bench.chat, "yes")
+    await bench.runner.wait("kept")
+    assert bench.prompt == PROMPT
+
+
+DESTRUCTIVE = {"update_system_prompt", "update_test_input", "delete_test_input", "undo"}
+
+
+def test_what_takes_something_away_as_a_whole_is_asked_for_and_named_in_the_manual(store: Store) -> None:
+    rules = ApprovalRules("ask-destructive")
+    asked = {tool.name for tool in Chat(store, "kept", ScriptedModel()).tools if rules.verdict(tool) == "ask"}
+    assert asked == DESTRUCTIVE
+    readme = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
+    told = next(part for part in readme.split("\n\n") if part.startswith("`ask-destructive` asks before"))
+    assert {name for name in TOOL_NAMES if f"`{name}`" in told} == DESTRUCTIVE
+
+
+async def test_replacing_the_whole_prompt_is_asked_for_with_its_diff(store: Store) -> None:
+    replace = ToolUse("update_system_prompt", {"system_prompt": ""})
+    bench = Bench(store, [answer(replace), answer(COMPLETE)], TaskOptions(ApprovalRules("ask-destructive")))
+    await bench.runner.start(bench.chat, "Empty it.")
+    task = await bench.until("waiting_approval")
+    assert task.pending is not None and task.pending.approval is not None
+    assert "-Always." in task.pending.approval.diff and bench.prompt == PROMPT
+    await bench.runner.respond(bench.chat, "no")
     await bench.runner.wait("kept")
     assert bench.prompt == PROMPT
 
@@ -148,6 +175,35 @@ def test_an_unclear_answer_is_no_approval(text: str) -> None:
         read_decision(text)
 
 
+async def test_an_ask_in_the_settings_is_stronger_than_an_always(store: Store, tmp_path: Path) -> None:
+    grants = Grants(tmp_path / "config" / "grants.json")
+    grants.add(store.home.root, "edit_system_prompt")
+    each_time = TaskOptions(ApprovalRules("auto", {"edit_system_prompt": "ask"}), request_pause=0)
+    bench = Bench(store, [answer(EDIT), answer(COMPLETE)], each_time)
+    bench.runner = AgentTaskRunner(each_time, grants=grants)
+    await bench.runner.start(bench.chat, "Do it.")
+    question = (await bench.until("waiting_approval")).pending
+    assert question is not None and question.options == ("once", "task", "no")
+    with pytest.raises(InvalidValue, match="each time"):
+        await bench.runner.respond(bench.chat, "always")
+    await bench.runner.respond(bench.chat, "3")
+    await bench.runner.wait("kept")
+    assert bench.results()[0] == "Not run: the owner said no." and bench.prompt == PROMPT
+
+
+def test_what_was_allowed_in_a_home_is_taken_back_whole_and_there_alone(tmp_path: Path) -> None:
+    path = tmp_path / "config" / "grants.json"
+    here, there = tmp_path / "here", tmp_path / "there"
+    running, other = Grants(path), Grants(path)
+    for home in (here, there):
+        running.add(home, "undo")
+        running.add_for_task(home, "s", "t", "undo")
+    assert other.always(here) == ["undo"]
+    other.forget(here)
+    assert (running.has(here, "undo"), running.has(there, "undo")) == (False, True)
+    assert (other.of_task(here, "s", "t"), other.of_task(there, "s", "t")) == (frozenset(), {"undo"})
+
+
 def test_grants_for_good_are_kept_beside_the_settings_for_one_home_only(tmp_path: Path) -> None:
     path = tmp_path / "settings" / "grants.json"
     Grants(path).add(tmp_path / "one", "undo")
@@ -168,3 +224,97 @@ def test_the_same_change_elsewhere_in_the_file_is_the_same_request(store: Store)
     assert moved.diff != first.diff and is_same(first, moved)
     other = tool.input.model_validate({"old": "Always.", "new": "Never."})
     assert not is_same(first, approval_of(store, "kept", tool, other))
+
+
+BACK = ToolUse("edit_system_prompt", {"old": "To the end.", "new": "To the beginning."})
+ASK = ToolUse("ask_user", {"question": "Go on?"})
+
+
+def next_program(store: Store, answers: list[Any], grants: Grants, trusted: bool = True) -> Bench:
+    bench = Bench(store, answers, ASK_ALL)
+    bench.runner = AgentTaskRunner(ASK_ALL, grants=grants, is_trusted=lambda _home: trusted)
+    bench.runner.observe(bench.seen.append)
+    return bench
+
+
+async def left_with_a_grant(store: Store, path: Path) -> AgentTask:
+    """Leave a task that waits for an answer, a tool being allowed for it."""
+    bench = next_program(store, [answer(EDIT), answer(ASK)], Grants(path))
+    await bench.runner.start(bench.chat, "Do it.")
+    await bench.until("waiting_approval")
+    await bench.runner.respond(bench.chat, "task")
+    left = await bench.until("waiting_user")
+    bench.runner.park("kept")
+    await bench.runner.wait("kept")
+    return left
+
+
+async def test_what_is_allowed_for_the_task_holds_in_the_next_program_and_no_longer_than_the_task(
+    store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "settings" / "grants.json"
+    left = await left_with_a_grant(store, path)
+    home = store.home.root
+    assert Grants(path).of_task(home, left.session_id, left.id) == {"edit_system_prompt"}
+    assert "edit_system_prompt" not in "".join(
+        file.read_text(encoding="utf-8", errors="replace") for file in home.rglob("*grants*")
+    )
+    bench = next_program(store, [answer(BACK), answer(COMPLETE)], Grants(path))
+    await bench.runner.respond(bench.chat, "yes")
+    await bench.runner.wait("kept")
+    assert bench.task.status == "completed" and "waiting_approval" not in bench.states
+    assert "To the beginning." in bench.prompt
+    assert Grants(path).of_task(home, left.session_id, left.id) == frozenset()
+    more = ToolUse("edit_system_prompt", {"old": "To the beginning.", "new": "No more."})
+    again = next_program(store, [answer(more, ids="again")], Grants(path))
+    await again.runner.start(again.chat, "Once more.")
+    await again.until("waiting_approval")
+    await again.runner.close()
+
+
+@pytest.mark.parametrize("how", ["give up", "stop"])
+async def test_what_was_allowed_is_forgotten_when_the_task_is_stopped(
+    store: Store, tmp_path: Path, how: str
+) -> None:
+    path = tmp_path / "grants.json"
+    left = await left_with_a_grant(store, path)
+    bench = next_program(store, [answer(ASK, ids="again")], Grants(path))
+    if how == "give up":
+        await bench.runner.stop_found(bench.chat)
+    else:
+        await bench.runner.respond(bench.chat, "yes")
+        await bench.until("waiting_user")
+        bench.runner.stop("kept")
+        await bench.runner.wait("kept")
+    assert bench.task.status == "cancelled"
+    assert Grants(path).of_task(store.home.root, left.session_id, left.id) == frozenset()
+
+
+async def test_what_was_allowed_for_a_task_does_not_count_in_a_home_that_is_not_trusted(
+    store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "grants.json"
+    await left_with_a_grant(store, path)
+    bench = next_program(store, [answer(BACK)], Grants(path), trusted=False)
+    await bench.runner.respond(bench.chat, "yes")
+    await bench.until("waiting_approval")
+    await bench.runner.close()
+
+
+def test_grants_for_tasks_are_bounded_and_a_damaged_file_grants_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "grants.json"
+    grants = Grants(path)
+    for number in range(MOST_TASKS + 3):
+        grants.add_for_task(tmp_path, "session", f"task{number}", "undo")
+    kept = Grants(path)
+    assert kept.of_task(tmp_path, "session", "task0") == frozenset()
+    assert kept.of_task(tmp_path, "session", f"task{MOST_TASKS + 2}") == {"undo"}
+    assert kept.of_task(tmp_path / "other", "session", f"task{MOST_TASKS + 2}") == frozenset()
+    assert not kept.has(tmp_path, "undo")
+    path.with_name("task-grants.json").write_text('{"x": [', encoding="utf-8")
+    assert kept.of_task(tmp_path, "session", f"task{MOST_TASKS + 2}") == frozenset()
+    memory = Grants()
+    memory.add_for_task(tmp_path, "s", "t", "undo")
+    assert memory.of_task(tmp_path, "s", "t") == {"undo"} and not list(tmp_path.glob("None*"))
+    memory.end_task(tmp_path, "s", "t")
+    assert memory.of_task(tmp_path, "s", "t") == frozenset()

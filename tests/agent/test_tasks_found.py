@@ -5,19 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent import task_resuming
 from agent.approval import ApprovalRules, NotTrusted
 from agent.chat import Chat
 from agent.models.scripted import Hang, ScriptedModel, ToolUse, answer
 from agent.task import AgentTask
-from agent.task_found import read_task
-from agent.task_log import SUFFIX, TaskLog
+from agent.task_files import SUFFIX
+from agent.task_found import TaskWaits, leave_task, read_task
+from agent.task_log import TaskLog
 from agent.task_options import TaskOptions
-from agent.task_runner import AgentTaskRunner, TaskWaits
+from agent.task_run import TaskRun
+from agent.task_runner import AgentTaskRunner
+from agent.tool import ToolContext
 from agent.turns import NoticeTurn, ToolResultTurn, UserTurn
 from personas import trust
 from personas.authorship import USER
@@ -34,7 +39,7 @@ async def leave(store: Store, answers: list[Any], options: TaskOptions = ASK_ALL
     """Begin a task, and let the program end while it waits."""
     bench = Bench(store, answers, options)
     await bench.runner.start(bench.chat, "Do it.")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         while not bench.task.is_waiting:
             await asyncio.sleep(0)
     left = bench.task
@@ -101,6 +106,32 @@ async def test_an_approval_survives_and_the_call_is_made_once_or_not_at_all(stor
     assert len(calls_answered(store)) == 2
 
 
+@pytest.mark.parametrize("obeys", [True, False])
+async def test_a_stop_reaches_a_call_that_is_made_after_its_approval(store: Store, obeys: bool) -> None:
+    await leave(store, [answer("I will.", EDIT)])
+    bench = Bench(store, [answer(COMPLETE)])
+    reached, over = asyncio.Event(), asyncio.Event()
+
+    async def hang(_given: Any, _ctx: ToolContext) -> str:
+        reached.set()
+        try:
+            await over.wait()
+        except asyncio.CancelledError:
+            if obeys:
+                raise
+            await over.wait()
+        return "late"
+
+    bench.chat.tools = [replace(tool, execute=hang) for tool in bench.chat.tools]
+    answering = asyncio.ensure_future(bench.runner.respond(bench.chat, "once"))
+    await reached.wait()
+    bench.runner.stop("kept")
+    await asyncio.wait_for(asyncio.gather(answering, bench.runner.wait("kept")), 30)
+    over.set()
+    assert (bench.task.status, bench.model.requests) == ("cancelled", [])
+    assert "may have taken effect" in calls_answered(store)["call_1"]
+
+
 async def test_an_approval_in_a_home_that_is_not_trusted_does_not_count(store: Store) -> None:
     await leave(store, [answer(EDIT)])
     trust.distrust(store.home.root)
@@ -112,6 +143,37 @@ async def test_an_approval_in_a_home_that_is_not_trusted_does_not_count(store: S
     await bench.runner.respond(bench.chat, "once")
     await bench.runner.wait("kept")
     assert "Sometimes." in bench.prompt
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (ASK, ToolUse("ask_user", {"question": "Delete everything?"}), "the first"),
+        (EDIT, ToolUse("ask_user", {"question": "Delete everything?"}), "once"),
+        (EDIT, ToolUse("update_persona_name", {"name": "Other"}), "no"),
+        (EDIT, ToolUse("update_persona_name", {"name": "Other"}), "once"),
+        (ASK, EDIT, "once"),
+    ],
+)
+async def test_an_answer_to_what_another_program_has_answered_goes_to_nothing_else(
+    store: Store, first: ToolUse, second: ToolUse, said: str
+) -> None:
+    await leave(store, [answer(first)])
+    screen = Bench(store, [answer(COMPLETE)], ASK_ALL)
+    shown = await screen.runner.find(store, "kept")
+    assert shown is not None and shown.pending is not None
+    other = Bench(store, [answer(second, ids="later")], ASK_ALL)
+    await other.runner.respond(other.chat, "no" if first is EDIT else "by command")
+    async with asyncio.timeout(120):
+        while not other.task.is_waiting or other.task.pending.id == shown.pending.id:  # type: ignore[union-attr]
+            await asyncio.sleep(0)
+    assert other.runner.park("kept")
+    await other.runner.wait("kept")
+    with pytest.raises(InvalidValue, match="not open any more"):
+        await screen.runner.respond(screen.chat, said, question_id=shown.pending.id)
+    found = read_task(store, "kept")
+    assert found is not None and found.is_waiting and found.pending == other.task.pending
+    assert screen.model.requests == [] and store.get("kept").system_prompt == PROMPT
 
 
 async def test_refusing_and_stopping_need_no_trust(store: Store) -> None:
@@ -161,7 +223,7 @@ async def test_a_task_under_which_the_program_died_is_interrupted_and_goes_on_on
 ) -> None:
     bench = Bench(store, [answer(EDIT), answer(ToolUse("get_persona"), Hang())])
     await bench.runner.start(bench.chat, "Do it.")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         while len(bench.model.requests) < 2:
             await asyncio.sleep(0)
     copy = _copy_of_disk(store)
@@ -179,6 +241,20 @@ async def test_a_task_under_which_the_program_died_is_interrupted_and_goes_on_on
     assert again.task.status == "completed" and again.task.id == found.id
     assert violations({"messages": again.model.requests[0].messages}) == []
     assert "resumed" in again.notices()
+    (note,) = [turn.content for turn in again.chat.turns if isinstance(turn, NoticeTurn)]
+    assert note == "The program ended while this task was at step 2; it goes on here."
+    assert again.task.step_count == 3
+
+
+@pytest.mark.parametrize("step", [-1, 0, True, None, "9", 1e400, [2]])
+async def test_a_mark_that_names_no_later_step_is_not_believed(store: Store, step: Any) -> None:
+    left = await leave(store, [answer(EDIT)])
+    log = store.home.sessions / f"{store.session_of('kept')}{SUFFIX}"
+    mark = {"type": "mark", "id": left.id, "mark": "step", "after": "x", "step_count": step}
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(mark) + "\n")
+    found = read_task(store, "kept")
+    assert found is not None and found.step_count == left.step_count
 
 
 def _copy_of_disk(store: Store) -> dict[Path, bytes]:
@@ -199,6 +275,38 @@ async def test_a_further_task_cannot_begin_over_one_that_waits(store: Store) -> 
     assert (await bench.run("A new conversation.")).status == "completed"
 
 
+async def test_a_new_conversation_begins_over_nothing_that_waits_or_is_at_work(store: Store) -> None:
+    assert leave_task(store, "kept") == ""
+    bench = Bench(store, [answer(ASK)])
+    await bench.runner.start(bench.chat, "Do it.")
+    await bench.until("waiting_user")
+    with pytest.raises(TaskWaits, match="persona reply kept --stop"):
+        leave_task(store, "kept")
+    bench.runner.park("kept")
+    await bench.runner.wait("kept")
+    with pytest.raises(TaskWaits, match="Which one"):
+        leave_task(store, "kept")
+    await bench.runner.stop_found(bench.chat)
+    assert leave_task(store, "kept") == ""
+    at_work = Bench(store, [answer("A word", Hang())])
+    await at_work.runner.start(at_work.chat, "More.")
+    with pytest.raises(Busy, match="stop it there"):
+        leave_task(store, "kept")
+    at_work.runner.stop("kept")
+    await at_work.runner.wait("kept")
+
+
+async def test_a_task_that_stays_behind_in_the_old_conversation_is_told(store: Store) -> None:
+    bench = Bench(store, [answer(EDIT)], TaskOptions(max_steps=1, request_pause=0))
+    await bench.run()
+    assert (
+        leave_task(store, "kept")
+        == "A task that stopped at a limit at step 1 stays behind in the old conversation."
+    )
+    await bench.runner.stop_found(bench.chat)
+    assert leave_task(store, "kept") == ""
+
+
 async def test_a_question_that_the_conversation_left_behind_is_not_waiting_any_more(store: Store) -> None:
     await leave(store, [answer(ASK)])
     chat = Chat(store, "kept", ScriptedModel([answer("fine")]))
@@ -209,6 +317,91 @@ async def test_a_question_that_the_conversation_left_behind_is_not_waiting_any_m
     assert found is not None and found.status == "interrupted"
     with pytest.raises(InvalidValue):
         await bench.runner.respond(bench.chat, "the first")
+
+
+async def test_a_refusal_with_its_reason_is_on_the_disk_before_anything_else_of_a_reply(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await leave(store, [answer(EDIT)])
+    copies = []
+    leave_waiting = TaskRun.leave_waiting
+
+    async def dies_here(run: TaskRun, status: Any, **changes: Any) -> None:
+        copies.append(_copy_of_disk(store))
+        await leave_waiting(run, status, **changes)
+
+    monkeypatch.setattr(TaskRun, "leave_waiting", dies_here)
+    bench = Bench(store, [answer(COMPLETE)])
+    await bench.runner.respond(bench.chat, "no, keep it warm")
+    await bench.runner.wait("kept")
+    _restore_disk(store, copies[0])
+    again = Bench(store, [answer(COMPLETE)])
+    await again.runner.resume(again.chat)
+    await again.runner.wait("kept")
+    assert again.results()[0] == "Not run: the owner said no: keep it warm" and again.prompt == PROMPT
+
+
+@pytest.mark.parametrize(
+    ("said", "told"), [("no, keep it warm", "Not run: the owner said no: keep it warm"), ("once", "Not run")]
+)
+async def test_an_answer_to_an_approval_right_before_a_crash_is_heard_and_makes_no_call(
+    store: Store, said: str, told: str
+) -> None:
+    left = await leave(store, [answer(EDIT)])
+    assert left.pending is not None
+    answered = left.pending.model_copy(update={"answer": said})
+    log = TaskLog(store.home, left.session_id)
+    log.write(left.model_copy(update={"pending": answered}), sync=True)
+    bench = Bench(store, [answer(COMPLETE)])
+    found = await bench.runner.find(store, "kept")
+    assert found is not None and found.status == "interrupted"
+    await bench.runner.resume(bench.chat)
+    await bench.runner.wait("kept")
+    assert bench.results()[0].startswith(told) and bench.prompt == PROMPT
+
+
+async def test_an_approved_call_after_which_the_program_died_is_not_made_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await leave(store, [answer(EDIT)])
+    copies = []
+    make_call = task_resuming.make_call
+
+    async def dies_behind(*args: Any) -> Any:
+        output = await make_call(*args)
+        copies.append(_copy_of_disk(store))
+        return output
+
+    monkeypatch.setattr(task_resuming, "make_call", dies_behind)
+    bench = Bench(store, [answer(COMPLETE)])
+    await bench.runner.respond(bench.chat, "once")
+    await bench.runner.wait("kept")
+    assert "Sometimes." in bench.prompt
+    _restore_disk(store, copies[0])
+    found = read_task(store, "kept")
+    assert found is not None and found.status == "interrupted", "not waiting, to be agreed to once more"
+    again = Bench(store, [answer(COMPLETE)])
+    await again.runner.resume(again.chat)
+    await again.runner.wait("kept")
+    assert "unknown" in again.results()[0].casefold()
+    assert len([one for one in store.log("kept") if one.by.kind == "agent"]) == 1
+
+
+async def test_a_file_that_changes_once_it_was_agreed_keeps_the_call_from_being_made(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await leave(store, [answer(EDIT)])
+    make_call = task_resuming.make_call
+
+    async def changed_before(*args: Any) -> Any:
+        store.change("kept", EditPrompt("You are kept.", "You are here."), revision=None, by=USER)
+        return await make_call(*args)
+
+    monkeypatch.setattr(task_resuming, "make_call", changed_before)
+    bench = Bench(store, [answer(COMPLETE)])
+    await bench.runner.respond(bench.chat, "once")
+    await bench.runner.wait("kept")
+    assert "changed after it was agreed to" in bench.results()[0] and "Sometimes." not in bench.prompt
 
 
 async def test_an_answer_given_right_before_a_crash_is_not_lost(store: Store) -> None:
@@ -249,7 +442,7 @@ async def test_a_task_at_work_elsewhere_is_shown_and_not_touched(store: Store) -
 
 async def test_every_open_task_is_found_at_the_start_of_a_program(store: Store) -> None:
     await leave(store, [answer(ASK)])
-    store.create("Idle", system_prompt=PROMPT, by=USER)
+    store.create("Idle", system_prompt=PROMPT)
     runner = AgentTaskRunner()
     seen: list[AgentTask] = []
     runner.observe(seen.append)

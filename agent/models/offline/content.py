@@ -180,6 +180,10 @@ def clean_block(text: str) -> str:
     return text.strip("\n").rstrip()
 
 
+DESCRIBING = frozenset({"something", "some", "more", "a", "an", "the", "another", "anything", "how", "what"})
+"""Words that begin the description of a text rather than the text itself."""
+
+
 def is_sentence(part: Phrase | None) -> bool:
     """Whether unquoted words read as a text to store word for word, not as a description of one."""
     if part is None or not part.tokens:
@@ -190,21 +194,7 @@ def is_sentence(part: Phrase | None) -> bool:
     raw = part.source[first.start : first.end]
     if len(part) < 2 and not raw[:1].isupper():
         return False
-    if first.norm in (
-        "that",
-        "something",
-        "some",
-        "more",
-        "a",
-        "an",
-        "the",
-        "another",
-        "how",
-        "what",
-        "anything",
-        "it",
-        "this",
-    ):
+    if first.norm in DESCRIBING or first.norm in ("that", "it", "this"):
         return raw[:1].isupper() and len(part) > 3
     return raw[:1].isupper() or first.norm in _STARTERS or not raw[:1].isascii() or raw[:1] == "{"
 

@@ -197,9 +197,6 @@ _CONDITIONAL = re.compile(
     "(?:if|unless|when|whenever|once|until|in case|(?:before|after)(?! Q| the| line)|as soon as|"
     "provided|only if|only when|should)\\b"
 )
-_CONDITION_INSIDE = re.compile(
-    " (?:if|unless|in case|provided that|as long as|only when|only if|depending on|until) "
-)
 
 
 @dataclass(frozen=True, slots=True)

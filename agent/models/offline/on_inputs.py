@@ -27,6 +27,7 @@ _MOST_OPTIONS = 6
 
 
 def show_tests(intent: ShowTest, draft: Draft) -> Prepared:
+    """Show the test inputs that are meant; say of what is not found that there is none."""
     work: list[Call | Done] = []
     for reference in intent.references:
         places = resolve(reference, draft.inputs)
@@ -86,6 +87,8 @@ def the_one(intent: Any, reference: Reference, draft: Draft) -> int | Ask:
 
 
 def add_test(intent: AddTest, draft: Draft) -> Prepared:
+    """Add a test input."""
+
     def told(output: str) -> str:
         try:
             identity = json.loads(output).get("id", "")
@@ -102,6 +105,7 @@ def add_test(intent: AddTest, draft: Draft) -> Prepared:
 
 
 def write_test(draft: Draft, place: int, content: str) -> Prepared:
+    """Give the test input at a place another content."""
     item = draft.inputs[place]
     if not item.id:
         return Ask("I can change a new test input only after it has been added.")
@@ -113,17 +117,29 @@ def write_test(draft: Draft, place: int, content: str) -> Prepared:
 
 
 def change_test(intent: ChangeTest, draft: Draft) -> Prepared:
+    """Give the one test input meant another content, or ask which one it is."""
     found = the_one(intent, intent.reference, draft)
     return found if isinstance(found, Ask) else write_test(draft, found, intent.content)
 
 
-def replace_in_test(intent: ReplaceText, draft: Draft) -> Prepared:
+def _find_in_test(
+    intent: ReplaceText | RemoveText, draft: Draft
+) -> tuple[int, str, list[prompt_text.Span]] | Ask:
+    """The place and content of the one test input meant and where the text is in it, or the question which one."""
     assert isinstance(intent.where, Reference)
     found = the_one(intent, intent.where, draft)
     if isinstance(found, Ask):
         return found
     content = draft.inputs[found].content
-    spans = prompt_text.find(content, intent.spot)
+    return found, content, prompt_text.find(content, intent.spot)
+
+
+def replace_in_test(intent: ReplaceText, draft: Draft) -> Prepared:
+    """Replace a text in the one test input meant, or ask what is meant."""
+    place = _find_in_test(intent, draft)
+    if isinstance(place, Ask):
+        return place
+    found, content, spans = place
     if not spans:
         return Ask(
             f"I find no {speech.quote(intent.spot.value)} in the test input `{draft.inputs[found].id}`: "
@@ -138,12 +154,11 @@ def replace_in_test(intent: ReplaceText, draft: Draft) -> Prepared:
 
 
 def remove_in_test(intent: RemoveText, draft: Draft) -> Prepared:
-    assert isinstance(intent.where, Reference)
-    found = the_one(intent, intent.where, draft)
-    if isinstance(found, Ask):
-        return found
-    content = draft.inputs[found].content
-    spans = prompt_text.find(content, intent.spot)
+    """Take a text out of the one test input meant, or ask what is meant."""
+    place = _find_in_test(intent, draft)
+    if isinstance(place, Ask):
+        return place
+    found, content, spans = place
     if len(spans) != 1:
         return Ask(
             f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the test input "
@@ -176,6 +191,7 @@ def _respelled(text: str, spans: Sequence[prompt_text.Span], new: str) -> str:
 
 
 def delete_tests(intent: DeleteTests, draft: Draft) -> Prepared:
+    """Delete the test inputs that are meant, or ask which ones they are."""
     if not draft.inputs:
         return [Done("There are no test inputs to delete.")]
     places: list[int] = []

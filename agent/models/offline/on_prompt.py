@@ -26,11 +26,13 @@ _MOST_OPTIONS = 6
 
 
 def count_lines(prompt: str) -> str:
+    """Return how many lines with something on them a prompt has, in words."""
     count = sum(1 for _ in re.finditer(r"\S[^\n]*", prompt))
     return f"{count} line" if count == 1 else f"{count} lines"
 
 
 def search(intent: SearchPrompt, draft: Draft) -> Prepared:
+    """Show where the prompt speaks of a topic."""
     exact = prompt_text.occurrences(draft.prompt, intent.topic, fold=True)
     spans = prompt_text.find(draft.prompt, Spot("about", intent.topic))
     if exact and not spans:
@@ -47,6 +49,7 @@ def search(intent: SearchPrompt, draft: Draft) -> Prepared:
 
 
 def add(intent: AddText, draft: Draft) -> Prepared:
+    """Add a text to the prompt, or ask where."""
     prompt = draft.prompt
     if intent.place in ("before", "after") and intent.spot is not None:
         spans = prompt_text.find(prompt, intent.spot)
@@ -128,6 +131,7 @@ def _edit(draft: Draft, span: prompt_text.Span, new: str, said: str) -> Call:
 
 
 def replace_text(intent: ReplaceText, draft: Draft) -> Prepared:
+    """Replace a text in the prompt, or ask which one is meant."""
     prompt = draft.prompt
     spans = prompt_text.find(prompt, intent.spot)
     if intent.within is not None:
@@ -260,6 +264,7 @@ def _word_or_sentence(intent: RemoveText, span: prompt_text.Span, prompt: str) -
 
 
 def remove(intent: RemoveText, draft: Draft) -> Prepared:
+    """Take a text out of the prompt, or ask which one is meant."""
     prompt = draft.prompt
     spans = prompt_text.find(prompt, intent.spot)
     if len(spans) > 1 and intent.every:

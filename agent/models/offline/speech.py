@@ -9,8 +9,9 @@ from agent.models.offline.intents import Ask, Hold, Talk
 from agent.models.offline.reference import TestInput
 
 CONNECT = (
-    "To connect a real model, set `ANTHROPIC_API_KEY` in the environment; or give a server that speaks the "
-    "Messages API as `base_url` in `config.toml` or as `ANTHROPIC_BASE_URL`; and choose a model "
+    "To connect a real model, type `/model` in the full-screen program: paste a key, or find a server; it answers "
+    "your next message. For every start, set `ANTHROPIC_API_KEY` in the environment; or give a server that speaks "
+    "the Messages API as `base_url` in `config.toml` or as `ANTHROPIC_BASE_URL`; and choose a model "
     "with `--model NAME`."
 )
 WHAT_I_AM = (

@@ -18,6 +18,7 @@ from agent.models.base import (
     BlockStart,
     Done,
     Failed,
+    Model,
     Request,
     ToolSpec,
     Usage,
@@ -54,7 +55,7 @@ def ask(text: str = "Hello", **options: Any) -> Request:
     return Request(**(request | options))
 
 
-async def collect(model: AnthropicModel, request: Request) -> list[Any]:
+async def collect(model: Model, request: Request) -> list[Any]:
     return [event async for event in model.stream(request)]
 
 
@@ -143,6 +144,13 @@ async def test_the_key_of_a_request_wins_and_may_change() -> None:
         assert text_of(await collect(model, ask(api_key=KEY))) == "ok"
 
 
+async def test_an_empty_key_of_a_request_is_no_key_and_not_another_one() -> None:
+    async with MessagesServer(lambda _body: say("ok")) as server:
+        for model in (model_at(server), model_at(server, api_key=None, auth_token=KEY)):
+            assert isinstance((await collect(model, ask(api_key="")))[-1], Failed)
+            assert text_of(await collect(model, ask())) == "ok"
+
+
 async def test_a_local_server_needs_no_key_and_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "from-the-environment")
     async with MessagesServer([say("ok")], key=None) as server:
@@ -205,12 +213,34 @@ async def test_two_requests_at_once_do_not_mix() -> None:
     assert [text_of(events) for events in answers] == [word * 20 for word in words]
 
 
+@pytest.mark.parametrize("kind", ["anthropic", "proxy"])
+async def test_two_first_requests_at_once_share_one_client(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agent.models import anthropic, proxy
+
+    module, name = (anthropic, "build_client") if kind == "anthropic" else (proxy, "_build_client")
+    build, built = getattr(module, name), []
+
+    def build_noted(*args: Any) -> Any:
+        made = build(*args)
+        built.append(made[1] if kind == "anthropic" else made)
+        return made
+
+    monkeypatch.setattr(module, name, build_noted)
+    async with MessagesServer(lambda _body: say("ok")) as server:
+        model = model_at(server) if kind == "anthropic" else proxy.ProxyModel("m", url=server.url)
+        await asyncio.gather(*(collect(model, ask()) for _ in range(3)))
+        await model.close()
+    assert len(built) >= 3
+    assert all(client.is_closed for client in built)
+
+
 async def test_the_models_of_a_server_are_listed_and_their_limits_kept() -> None:
     async with MessagesServer([say("ok")], max_tokens=9000) as server:
         model = model_at(server)
         listed = await model.list_models()
         assert [one.id for one in listed] == ["claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5"]
-        assert listed[0].display_name == "Claude Sonnet 5 5"
         assert isinstance((await collect(model, ask()))[-1], Done)
         assert [body["max_tokens"] for body in server.bodies] == [9000]
 

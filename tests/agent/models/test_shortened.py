@@ -12,7 +12,6 @@ from agent.models.anthropic import AnthropicModel
 from agent.models.base import BlockEvent, Done, Failed, Notice, Request
 from agent.models.shortened import Shortened, last_messages
 from agent.turns import NoticeTurn
-from personas.authorship import USER
 from personas.home import open_home
 from personas.store import Store
 from tests.messages_answers import Reply
@@ -42,7 +41,7 @@ def takes_at_most(count: int) -> Any:
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     store = Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
-    store.create("Long", system_prompt="You are long.\n", by=USER)
+    store.create("Long", system_prompt="You are long.\n")
     return store
 
 

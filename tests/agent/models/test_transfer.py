@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.models.base import BlockDelta, BlockEvent, Done, Failed, ModelError
+from agent.models.base import BlockDelta, BlockEnd, BlockEvent, Done, Failed, ModelError
 from agent.models.errors import Where, explain_exception
-from agent.models.stalls import Patience, StallClocks
+from agent.models.stalls import StallClocks, StallLimits
 from agent.models.transfer import transfer
 from agent.models.wire import Accumulator
 from tests.agent.models.clock import FakeClock
@@ -30,7 +30,7 @@ def events_of(read: Callable[[Put], Awaitable[None]], clock: FakeClock | None = 
         read,
         Accumulator(),
         clock=clock,
-        stalls=StallClocks(clock.now(), Patience(), "http://x"),
+        stalls=StallClocks(clock.now(), StallLimits(), "http://x"),
         explain=lambda error: explain_exception(error, Where("http://x")),
     )
 
@@ -78,7 +78,7 @@ def test_any_bytes_and_any_fault_end_in_one_last_event(
     assert [isinstance(event, Done | Failed) for event in out].count(True) == 1
     assert isinstance(out[-1], Done | Failed)
     if fault is not None and isinstance(out[-1], Done):
-        assert b"message_stop" in b"".join(chunks)  # the answer was whole before the fault
+        assert b'"stop_reason": "tool_use"' in b"".join(chunks)  # the answer was whole before the fault
 
 
 def test_what_came_before_a_fault_is_not_lost() -> None:
@@ -87,6 +87,51 @@ def test_what_came_before_a_fault_is_not_lost() -> None:
     assert "".join(event.text for event in out if isinstance(event, BlockDelta)) == "Hello there."
     assert isinstance(out[-1], Failed)
     assert out[-1].error.kind == "network"
+
+
+def test_an_answer_is_complete_from_its_stop_reason_on_wherever_and_however_the_stream_ends() -> None:
+    whole_at = STREAM.index(b"\n\n", STREAM.index(b'"stop_reason": "tool_use"')) + 2
+    for end in range(STREAM.index(b"content_block_delta"), len(STREAM)):
+        out = run(reading([STREAM[:end]]))
+        if isinstance(out[-1], Failed):
+            assert end < whole_at
+            assert out[-1].error.kind == "incomplete"  # not that the server sent nonsense
+        else:
+            assert end >= whole_at - 2  # the event was whole without its blank line
+    for fault in (OSError("gone"), ValueError("odd")):
+        assert isinstance(run(reading([STREAM[:whole_at]], fault))[-1], Done)
+
+
+@pytest.mark.parametrize("ping_every", [None, 0.4])
+async def test_an_answer_without_the_mark_of_its_end_is_not_waited_for(ping_every: float | None) -> None:
+    clock, began = FakeClock(), asyncio.Event()
+    end = STREAM.index(b"event: message_stop")
+
+    async def read(put: Put) -> None:
+        await put(STREAM[:end])
+        began.set()
+        while True:
+            await asyncio.sleep(0)
+            if ping_every is not None:
+                await put(encode_event({"type": "ping"}))
+
+    out: list[tuple[BlockEvent, float]] = []
+
+    async def collect() -> None:
+        async for event in events_of(read, clock):
+            out.append((event, clock.now()))
+
+    async with asyncio.timeout(60):
+        task = asyncio.create_task(collect())
+        await began.wait()
+        while not task.done():
+            for _ in range(9):  # all there is to do comes before the next moment
+                await asyncio.sleep(0)
+            clock.advance(0.5)
+    last, at = out[-1]
+    assert isinstance(last, Done)
+    assert [event.complete for event, _ in out if isinstance(event, BlockEnd)] == [True, True]
+    assert at <= 1003.0  # and not the minutes a silent server has
 
 
 @pytest.mark.parametrize(
@@ -123,7 +168,7 @@ async def test_a_cancellation_at_any_moment_leaves_no_task_behind(steps: int) ->
     for _ in range(steps):
         await asyncio.sleep(0)
     task.cancel()
-    await asyncio.wait({task}, timeout=2)
+    await asyncio.wait({task}, timeout=20)
     assert task.done()
     for _ in range(10):
         await asyncio.sleep(0)
@@ -145,7 +190,7 @@ async def test_a_request_that_swallows_its_cancellation_is_left_behind() -> None
     started = asyncio.get_running_loop().time()
     out = [event async for event in events_of(read)]
     assert isinstance(out[-1], Done)
-    assert asyncio.get_running_loop().time() - started < 2
+    assert asyncio.get_running_loop().time() - started < 20
     release.set()
 
 

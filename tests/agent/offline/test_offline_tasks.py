@@ -23,7 +23,7 @@ from personas.store import Store
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config.toml"))
     store = Store(open_home(tmp_path / "home"))
-    store.create("Kept", system_prompt="You are kept.\n", by=USER)
+    store.create("Kept", system_prompt="You are kept.\n")
     for content in ("What is rain?", "What is snow?"):
         store.change("kept", AddTestInput(content), revision=None, by=USER)
     return store

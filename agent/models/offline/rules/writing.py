@@ -50,18 +50,7 @@ def _added(said: Said, group: str, place: str, spot: Spot | None = None) -> Inte
     if not part.quotes() and not content.is_sentence(part):
         if part.tokens[0].norm == "that" and len(part) > 3:
             return content.suggest_line(text)
-        if part.tokens[0].norm in (
-            "something",
-            "some",
-            "more",
-            "a",
-            "an",
-            "the",
-            "another",
-            "anything",
-            "how",
-            "what",
-        ):
+        if part.tokens[0].norm in content.DESCRIBING:
             return Talk("creative", said.phrase.raw()[:200])
         line = AddText(text, place, spot)  # type: ignore[arg-type]
         return Ask(

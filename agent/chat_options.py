@@ -1,0 +1,28 @@
+"""What the person's settings say about a conversation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.models.base import ThinkingLevel
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """What the person's settings say about a conversation.
+
+    Attributes:
+        sent_turns: how many of the last user turns, with what follows them, go to the model.
+        thinking: how much the model thinks.
+        max_tokens: the longest answer, None for the model's own limit.
+        retries: further attempts at a request that failed.
+        max_steps: model answers in one run.
+        max_seconds: duration of one run.
+    """
+
+    sent_turns: int = 40
+    thinking: ThinkingLevel = "off"
+    max_tokens: int | None = None
+    retries: int = 4
+    max_steps: int = 50
+    max_seconds: float = 30 * 60

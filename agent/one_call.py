@@ -1,0 +1,318 @@
+"""One tool call on its way to its one result: the check before it, its tool, the check after it, and its cut.
+
+Which calls run, and in what order, is the business of `calls`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from agent.checks import InvalidInput, as_output, describe, validate
+from agent.error_text import text_of
+from agent.events import ToolEnd, ToolStart
+from agent.limits import shorten
+from agent.models.stalls import Timer
+from agent.run import Cut, Run, leave_behind
+from agent.tool import TASK_COMPLETE, Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
+from agent.turns import ToolCallTurn, ToolResultTurn, freeze
+
+NOT_RUN = "Cancelled: not run."
+MAYBE = "Cancelled while running: it may have taken effect."
+LONGEST_ERROR = 10_000
+"""Characters that are kept of why a call was not made or went wrong, of an exception's text above all."""
+RAN_WITH = "ran_with"
+"""In the details of a call's end and result: the input that ran, where a hook changed the model's."""
+SIBLING_FAILED = "The task goes on: another call of the same answer failed. Look at its result first."
+
+
+def error_output(text: str) -> ToolOutput:
+    """Return the output of a call that was not made or went wrong; `text` tells the model why, at any length."""
+    return ToolOutput(output=shorten(text, LONGEST_ERROR), is_error=True)
+
+
+class Call:
+    """One call of the model. Belongs to the thread of the run's event loop.
+
+    Args:
+        run: the run it belongs to.
+        turn: the call as the model made it.
+        tool: the tool it names; None where there is none of that name.
+        on_settled: told, perhaps more than once, when its launched tool has ended or is not waited for any longer.
+        on_progress: told what its tool reports, from whatever thread it runs in.
+
+    Attributes:
+        output: what came of it, None until it has its end.
+        cut: what its result says because it was cut, None as long as it was not.
+        executed: whether it counts as tried by the model.
+        sibling_failed: whether a call of the same answer failed before it; `task_complete` then ends nothing.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        turn: ToolCallTurn,
+        tool: Tool | None = None,
+        *,
+        on_settled: Callable[[Call], None] = lambda _call: None,
+        on_progress: Callable[[Call, str], None] = lambda _call, _text: None,
+    ) -> None:
+        self.turn = turn
+        self.tool = tool
+        self.output: ToolOutput | None = None
+        self.cut: str | None = None
+        self.executed = False
+        self.sibling_failed = False
+        self._run = run
+        self._on_settled = on_settled
+        self._on_progress = on_progress
+        self._input: BaseModel | None = None
+        self._changed: Mapping[str, Any] | None = None  # the input a hook gave in place of the model's
+        self._started_at = 0.0
+        self._task: asyncio.Task[ToolOutput] | None = None
+        self._begun = False
+        self._timer: Timer | None = None  # of the tool's timeout
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has its output."""
+        return self.output is not None
+
+    @property
+    def failed(self) -> bool:
+        """Whether its output says that it was not made or went wrong."""
+        return self.output is not None and self.output.is_error
+
+    @property
+    def terminates(self) -> bool:
+        """Whether its output asks for the run to end."""
+        return self.output is not None and self.output.terminate
+
+    @property
+    def running(self) -> asyncio.Task[ToolOutput] | None:
+        """The task its tool runs in, None before that and after."""
+        return self._task if self._task is not None and not self._task.done() else None
+
+    # From its start to its result
+
+    def put_in_reach(self) -> None:
+        """From now on it can be cancelled, also while it waits for its turn."""
+        for call_id in {self.turn.id, self.turn.tool_use_id}:
+            self._run.open_calls[call_id] = lambda: self.cancel("Cancelled by the user")
+
+    async def start(self) -> None:
+        """Open the call: from now on it will have its end."""
+        run = self._run
+        self._started_at = run.config.clock.now()
+        self.put_in_reach()
+        await run.emit(ToolStart, call=self.turn, input=self.turn.input)
+
+    async def end(self, output: ToolOutput) -> None:
+        """Give the call its one output and tell everyone."""
+        run = self._run
+        if self.tool is not None and self.tool.control:
+            if self.tool.name == TASK_COMPLETE and not output.is_error and not output.terminate:
+                output = replace(output, terminate=True)
+            if output.terminate and self.sibling_failed:
+                output = error_output(SIBLING_FAILED)
+        if self._changed is not None and self._task is not None:
+            output = replace(output, details={**(output.details or {}), RAN_WITH: self._changed})
+        self.output = output
+        run.open_calls.pop(self.turn.id, None)
+        run.open_calls.pop(self.turn.tool_use_id, None)
+        await run.emit(
+            ToolEnd,
+            call=self.turn,
+            output=output.output,
+            is_error=output.is_error,
+            duration=run.config.clock.now() - self._started_at,
+            details=output.details,
+        )
+
+    async def say_result(self) -> ToolResultTurn:
+        """Add the result of the ended call to the conversation."""
+        output = self.output
+        assert output is not None, "a call is ended before its result is said"
+        result = ToolResultTurn(
+            tool_use_id=self.turn.tool_use_id,
+            output=output.output,
+            is_error=output.is_error,
+            details=output.details,
+        )
+        await self._run.say(result)
+        return result
+
+    # What comes before its tool
+
+    async def preflight(self, tool_names: Iterable[str]) -> ToolOutput | None:
+        """Look up, validate, ask the before hook; return the error that keeps the call from running.
+
+        Args:
+            tool_names: of all tools there are, for a call that names another one.
+        """
+        turn, tool, run = self.turn, self.tool, self._run
+        if self.cut is not None:
+            return error_output(self.cut)
+        if turn.fault:
+            return error_output(turn.fault)
+        if tool is None:
+            names = ", ".join(tool_names) or "none"
+            return error_output(f"There is no tool named {turn.tool_name!r}. The tools are: {names}.")
+        try:
+            self._input = validate(tool, turn.input)
+            hook = run.config.before_tool_call
+            if hook is None:
+                return None
+            answer = await run.call(
+                hook,
+                self._hook_context(None),
+                within=run.config.limits.hook_timeout,
+                given_up=lambda: self.cut,
+            )
+            if isinstance(answer, Block):
+                return error_output(f"Not run: {answer.reason}")
+            if isinstance(answer, ChangeInput):
+                self._input = validate(tool, answer.input)
+                self._changed = freeze(answer.input)
+            elif answer is not None:
+                return error_output(f"Not run: the check before the call answered {type(answer).__name__}.")
+        except InvalidInput as error:
+            return error_output(text_of(error))
+        except Cut as cut:
+            return error_output(
+                self.cut or (NOT_RUN if run.stopped else f"Not run: the check failed, {cut}.")
+            )
+        except BaseException as error:  # noqa: BLE001 - a hook or a validator of the application
+            return error_output(f"Not run: the check before the call failed ({describe(run.fault(error))}).")
+        return None
+
+    def announce(self) -> ToolOutput | None:
+        """Say that the call is about to act; return the error that keeps it from acting after all."""
+        announce = self._run.config.on_launch
+        if announce is None:
+            return None
+        try:
+            announce(self.turn, self._changed)
+        except BaseException as error:  # noqa: BLE001 - a function of the application
+            fault = self._run.fault(error)
+            return error_output(f"Not run: its start could not be noted ({describe(fault)}).")
+        return None
+
+    # Its tool
+
+    def launch(self) -> None:
+        """Run the tool in a task of its own; `on_settled` hears when that is over."""
+        assert self.tool is not None, "only known tools run"
+        self.executed = True
+        self._task = asyncio.get_running_loop().create_task(self._execute())
+        timeout = self.tool.timeout
+        if timeout is not None:
+            text = f"Timed out after {timeout:g} s"
+            self._timer = self._run.config.clock.call_later(timeout, lambda: self.cancel(text))
+
+        def finish(_task: object) -> None:
+            self._stop_timer()
+            self._on_settled(self)
+
+        self._task.add_done_callback(finish)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    async def _execute(self) -> ToolOutput:
+        """Run the tool and the after hook."""
+        self._begun = True
+        tool, run = self.tool, self._run
+        assert tool is not None and self._input is not None, "preflight comes first"
+        most = run.config.limits.max_output if tool.max_output is None else tool.max_output
+        context = ToolContext(
+            run_id=run.id,
+            call_id=self.turn.id,
+            session_id=run.config.session_id,
+            on_progress=self._note_progress,
+        )
+        try:
+            value: Any = tool.execute(self._input, context)
+            if isinstance(value, Awaitable):
+                value = await value
+            output = as_output(value, most)
+        except asyncio.CancelledError:
+            raise  # the task is cancelled, or the tool cancelled itself
+        except BaseException as error:  # noqa: BLE001 - whatever a tool raises is its result
+            output = error_output(shorten(describe(run.fault(error)), most))
+        self._stop_timer()  # the tool came to its end in time; the hook has a time of its own
+        hook = run.config.after_tool_call
+        if hook is None or self.ended or self.cut is not None or run.stopped is not None:
+            return output  # what came too late is dropped, and no hook may act on it
+        try:
+            given = self._hook_context(output)
+            answer = await run.call_aside(hook, given, within=run.config.limits.hook_timeout)
+            return output if answer is None else as_output(answer, most)
+        except Cut as cut:
+            return error_output(f"The call ran, but the check after it failed: {cut}.")
+        except Exception as error:  # noqa: BLE001 - a hook of the application
+            return error_output(f"The call ran, but the check after it failed ({describe(error)}).")
+
+    def take_output(self) -> ToolOutput:
+        """Return what came of the launched tool; one that goes on in spite of its cancellation is left behind."""
+        task = self._task
+        assert task is not None, "it was launched"
+        if not task.done():
+            leave_behind(task)
+            return error_output(self.cut or MAYBE)
+        if task.cancelled() and self.cut is None and not self._begun:
+            return error_output(NOT_RUN)
+        if self.cut is not None or task.cancelled():
+            return error_output(self.cut or "The tool cancelled itself: it may have taken effect.")
+        return task.result()
+
+    # Its cut
+
+    def cancel(self, text: str) -> None:
+        """Cancel this one call; should its tool not react, it is given up after the grace period.
+
+        Args:
+            text: why, as the beginning of a sentence that says whether it ran.
+        """
+        if self.cut is not None or self.ended:
+            return
+        if self._task is None:
+            self.cut = f"{text}: not run."
+        elif (running := self.running) is not None:
+            self.cut = self._when_cut() or f"{text} while running: it may have taken effect."
+            running.cancel()
+            asyncio.get_running_loop().call_later(self._run.config.grace, self._on_settled, self)
+        self._run.poke()
+
+    def note_stop(self) -> None:
+        """The run is stopped: what still runs is about to be cancelled with it."""
+        if self.cut is None and self.running is not None:
+            self.cut = self._when_cut() or MAYBE
+
+    def _when_cut(self) -> str | None:
+        """What the tool itself wants said of a call that is cut while it runs."""
+        return self.tool.when_cut if self.tool is not None else None
+
+    # What others are told
+
+    def _note_progress(self, text: str) -> None:
+        """A tool's progress, from whatever thread it runs in; after its end it is ignored."""
+        if not self.ended and not (self._task is not None and self._task.done()):
+            self._on_progress(self, str(text))
+
+    def _hook_context(self, output: ToolOutput | None) -> HookContext:
+        assert self.tool is not None and self._input is not None, "hooks come after validation"
+        return HookContext(
+            run_id=self._run.id,
+            step=self._run.step,
+            call=self.turn,
+            tool=self.tool,
+            input=self._input.model_copy(deep=True),
+            session_id=self._run.config.session_id,
+            output=output,
+        )

@@ -1,0 +1,59 @@
+"""Code that is awaited outside of a run, within reach of whoever wants to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from agent.run import Cut, leave_behind
+
+T = TypeVar("T")
+
+GRACE = 0.05
+"""Seconds that cancelled code has to end before nobody waits for it any more."""
+
+
+class Reach:
+    """Waits for code until it ends, or until it is `cut` off."""
+
+    def __init__(self) -> None:
+        self._cut = asyncio.Event()
+
+    def cut(self) -> None:
+        """Have everything that is or will be waited for be given up."""
+        self._cut.set()
+
+    async def wait(self, awaitable: Awaitable[T], *, within: float | None = None, cancels: bool = True) -> T:
+        """Await code and return what it returns.
+
+        Args:
+            awaitable: the code.
+            within: seconds it may take.
+            cancels: whether it is cancelled when it is given up; else it goes on unattended.
+
+        Raises:
+            Cut: it was given up; the message says why.
+            Exception: whatever it raised.
+        """
+        task = asyncio.ensure_future(awaitable)
+        cut = asyncio.ensure_future(self._cut.wait())
+        try:
+            await asyncio.wait({task, cut}, timeout=within, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                if cancels:
+                    task.cancel()
+                    await asyncio.wait({task}, timeout=GRACE)
+                raise Cut("it was stopped" if self._cut.is_set() else f"it took longer than {within:g} s")
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        finally:
+            cut.cancel()
+            if not task.done():
+                leave_behind(task)
+            elif not task.cancelled():
+                task.exception()
+        if task.cancelled():
+            raise Cut("it cancelled itself")
+        return task.result()

@@ -1,0 +1,53 @@
+"""What a person reads of an error: plain words, said once, with the next thing to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.models.base import ModelError
+from agent.models.errors import SEND_AGAIN, Where, explain_event, explain_exception, with_next_step
+
+WHERE = Where("http://x", "m")
+
+
+def named(name: str, text: str = "", base: type[BaseException] = Exception) -> BaseException:
+    return type(name, (base,), {})(text)
+
+
+TRANSPORT = type("TransportError", (Exception,), {})
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "jargon"),
+    [
+        (
+            named("RemoteProtocolError", "peer closed connection (incomplete chunked read)", TRANSPORT),
+            "closed before the answer was whole",
+            "chunked",
+        ),
+        (named("ConnectError", "[Errno 111] Connection refused"), "the connection was refused", "Errno"),
+        (named("ConnectError", "[Errno -2] Name or service not known"), "name is not known", "Errno"),
+        (named("ReadError", "[Errno 104] Connection reset by peer", TRANSPORT), "other side closed", "Errno"),
+    ],
+)
+def test_a_broken_connection_is_told_in_plain_words(error: BaseException, words: str, jargon: str) -> None:
+    told = with_next_step(explain_exception(error, WHERE))
+    assert words in told
+    assert jargon not in told
+    assert told.endswith((f". {SEND_AGAIN}", f"? {SEND_AGAIN}"))
+
+
+def test_a_server_that_only_repeats_itself_is_quoted_no_further() -> None:
+    told = explain_event({"type": "overloaded_error", "message": "Overloaded"}, WHERE)
+    assert told.message == "The server at http://x is overloaded."
+    told = explain_event({"type": "overloaded_error", "message": "Until noon"}, WHERE)
+    assert told.message == "The server at http://x is overloaded: Until noon"
+    assert with_next_step(told) == f"The server at http://x is overloaded: Until noon. {SEND_AGAIN}"
+
+
+def test_an_error_that_has_to_be_mended_says_no_more_than_that() -> None:
+    mend = ModelError("authentication", "Check the key.")
+    assert with_next_step(mend) == "Check the key."
+    cut = ModelError("incomplete", "It was cut off; send a message to go on.", retryable=True)
+    assert with_next_step(cut) == cut.message
+    assert with_next_step(None).endswith(SEND_AGAIN)

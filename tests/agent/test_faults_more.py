@@ -1,0 +1,189 @@
+"""What code given to a run may do beside raising: say nothing of its error, wait for the run, not close."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from agent.agent import Agent, AgentBusy
+from agent.events import Event
+from agent.limits import Limits
+from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
+from agent.models.scripted import ScriptedModel, ToolUse, answer
+from agent.tool import Block, HookContext, NoInput, Tool, ToolContext
+from agent.turns import ToolCallTurn, ToolResultTurn, UserTurn
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise Mute
+
+
+async def fail_mutely(_given: NoInput, _ctx: ToolContext) -> str:
+    raise Mute
+
+
+async def work(_given: NoInput, _ctx: ToolContext) -> str:
+    return "done"
+
+
+def results(turns: tuple[object, ...]) -> list[str]:
+    return [turn.output for turn in turns if isinstance(turn, ToolResultTurn)]
+
+
+async def test_a_tool_whose_error_cannot_say_anything_gives_one_error_result_and_the_run_goes_on() -> None:
+    model = ScriptedModel([answer(ToolUse("bad"), ToolUse("good")), answer("ok")])
+    tools = [Tool("bad", "d", "l", NoInput, fail_mutely), Tool("good", "d", "l", NoInput, work)]
+    end = await Agent(model=model, tools=tools).prompt("x")
+    assert (end.outcome, results(end.turns)) == ("completed", ["Mute", "done"])
+
+
+@pytest.mark.parametrize("place", ["transform_context", "convert_to_llm", "get_api_key"])
+async def test_a_function_whose_error_cannot_say_anything_still_ends_the_run_in_order(place: str) -> None:
+    def raising(*_args: object) -> object:
+        raise Mute
+
+    agent = Agent(model=ScriptedModel([answer("ok")]), **{place: raising})  # type: ignore[arg-type]
+    seen: list[Event] = []
+    agent.subscribe(seen.append)
+    end = await agent.prompt("x")
+    assert (end.outcome, seen[-1].type) == ("failed", "agent_end")
+
+
+@pytest.mark.parametrize("kind", ["step_start", "turn_start", "turn_delta", "turn_end", "agent_end"])
+async def test_a_listener_cannot_wait_for_the_run_that_waits_for_it(kind: str) -> None:
+    agent = Agent(model=ScriptedModel([answer("hello")]))
+    refused: list[str] = []
+
+    async def listen(event: Event) -> None:
+        if event.type == kind:
+            try:
+                await agent.wait_for_idle()
+            except AgentBusy:
+                refused.append(kind)
+
+    agent.subscribe(listen)
+    end = await asyncio.wait_for(agent.prompt("x"), 30)
+    assert end.outcome == "completed"
+    assert refused
+
+
+async def test_a_tool_cannot_wait_for_the_run_that_waits_for_it() -> None:
+    async def wait(_given: NoInput, _ctx: ToolContext) -> str:
+        await agent.wait_for_idle()
+        return "idle"
+
+    model = ScriptedModel([answer(ToolUse("wait")), answer("ok")])
+    agent = Agent(model=model, tools=[Tool("wait", "d", "l", NoInput, wait)])
+    end = await asyncio.wait_for(agent.prompt("x"), 30)
+    assert "cannot wait" in results(end.turns)[0]
+
+
+async def test_each_new_listener_that_fails_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(5):
+        agent_model = ScriptedModel([answer("ok")])
+        agent = Agent(model=agent_model)
+
+        def fail(_event: Event) -> None:
+            raise ValueError("no")
+
+        for _again in range(2):
+            agent.model = ScriptedModel([answer("ok")])
+            unsubscribe = agent.subscribe(fail)
+            await agent.prompt("x")
+            unsubscribe()
+    assert len([record for record in caplog.records if "a listener failed" in record.message]) == 10
+
+
+@pytest.mark.parametrize("mode", ["parallel", "sequential"])
+async def test_steering_in_the_check_of_a_call_skips_those_that_have_not_started(mode: str) -> None:
+    ran: list[str] = []
+
+    async def note(_given: NoInput, ctx: ToolContext) -> str:
+        ran.append(ctx.call_id)
+        return "ran"
+
+    def check(_hook: HookContext) -> Block:
+        agent.steer("stop!")
+        return Block("denied")
+
+    model = ScriptedModel([answer(ToolUse("a"), ToolUse("a"), ToolUse("a")), answer("ok")])
+    tools = [Tool("a", "d", "l", NoInput, note)]
+    agent = Agent(model=model, tools=tools, before_tool_call=check, tool_execution=mode)  # type: ignore[arg-type]
+    end = await agent.prompt("x")
+    assert ran == []
+    assert [text.split(":")[0] for text in results(end.turns)] == ["Not run", "Skipped", "Skipped"]
+
+
+async def test_a_result_the_application_gives_is_the_only_one_of_its_call() -> None:
+    call = ToolCallTurn(tool_use_id="c1", tool_name="a", input={})
+    model = ScriptedModel([answer("ok")])
+    agent = Agent(model=model, turns=[UserTurn(content="q"), call])
+    end = await agent.prompt(ToolResultTurn(tool_use_id="c1", output="the real one"))
+    assert results(end.turns) == ["the real one"]
+    assert "the real one" in str(model.requests[0].messages)
+
+
+class SlowToClose:
+    name, endpoint = "slow", "here"
+
+    async def stream(self, _request: Request) -> AsyncIterator[BlockEvent]:
+        try:
+            for event in (BlockStart(0, "text"), BlockDelta(0, "hi"), BlockEnd(0), Done("end_turn")):
+                yield event
+        finally:
+            await asyncio.sleep(1000)
+
+
+async def test_a_complete_answer_does_not_wait_for_its_stream_to_close() -> None:
+    agent = Agent(model=SlowToClose(), limits=Limits(max_silence=300))
+    end = await asyncio.wait_for(agent.prompt("x"), 30)
+    assert (end.outcome, end.error) == ("completed", None)
+
+
+@pytest.mark.parametrize("ticks", range(8))
+async def test_no_request_leaves_after_an_abort(ticks: int) -> None:
+    order: list[str] = []
+
+    class Noting:
+        name, endpoint = "n", "here"
+
+        async def stream(self, _request: Request) -> AsyncIterator[BlockEvent]:
+            order.append("request")
+            await asyncio.sleep(1)
+            yield Done("end_turn")
+
+    agent = Agent(model=Noting())
+    task = asyncio.ensure_future(agent.prompt("x"))
+    for _ in range(ticks):
+        await asyncio.sleep(0)
+    order.append("abort")
+    agent.abort()
+    if ticks:
+        assert (await task).outcome == "cancelled"
+    else:
+        task.cancel()
+    assert "request" not in order[order.index("abort") :]
+
+
+async def test_two_calls_that_fail_in_every_step_end_the_run() -> None:
+    model = ScriptedModel([answer(ToolUse("a"), ToolUse("b")) for _ in range(9)])
+    tools = [Tool(name, "d", "l", NoInput, fail_mutely) for name in ("a", "b")]
+    end = await Agent(model=model, tools=tools).prompt("x")
+    assert (end.outcome, end.steps) == ("limit", 3)
+
+
+@pytest.mark.parametrize(
+    "name", ["on_steer", "tool_execution", "thinking", "steering_mode", "follow_up_mode"]
+)
+async def test_a_setting_that_is_no_known_word_is_refused_with_the_words_it_may_be(name: str) -> None:
+    model = ScriptedModel([answer("ok")])
+    with pytest.raises(ValueError, match=f"{name} must be one of '"):
+        Agent(model=model, **{name: "one-at-a-time"})  # type: ignore[arg-type]
+    agent = Agent(model=model)
+    with pytest.raises(ValueError, match=f"{name} must be one of '"):
+        setattr(agent, name, "one-at-a-time")
+        await agent.prompt("x")
+    assert not agent.is_streaming

@@ -1,0 +1,289 @@
+"""How a run begins, or does not: cancelled before its first step, with nothing to say, with a setting that is none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.agent import Agent, AgentBusy, _inside
+from agent.events import AgentEnd, Event
+from agent.loop import AgentContext, LoopConfig, NothingToContinue, agent_loop
+from agent.models.base import Failed, ModelError
+from agent.models.scripted import Pause, ScriptedModel, answer
+from agent.session import Session
+from agent.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, UserTurn
+from tests.agent.virtual_time import LoopClock, VirtualLoop, run_virtually
+
+
+def agent_of(*answers: Any) -> Agent:
+    scripts = [answer(*given) if isinstance(given, tuple) else answer(given) for given in answers]
+    return Agent(model=ScriptedModel(scripts), clock=LoopClock())
+
+
+def cancel_all_but_me() -> None:
+    for task in asyncio.all_tasks():
+        if task is not asyncio.current_task():
+            task.cancel()
+
+
+@pytest.mark.parametrize("ticks", range(6))
+@pytest.mark.parametrize("how", ["prompt", "continue"])
+def test_a_run_whose_tasks_are_all_cancelled_at_its_beginning_is_over_and_kept(how: str, ticks: int) -> None:
+    async def scene() -> None:
+        agent = agent_of("first", (Pause(9), "slow"), (Pause(9), "slow"))
+        events: list[Event] = []
+        agent.subscribe(events.append)
+        await agent.prompt("before")
+        events.clear()
+        if how == "continue":
+            agent.steer("precious")
+            run = asyncio.ensure_future(agent.continue_())
+        else:
+            run = asyncio.ensure_future(agent.prompt("precious"))
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        cancel_all_but_me()
+        await asyncio.wait({run})
+        await agent.wait_for_idle()
+        assert not agent.is_streaming
+        if ticks:  # else `prompt` was never called
+            ends = [event for event in events if isinstance(event, AgentEnd)]
+            assert run.cancelled()
+            assert [end.outcome for end in ends] == ["cancelled"]
+            assert [turn.content for turn in agent.turns if isinstance(turn, UserTurn)][-1:] == ["precious"]
+        assert (await agent.prompt("again")).outcome == "completed"
+        agent.reset()
+
+    run_virtually(scene())
+
+
+@pytest.mark.parametrize("ticks", range(5))
+def test_a_loop_whose_task_is_cancelled_at_its_beginning_still_says_that_it_ended(ticks: int) -> None:
+    async def scene() -> list[str]:
+        config = LoopConfig(model=ScriptedModel([answer(Pause(5), "never")]), clock=LoopClock())
+        seen: list[str] = []
+
+        async def read() -> None:
+            async for event in agent_loop([UserTurn(content="x")], AgentContext(), config):
+                seen.append(event.type)
+
+        reading = asyncio.ensure_future(read())
+        await asyncio.sleep(0)
+        mine = {asyncio.current_task(), reading}
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        for task in asyncio.all_tasks() - mine:  # type: ignore[operator]
+            task.cancel()
+        await asyncio.wait({reading})
+        return seen
+
+    seen = run_virtually(scene())
+    assert (seen[0], seen[-1]) == ("agent_start", "agent_end")
+
+
+def test_an_agent_whose_event_loop_is_gone_can_be_used_in_another() -> None:
+    agent = agent_of((Pause(5), "never"), "again")
+    loop = VirtualLoop()
+    loop.set_exception_handler(lambda _loop, _context: None)  # it tells of the task that never ends
+    loop.create_task(agent.prompt("x"))
+    loop.run_until_complete(asyncio.sleep(1))
+    assert agent.is_streaming
+    loop.close()
+    assert not agent.is_streaming
+    assert run_virtually(agent.prompt("y")).outcome == "completed"
+
+
+@pytest.mark.skipif(not hasattr(asyncio, "eager_task_factory"), reason="this Python has no eager tasks")
+def test_eager_tasks_change_nothing() -> None:
+    async def scene() -> tuple[bool, str]:
+        asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)  # type: ignore[attr-defined]
+        agent = agent_of("ok", "more")
+        busy: list[bool] = []
+        agent.subscribe(lambda _event: busy.append(agent.is_streaming))
+        await agent.prompt("x")
+        return all(busy), (await agent.prompt("y")).outcome
+
+    assert run_virtually(scene()) == (True, "completed")
+
+
+@pytest.mark.parametrize("where", ["at its end", "in its middle"])
+def test_a_listener_whose_task_group_fails_has_failed_and_nothing_was_cancelled(where: str) -> None:
+    async def fail() -> None:
+        await asyncio.sleep(0.1)
+        raise ValueError("mine")
+
+    async def listen(event: Event) -> None:
+        if event.type in ("turn_start", "turn_delta"):
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fail())
+                group.create_task(asyncio.sleep(9))
+                if where == "in its middle":
+                    await asyncio.sleep(9)
+
+    async def scene() -> tuple[str, int]:
+        agent = agent_of("ok")
+        agent.subscribe(listen)
+        end = await agent.prompt("x")
+        task = asyncio.current_task()
+        assert task is not None
+        return end.outcome, task.cancelling()
+
+    assert run_virtually(scene()) == ("completed", 0)
+
+
+def test_a_cancellation_that_comes_while_a_listeners_task_group_fails_counts() -> None:
+    async def fail() -> None:
+        await asyncio.sleep(0.1)
+        raise ValueError("mine")
+
+    async def fail_late() -> None:
+        try:
+            await asyncio.sleep(9)
+        except asyncio.CancelledError:
+            await asyncio.sleep(1)
+            raise
+
+    async def listen(event: Event) -> None:
+        if event.type == "turn_start":
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fail())
+                group.create_task(fail_late())
+
+    async def scene() -> str:
+        agent = agent_of("ok")
+        agent.listener_grace = 5.0
+        agent.subscribe(listen)
+        ends: list[AgentEnd] = []
+        agent.subscribe(lambda event: ends.append(event) if isinstance(event, AgentEnd) else None)
+        run = asyncio.ensure_future(agent.prompt("x"))
+        await asyncio.sleep(0.5)
+        agent._task.cancel()  # type: ignore[union-attr]
+        await asyncio.wait({run})
+        return ends[0].outcome
+
+    assert run_virtually(scene()) == "cancelled"
+
+
+def test_runs_that_are_begun_by_what_a_run_tells_do_not_pile_up() -> None:
+    async def scene() -> int:
+        agent = agent_of(*["ok"] * 30)
+        begun: list[asyncio.Task[None]] = []
+        inside: list[int] = []
+
+        async def go_on() -> None:
+            await asyncio.sleep(1)
+            inside.append(len(_inside.get()))
+            await agent.prompt("again")
+
+        def listen(event: Event) -> None:
+            if isinstance(event, AgentEnd) and len(begun) < 20:
+                begun.append(asyncio.ensure_future(go_on()))
+
+        agent.subscribe(listen)
+        await agent.prompt("x")
+        while not all(task.done() for task in begun) or len(begun) < 20:
+            await asyncio.sleep(1)
+        return max(inside)
+
+    assert run_virtually(scene()) <= 2
+
+
+@pytest.mark.parametrize(
+    "said", ["", " \n", UserTurn(content=""), [UserTurn(content="a"), UserTurn(content=" ")]]
+)
+def test_a_message_without_words_is_refused_at_the_call(said: Any) -> None:
+    agent = agent_of("ok")
+    with pytest.raises(ValueError, match="needs words"):
+        run_virtually(agent.prompt(said))
+    if not isinstance(said, list):
+        for queue in (agent.steer, agent.follow_up):
+            with pytest.raises(ValueError, match="needs words"):
+                queue(said)
+    assert (agent.turns, agent.steering_queue, agent.follow_up_queue) == ((), (), ())
+
+
+def test_nothing_said_goes_on_only_from_what_waits_for_an_answer() -> None:
+    agent = agent_of("ok", "more")
+    with pytest.raises(NothingToContinue):
+        run_virtually(agent.prompt([]))
+    agent.turns = [UserTurn(content="x")]
+    assert run_virtually(agent.prompt([])).outcome == "completed"
+    with pytest.raises(NothingToContinue):
+        run_virtually(agent.prompt([]))
+    agent.steer("y")
+    assert run_virtually(agent.prompt([])).outcome == "completed"
+    assert [turn.content for turn in agent.turns if isinstance(turn, UserTurn)] == ["x", "y"]
+
+
+def test_a_call_that_is_said_to_the_agent_has_its_one_result() -> None:
+    agent = agent_of("ok", "ok")
+    call = ToolCallTurn(tool_use_id="c1", tool_name="t", input={})
+    end = run_virtually(agent.prompt([UserTurn(content="x"), call]))
+    assert [turn.type for turn in end.turns] == ["user", "tool_call", "tool_result", "assistant_text"]
+    given = ToolResultTurn(tool_use_id="c2", output="mine")
+    end = run_virtually(agent.prompt([ToolCallTurn(tool_use_id="c2", tool_name="t", input={}), given]))
+    assert [turn.type for turn in end.turns] == ["tool_call", "tool_result", "assistant_text"]
+
+
+@pytest.mark.parametrize(
+    "name", ["on_steer", "tool_execution", "thinking", "steering_mode", "follow_up_mode"]
+)
+def test_a_setting_that_is_no_known_word_is_refused_when_it_is_set(name: str) -> None:
+    agent = agent_of("ok")
+    with pytest.raises(ValueError, match=f"{name} must be one of"):
+        setattr(agent, name, "bogus")
+
+
+def test_what_is_queued_stays_queued_when_a_run_cannot_begin() -> None:
+    agent = agent_of("ok", "more")
+    run_virtually(agent.prompt("x"))
+    agent.steer("precious")
+    agent.tools = 7  # type: ignore[assignment]
+    with pytest.raises(TypeError):
+        run_virtually(agent.continue_())
+    assert [turn.content for turn in agent.steering_queue] == ["precious"]
+
+
+def test_the_same_turn_said_again_is_a_turn_of_its_own_also_after_a_restart(tmp_path: Path) -> None:
+    session = Session.create(tmp_path, "p")
+    failing = [Failed(ModelError("client", "no"))]
+    agent = Agent(model=ScriptedModel([failing, answer("ok"), answer("ok")]), clock=LoopClock())
+    session.attach(agent)
+    turn = UserTurn(content="important")
+    for say in (agent.prompt, agent.prompt):
+        asyncio.run(say(turn))
+    queued = [agent.steer(turn), agent.follow_up(turn)]
+    assert len({turn.id, *(one.id for one in queued)}) == 3
+    agent.clear_follow_up_queue()
+    asyncio.run(agent.continue_())
+    session.close()
+    read = Session.open(session.path)
+    assert read.problems == []
+    assert [one.type for one in read.turns] == [one.type for one in agent.turns]
+    assert [one.content for one in read.turns if isinstance(one, UserTurn)] == ["important"] * 3
+    assert isinstance(read.turns[-1], AssistantTextTurn)
+
+
+def test_a_busy_agent_is_busy_until_its_run_has_ended() -> None:
+    async def scene() -> list[str]:
+        agent = agent_of("ok")
+        refused: list[str] = []
+        calls: list[Callable[[], Any]] = [lambda: agent.prompt("y"), agent.continue_, agent.wait_for_idle]
+
+        async def listen(event: Event) -> None:
+            if isinstance(event, AgentEnd):
+                for call in calls:
+                    try:
+                        await call()
+                    except AgentBusy:
+                        refused.append("busy")
+
+        agent.subscribe(listen)
+        await agent.prompt("x")
+        return refused
+
+    assert run_virtually(scene()) == ["busy"] * 3
