@@ -84,22 +84,55 @@ class Activity:
         return f"{words} {seconds} s" if seconds >= 2 else words
 
 
+@dataclass
+class WorkTime:
+    """The seconds of work of a task, those in which it waits for the person left out.
+
+    Attributes:
+        before: seconds of work before `since`.
+        since: when it began to work, on any clock; None while it waits.
+    """
+
+    before: float = 0.0
+    since: float | None = None
+
+    def begin(self, now: float, before: float = 0.0) -> None:
+        """Work begins; `before`: what was worked in earlier programs."""
+        self.before, self.since = before, now
+
+    def see(self, waits: bool, now: float) -> None:
+        """The task waits for the person now, or it does not."""
+        if waits and self.since is not None:
+            self.before, self.since = self.seconds(now), None
+        elif not waits and self.since is None:
+            self.since = now
+
+    def seconds(self, now: float) -> float:
+        """Return the seconds up to now."""
+        return self.before if self.since is None else self.before + now - self.since
+
+
 def activity_line(activity: Activity, task: AgentTask | None, elapsed: float, now: float) -> str:
     """Return what goes on as one line: the step, what it is at, how long in all, tokens and cost.
 
     Args:
         activity: of the run.
         task: what is known of it.
-        elapsed: seconds since the message was sent.
+        elapsed: seconds of work, without those it waited for the person.
         now: the time, on the clock of the events.
     """
     if task is not None and task.is_waiting:
         return "waits for your answer"
+    if task is not None and task.is_over:
+        task = None  # the one before: what begins now is no task yet
     parts = []
     step = task.step_count if task is not None and task.mode == "task" else 0
     if step:
         parts.append(f"step {step}")
-    parts.append(activity.text(now))
+    doing, at_this = activity.text(now), now - activity.since
+    if elapsed - at_this < 2:
+        doing = doing.removesuffix(f" {int(at_this)} s")  # the same seconds as in all
+    parts.append(doing)
     if elapsed >= 1:
         parts.append(duration(elapsed))
     if task is not None:

@@ -1,23 +1,27 @@
-"""The full-screen program: settings, model, clipboard and the end of it. What is seen is the main screen."""
+"""The full-screen program: home, model, settings, messages and the clipboard. What is seen is the main screen."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App
 from textual.binding import BindingType
+from textual.events import Event, Key, Paste
+from textual.notifications import Notify
 from textual.screen import Screen
+from textual.widgets._toast import ToastHolder, ToastRack
 
 from personas.errors import PersonaError
 from tui import graphemes
-from tui.capabilities import detect
 from tui.commands import textual_keymap
 from tui.config import Settings
+from tui.ending import Ending
+from tui.held_keys import HeldKeys
+from tui.painting import FrontCompositor, paint_promptly
+from tui.toasts import gives_way
 from tui.widgets.literal import content
 
 if TYPE_CHECKING:
@@ -25,16 +29,12 @@ if TYPE_CHECKING:
     from personas.store import Store
     from tui.models import Connection
     from tui.preferences import Preferences
-    from tui.signals import Guard
 
 CONNECTING = ("model", "base_url", "api_key_env", "api_key_command", "api_key_in_keyring")
 """The settings that lead to a model."""
 
-SETTLE = 0.4
-"""Seconds that runs get to stop when the program ends."""
 
-
-class PersonaApp(App[int]):
+class PersonaApp(Ending, inherit_bindings=False):
     """The program.
 
     Args:
@@ -68,37 +68,31 @@ class PersonaApp(App[int]):
         preferences: Preferences | None = None,
         env: dict[str, str] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(
+            settings or (preferences.settings if preferences else Settings()),
+            dict(os.environ) if env is None else env,
+        )
+        self._held = HeldKeys(self)
         graphemes.install()
         self.preferences = preferences
-        self.settings = settings or (preferences.settings if preferences else Settings())
         self.model_name = ""
         self.config_path = config_path
-        self.fault_log: Path | None = None
-        self.failure = ""
-        self.guard: Guard | None = None
-        self._env = dict(os.environ) if env is None else env
-        self.capabilities = detect(
-            self._env,
-            calm=self.settings.calm,  # type: ignore[arg-type]  # checked when the settings were read
-        )
         self._open_store = open_store
         self._make_model = make_model
         self._model: Model | None = None
         self._persona_id = persona_id
         self._name_model = name_model
         self._find_offer, self._accept = find_offer, accept
-        self._leaving = False
 
     def get_default_screen(self) -> Screen[Any]:
         from tui.screens.main import MainScreen
 
-        return MainScreen(self._persona_id)
-
-    @property
-    def main(self) -> Any:
-        """The main screen."""
-        return self.screen_stack[0]
+        if not self.capabilities.calm:
+            paint_promptly()
+        screen = MainScreen(self._persona_id)
+        if self.settings.repaint == "changed":
+            screen._compositor = FrontCompositor()
+        return screen
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -108,14 +102,7 @@ class PersonaApp(App[int]):
 
     def on_mount(self) -> None:
         self.set_keymap(textual_keymap(self.settings.keys))
-        self._show_theme()
-        if self.capabilities.ascii_only and (driver := self._driver) is not None:
-            from tui.ascii import in_ascii
-
-            write = driver.write
-            driver.write = lambda data: write(in_ascii(data))  # type: ignore[method-assign]
-        if self.capabilities.calm:
-            self.animation_level = "none"
+        self._take_terminal()
         if self.guard is not None:
             self.guard.start()
 
@@ -188,28 +175,16 @@ class PersonaApp(App[int]):
         before, self.settings = self.settings, self.preferences.settings
         self._show_theme()
         self.set_keymap(textual_keymap(self.settings.keys))
-        self.capabilities = detect(self._env, calm=self.settings.calm)  # type: ignore[arg-type]
+        self.capabilities = self._detected()
         self.animation_level = "none" if self.capabilities.calm else "full"
+        self._choose_signs()
+        self.redraw()
         if self.settings.mouse != before.mouse:
             self._take_mouse(self.settings.mouse)
         self.main.conversing.use_settings(self.settings)
         self.main.show_keys()
         if any(getattr(before, name) != getattr(self.settings, name) for name in CONNECTING):
             self._take_model(await asyncio.to_thread(self.preferences.make_model))
-
-    def _show_theme(self) -> None:
-        theme = {"dark": "textual-dark", "light": "textual-light", "": "textual-dark"}.get(
-            self.settings.theme, self.settings.theme
-        )
-        if theme in self.available_themes:
-            self.theme = theme
-
-    def _take_mouse(self, wanted: bool) -> None:
-        """Take the mouse or leave it to the terminal; where the driver cannot, it holds from the next start."""
-        name = "_enable_mouse_support" if wanted else "_disable_mouse_support"
-        if (switch := getattr(self._driver, name, None)) is not None:
-            self._driver._mouse = True  # type: ignore[union-attr]  # else it does neither
-            switch()
 
     # -- what is shown for a moment ---------------------------------------------------------------------
 
@@ -221,6 +196,30 @@ class PersonaApp(App[int]):
             timeout=8 if error else 4,
             markup=False,
         )
+
+    def _on_notify(self, event: Notify) -> None:
+        # Comes before the handler of the base class, which shows it.
+        new = event.notification
+        for earlier in gives_way(self._notifications, new, self.size, self._make_room_for_told()):
+            self._unnotify(earlier, refresh=False)
+            # Textual would only take the text away and leave its rows, so that each later one stood lower.
+            for shown in self.screen_stack:
+                for holder in shown.query(ToastHolder):
+                    if holder.id == ToastRack._toast_id(earlier):
+                        holder.remove()
+        # What is told while the program ends finds no screen any more.
+        screen = self.screen_stack[-1] if self.screen_stack else None
+        if (show_told := getattr(screen, "show_told", None)) is not None:
+            show_told(new.message, error=new.severity == "error")  # in the dialog: nothing is to cover it
+
+    def _make_room_for_told(self) -> int:
+        """Keep what is told off the chat bar; return the rows above that."""
+        stages = self.screen_stack[0].query("#stage") if self.screen_stack else ()
+        # Nothing stands anywhere before the first layout, and in a terminal that is too small.
+        rows = next((stage.region.bottom for stage in stages), 0) or self.size.height
+        for rack in self.screen_stack[0].query(ToastRack) if self.screen_stack else ():
+            rack.styles.max_height = rows
+        return rows
 
     def copy(self, text: str) -> None:
         """Copy a text as well as this terminal allows."""
@@ -250,25 +249,28 @@ class PersonaApp(App[int]):
         """What Textual's own widgets call."""
         self.copy(text)
 
-    def redraw(self) -> None:
-        """Send the whole screen again."""
-        if self._driver is not None:
-            self._driver.write("\x1b[2J")
-        self.refresh(repaint=True, layout=True)
-
-    def run_ended(self, persona_id: str = "", seconds: float = 0.0) -> None:
-        """An agent's run is over: tell the person who looks elsewhere, if they want that."""
+    def announce(self, what: str) -> None:
+        """Tell a person who looks elsewhere what has happened, if they want that."""
         from tui.notifying import announcement
 
-        settings, driver = self.settings, self._driver
-        if driver is None or self.app_focus or seconds < settings.notify_after:
+        driver = self._driver
+        if driver is None or self.app_focus:
             return
-        sequence = announcement(
-            settings.notify, f"The agent is done with {persona_id}.", self._env, self.capabilities
-        )
+        sequence = announcement(self.settings.notify, what, self._env, self.capabilities)
         if sequence:
             driver.write(sequence)
             driver.flush()
+
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, Key | Paste) and not event.is_forwarded and self.screen_stack:
+            self.main.conversing.key_pressed()  # whichever widget or dialog it is for: an error has been seen
+        if not (self.lending.is_deaf_to(event) or self._held.take(event) or await self._held.obey(event)):
+            await super().on_event(event)
+
+    async def run_action(self, action: Any, *where: Any, **options: Any) -> bool:
+        if isinstance(action, str):
+            self._held.action_begins(action)
+        return await super().run_action(action, *where, **options)
 
     # -- focus of the terminal ----------------------------------------------------------------------------
 
@@ -277,67 +279,3 @@ class PersonaApp(App[int]):
 
     def on_app_blur(self) -> None:
         self.main.conversing.focus_changed(False)
-
-    # -- the end ------------------------------------------------------------------------------------------
-
-    def leave_by_signal(self, code: int) -> None:
-        """Save and end; called in the loop by the guard."""
-        self._leave_task = asyncio.ensure_future(self.leave(code))
-
-    async def leave(self, code: int) -> None:
-        """Save what can be saved, stop the runs, and end the program with `code`."""
-        if self._leaving:
-            return
-        self._leaving = True
-        main = self.main
-        try:
-            if main.editing is not None:
-                await main.editing.flush()
-                await main.conversing.remember()
-        except PersonaError:
-            pass  # said on the screen already where there still is one
-        await main.conversing.stop_all(SETTLE)
-        self.exit(code, return_code=code)
-
-    def note_fault(self, error: BaseException) -> None:
-        """Write a fault, without secrets, to a log file."""
-        from tui.cli.complaints import redact
-
-        text = "".join(traceback.format_exception(error))
-        self.fault_log = write_fault(redact(text))
-
-    def _handle_exception(self, error: Exception) -> None:
-        # What Textual would print is a traceback with local variables, and those hold people's texts.
-        if not self.failure:
-            self.note_fault(error)
-            self.failure = f"unexpected {type(error).__name__}: {error}"
-            self._save_what_is_typed()
-        super()._handle_exception(error)
-
-    def _save_what_is_typed(self) -> None:
-        try:
-            if self.main.editing is not None:
-                self.main.editing.save_at_once()
-        except Exception as error:  # noqa: BLE001 - the first fault may have broken what this needs
-            self.log(error)
-
-    def _print_error_renderables(self) -> None:
-        self._exit_renderables.clear()
-
-
-def write_fault(text: str) -> Path | None:
-    """Write a traceback where only this person can read it; None if that is not possible."""
-    try:
-        from platformdirs import user_state_path
-
-        path = user_state_path("persona-editor", appauthor=False) / "fault.log"
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(path, "w", encoding="utf-8", errors="backslashreplace", opener=_private) as file:
-            file.write(text)
-    except OSError:
-        return None
-    return path
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

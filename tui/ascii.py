@@ -1,29 +1,131 @@
-"""For terminals without UTF-8: each sign this program draws as one ASCII character of the same width. Pure.
+"""What is sent to a terminal without UTF-8, or without our signs: as many cells as meant, and no sign that is a lie. Pure.
 
-It is done to what is sent, since box drawing and scroll bars are not ours to choose; what people wrote passes.
+Signs of this program (box drawing and scroll bars are not ours to choose) become ASCII. What people and models wrote
+stays as it is where the terminal takes UTF-8. Where it does not, one letter too many may be a command to it (`Ý` in
+UTF-8 holds the byte that begins a title): there a sign that it cannot hold is a highlighted stand-in.
 """
 
 from __future__ import annotations
 
-_SIGNS = {
-    "╭╮╰╯┌┐└┘├┤┬┴┼": "+",
-    "─━╴╶═": "-",
-    "│┃║▎▌▏▍▋▊▉█▕▐": "|",
-    "▁▂▃▄▅▆▇▀▔": " ",
-    "…·": ".",
-    "●•◆": "*",
-    "▸›❯": ">",
-    "▾▼↓": "v",
-    "↑▲": "^",
-    "×✗": "x",
-    "✓": "+",
-    "−–—": "-",
-    "“”„": '"',
-    "‘’": "'",
-}
-TABLE = {ord(sign): plain for signs, plain in _SIGNS.items() for sign in signs}
+import codecs
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rich.cells import split_graphemes
+
+_DRAWN = {"╭╮╰╯┌┐└┘├┤┬┴┼": "+", "─━╴╶═": "-", "│┃║▎▌▏▍▋▊▉█▕▐": "|", "▁▂▃▄▅▆▇▀▔": " "}
+_SIGNS = {"…": "~", "·": "-", "●•◆": "*", "▸›❯": ">", "▾▼↓": "v", "↑▲": "^"}
+_WRITTEN = {"×✗": "x", "✓": "+", "−–—": "-", "“”„": '"', "‘’": "'"}
 
 
-def in_ascii(output: str) -> str:
-    """Return terminal output with our signs in ASCII; everything else, escape sequences too, stays."""
-    return output if output.isascii() else output.translate(TABLE)
+def _table(*groups: Mapping[str, str]) -> dict[int, str]:
+    return {ord(sign): plain for signs in groups for row, plain in signs.items() for sign in row}
+
+
+_OURS = _table(_SIGNS)
+_ALIKE = _table(_DRAWN, _SIGNS, _WRITTEN)
+_ONLY_SIGNS = re.compile(f"[ {''.join(map(chr, _ALIKE))}]+")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+Piece = tuple[str, bool]
+"""A text, and whether it is highlighted since it stands for another."""
+
+
+@dataclass(frozen=True)
+class Charset:
+    """What a terminal takes that shows our signs in ASCII.
+
+    Args:
+        encodings: those that a sign must be the same in, to be sent; none where the terminal takes UTF-8.
+    """
+
+    encodings: tuple[str, ...] = ()
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether the terminal takes UTF-8: every text may be sent."""
+        return not self.encodings
+
+    def holds(self, text: str) -> bool:
+        """Whether every character may be sent as it is."""
+        return text.isascii() or self.takes_all or all(map(self._holds, text))
+
+    def _holds(self, sign: str) -> bool:
+        return sign.isascii() or _is_held(sign, self.encodings)
+
+    def keeps(self, sign: str) -> bool:
+        """Whether a character is shown as itself wherever it stands: else a text that is compared spells it out."""
+        return sign.isascii() or (ord(sign) not in _ALIKE and self.holds(sign))
+
+    def bare(self, output: str) -> str:
+        """Return terminal output, escape sequences and all, with `?` for what must not be sent."""
+        if self.holds(output):
+            return output
+        return _NOT_ASCII.sub(lambda match: match.group() if self._holds(match.group()) else "?", output)
+
+    def pieces(self, text: str, *, theirs: bool = False) -> tuple[Piece, ...]:
+        """Return what to show for a text of one style: pieces that together are as many cells wide.
+
+        Args:
+            text: without escape sequences.
+            theirs: it is where people and models write, and has no sign of ours but frames.
+        """
+        return _pieces(self, text, theirs)
+
+
+@lru_cache(4096)
+def _is_held(sign: str, encodings: tuple[str, ...]) -> bool:
+    try:
+        coded = {sign.encode(encoding) for encoding in encodings}
+    except UnicodeEncodeError:
+        return False
+    return len(coded) == 1 and coded.pop()[0] >= 0xA0  # below are the controls of 8 bits
+
+
+@lru_cache(4096)
+def _pieces(charset: Charset, text: str, theirs: bool) -> tuple[Piece, ...]:
+    if text.isascii():
+        return ((text, False),)
+    if _ONLY_SIGNS.fullmatch(text):  # a frame, a bar, a mark
+        return ((text.translate(_ALIKE), False),)
+    if not theirs:
+        text = text.translate(_OURS)
+    if charset.holds(text):
+        return ((text, False),)
+    pieces: list[Piece] = []
+    for start, end, width in split_graphemes(text)[0]:
+        cluster = text[start:end]
+        is_same = charset.holds(cluster)
+        shown = cluster if is_same else _ALIKE.get(ord(cluster)) if len(cluster) == 1 else None
+        if shown is None:
+            shown = "?" * width
+        if pieces and pieces[-1][1] is not is_same:
+            pieces[-1] = (pieces[-1][0] + shown, not is_same)
+        elif shown:
+            pieces.append((shown, not is_same))
+    return tuple(pieces)
+
+
+def charset_of(environment: Mapping[str, str], coding: str) -> Charset:
+    """Return what the terminal takes by the locale.
+
+    Args:
+        environment: as `os.environ`.
+        coding: how this process encodes what it writes to the terminal.
+    """
+    # The first of these that is set decides, as it does for the C library.
+    names = ("LC_ALL", "LC_CTYPE", "LANG")
+    locale = next((environment[name] for name in names if environment.get(name)), "")
+    language, _, encoding = locale.partition("@")[0].partition(".")
+    if "utf" in locale.lower() or not (encoding or language in ("C", "POSIX")):
+        return Charset()
+    return Charset((_known(encoding), _known(coding)))
+
+
+def _known(encoding: str) -> str:
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        return "ascii"

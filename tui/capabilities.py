@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Calm = Literal["auto", "always", "never"]
+Colours = Literal["auto", "16", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +18,16 @@ class Capabilities:
         remote: the terminal is at the other end of an SSH connection.
         tmux: inside tmux.
         screen: inside GNU screen.
-        no_colour: `NO_COLOR` is set to something.
+        colours: how many go to the terminal: what it takes (`auto`), 16, or none.
         ascii_only: the terminal does not take UTF-8, or `TERM` is that of a bare console.
-        calm: no animation, no cursor blink, a slow spinner, fewer frames.
+        calm: no animation, fewer frames, fewer looks at the activity line.
         clipboard_tool: whether a local clipboard tool reaches the person's clipboard.
     """
 
     remote: bool = False
     tmux: bool = False
     screen: bool = False
-    no_colour: bool = False
+    colours: Colours = "auto"
     ascii_only: bool = False
     calm: bool = False
     clipboard_tool: bool = True
@@ -36,26 +37,21 @@ class Capabilities:
         """How often arriving text is drawn at most."""
         return 10.0 if self.remote or self.calm else 20.0
 
-    @property
-    def spinner_interval(self) -> float:
-        """Seconds between two pictures of a spinner."""
-        return 0.5 if self.remote or self.calm else 0.1
-
 
 def detect(
     environment: Mapping[str, str],
     *,
     calm: Calm = "auto",
-    encoding: str = "utf-8",
     ascii_only: bool | None = None,
+    colours: Colours = "auto",
 ) -> Capabilities:
     """Return the capabilities that the environment tells of.
 
     Args:
         environment: as `os.environ`.
         calm: the person's setting; `auto` is calm over SSH and inside tmux.
-        encoding: of the output stream.
-        ascii_only: the person's setting; None decides by encoding, locale and `TERM`.
+        ascii_only: the person's setting; None decides by locale and `TERM`.
+        colours: the person's setting; `auto` is none where `NO_COLOR` is set.
     """
     remote = any(environment.get(name) for name in ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"))
     term = environment.get("TERM", "")
@@ -66,13 +62,12 @@ def detect(
         locale = next((environment[name] for name in names if environment.get(name)), "")
         plain_locale = locale.split(".")[0] in ("C", "POSIX") and "utf" not in locale.lower()
         other_charset = "." in locale and "utf" not in locale.lower()
-        utf8 = encoding.lower().replace("-", "").replace("_", "") in ("utf8", "cp65001")
-        ascii_only = not utf8 or other_charset or plain_locale or term in ("linux", "dumb", "vt100", "vt220")
+        ascii_only = other_charset or plain_locale or term in ("linux", "dumb", "vt100", "vt220")
     return Capabilities(
         remote=remote,
         tmux=tmux,
         screen=bool(environment.get("STY")) or (term.startswith("screen") and not tmux),
-        no_colour=bool(environment.get("NO_COLOR")),
+        colours="none" if colours == "auto" and environment.get("NO_COLOR") else colours,
         ascii_only=ascii_only,
         calm=calm == "always" or (calm == "auto" and (remote or tmux)),
         clipboard_tool=not remote,

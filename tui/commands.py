@@ -13,16 +13,27 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from textual.binding import Binding
 
-Where = Literal["anywhere", "prompt", "personas", "tests", "chat", "output"]
+Where = Literal[
+    "anywhere", "chat", "output", "prompt", "list", "personas", "tests",
+    "dialog", "page", "buttons", "clash", "program",
+]  # fmt: skip
 
 HEADINGS: dict[Where, str] = {
     "anywhere": "Anywhere",
     "chat": "Chat bar",
-    "output": "Reading the agent's output (Ctrl+O, Ctrl+O)",
+    "output": "Reading the agent's output",
     "prompt": "Prompt and test input editors",
+    "list": "All lists",
     "personas": "Persona list",
     "tests": "Test inputs",
+    "dialog": "Dialogs",
+    "page": "Help and diffs",
+    "buttons": "Dialogs that ask",
+    "clash": "Two texts to choose from",
+    "program": "Settings of the program",
 }
+IN_DIALOGS: frozenset[Where] = frozenset({"dialog", "page", "buttons", "clash", "program"})
+"""Where the keys of "anywhere" do nothing: a dialog is over the screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +66,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("persona.news", "Next persona with news", "ctrl+n", "next_news"),
     Command("output.toggle", "Show the agent's output, read it, hide it", "ctrl+o", "output", short="output"),
     Command("output.pin", "Keep the agent's output on the screen", "", "pin_output"),
+    Command("output.enlarge", "Full height for the agent's output, and back", "", "enlarge_output"),
     Command("conversation.find", "Find in the conversation", "ctrl+f", "find"),
     Command("conversation.clear", "Clear the conversation", "", "clear_conversation"),
     Command("conversation.unclear", "Bring the cleared conversation back", "", "unclear_conversation"),
@@ -70,6 +82,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("pane.settings", "Go to the persona's settings", "", "go('settings')"),
     Command("pane.personas", "Go to the persona list", "", "go('personas')"),
     Command("edit.compare", "Show what the last change did", "f5", "compare"),
+    Command("file.write_back", "Write a persona's file back that is gone", "", "write_back"),
+    Command("unsaved.discard", "Throw away what is not saved", "", "throw_away"),
+    Command("unsaved.take_back", "Take back what was thrown away and was not saved", "", "take_thrown_back"),
     Command("pane.next", "Next pane", "tab", "next_pane", palette=False),
     Command("pane.previous", "Previous pane", "shift+tab", "previous_pane", palette=False),
     Command("stop", "Stop the agent", "", "stop_agent"),
@@ -86,6 +101,31 @@ COMMANDS: tuple[Command, ...] = (
     Command("model", "Choose or connect the agent's model", "", "choose_model"),
     Command("settings", "Settings of the program", "", "program_settings"),
     Command("quit", "Quit", "", "leave"),
+    Command("output.next", "Next turn", "j,down", "read('next')", where="output", short="turns"),
+    Command("output.previous", "Previous turn", "k,up", "read('previous')", where="output"),
+    Command("output.first", "First turn", "home,g", "read('first')", where="output"),
+    Command("output.open", "Open or close it: input, output, diff", "enter,d", "read('open')", where="output", short="open"),
+    Command("output.copy", "Copy it", "y", "read('copy')", where="output", short="copy"),
+    Command("output.undo", "Undo the agent's last run", "u", "read('undo')", where="output", short="undo"),
+    Command("output.find", "Find", "slash", "read('find')", where="output", short="find"),
+    Command("output.find_next", "Find the next", "n", "read('find_next')", where="output"),
+    Command("output.find_previous", "Find the one before", "N", "read('find_previous')", where="output"),
+    Command("output.follow", "Follow the end again", "end,G", "read('follow')", where="output", short="follow"),
+    Command("output.full", "Full height, and back", "f", "read('full')", where="output",
+            short="full"),
+    Command("output.page_up", "A page up", "pageup", "read('page_up')", where="output"),
+    Command("output.page_down", "A page down", "pagedown", "read('page_down')", where="output"),
+    Command("text.start", "Beginning of the text; in the chat bar too", "ctrl+home", "text_start", where="prompt",
+            priority=False),
+    Command("text.end", "End of the text; in the chat bar too", "ctrl+end", "text_end", where="prompt",
+            priority=False),
+    Command("rows.up", "Up", "up,k", "step(-1)", where="list", priority=False),
+    Command("rows.down", "Down", "down,j", "step(1)", where="list", priority=False),
+    Command("rows.first", "First row", "home,g", "jump(0)", where="list", priority=False),
+    Command("rows.last", "Last row", "end,G", "jump(-1)", where="list", priority=False),
+    Command("rows.page_up", "A page up", "pageup", "page(-1)", where="list", priority=False),
+    Command("rows.page_down", "A page down", "pagedown", "page(1)", where="list", priority=False),
+    Command("rows.open", "Open or choose", "enter", "choose", where="list", priority=False),
     Command("list.new", "New persona", "n", "new", where="personas", short="new", priority=False),
     Command("list.copy", "Duplicate", "c", "duplicate", where="personas", short="copy", priority=False),
     Command("list.rename", "Rename", "r", "rename", where="personas", short="rename", priority=False),
@@ -103,26 +143,47 @@ COMMANDS: tuple[Command, ...] = (
             priority=False),
     Command("tests.up", "Move up", "K,shift+up", "move(-1)", where="tests", short="move", priority=False),
     Command("tests.down", "Move down", "J,shift+down", "move(1)", where="tests", priority=False),
+    Command("dialog.close", "Close without an answer", "escape", "cancel", where="dialog"),
+    Command("dialog.up", "The row above, from the field too", "up", "step(-1)", where="dialog"),
+    Command("dialog.down", "The row below, from the field too", "down", "step(1)", where="dialog"),
+    Command("dialog.page_up", "A page up", "pageup", "page(-1)", where="dialog", priority=False),
+    Command("dialog.page_down", "A page down", "pagedown", "page(1)", where="dialog", priority=False),
+    Command("page.close", "Close", "q,enter", "cancel", where="page"),
+    Command("page.up", "A line up", "k", "scroll_by(-1)", where="page", priority=False),
+    Command("page.down", "A line down", "j", "scroll_by(1)", where="page", priority=False),
+    Command("ask.previous", "The button before", "left,up,shift+tab", "app.focus_previous", where="buttons",
+            priority=False),
+    Command("ask.next", "The next button", "right,down,tab", "app.focus_next", where="buttons", priority=False),
+    Command("ask.yes", "Yes", "y", "answer(True)", where="buttons", priority=False),
+    Command("ask.no", "No", "n", "answer(False)", where="buttons", priority=False),
+    Command("ask.stop", "Stop the agent and quit", "s", "answer('stop')", where="buttons", priority=False),
+    Command("ask.wait", "Wait for the agent, then quit", "w", "answer('wait')", where="buttons",
+            priority=False),
+    Command("clash.mine", "Keep mine", "1", "choose('ours')", where="clash", priority=False),
+    Command("clash.theirs", "Take theirs", "2", "choose('theirs')", where="clash", priority=False),
+    Command("clash.both", "Both", "3", "choose('both')", where="clash", priority=False),
+    Command("clash.previous", "The button before", "left", "app.focus_previous", where="clash", priority=False),
+    Command("clash.next", "The next button", "right", "app.focus_next", where="clash", priority=False),
+    Command("clash.up", "Both texts up", "up", "scroll_sides(-1)", where="clash", priority=False),
+    Command("clash.down", "Both texts down", "down", "scroll_sides(1)", where="clash", priority=False),
+    Command("program.default", "Take a setting out of the file", "d", "default", where="program",
+            priority=False),
+    Command("program.file", "Edit the file in $EDITOR", "e", "open_file", where="program", priority=False),
 )  # fmt: skip
 
-# Keys the chat bar and the editors handle themselves; listed here so that the help has them.
+# Keys the chat bar and the editors handle themselves; listed here so that the help has them. What is no key but the id
+# of a command stands for its keys.
 TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
     ("chat", "enter", "Send; steer while it works; reply"),
     ("chat", "ctrl+j", "New line (Shift+Enter, Alt+Enter)"),
-    ("chat", "up, down", "Messages you sent before; Up takes back what is queued"),
-    ("chat", "1, 2, up, down", "When it asks: pick an answer, Enter gives it"),
+    ("chat", "pane.next", "Accept a command; with a draft, while it works: queue it for later"),
+    ("chat", "up, down", "Messages you sent before; (Shift+)Up takes back what is queued"),
+    ("chat", "1, 2, up, down", "When it asks: pick an answer, then Enter"),
     ("chat", "pageup, pagedown", "Scroll the agent's output"),
-    ("chat", "/", "Commands, with Tab to complete"),
-    ("output", "j, k", "Next and previous turn"),
-    ("output", "enter, d", "Open or close it: input, output, diff"),
-    ("output", "y", "Copy it"),
-    ("output", "u", "Undo the agent's last run"),
-    ("output", "/, n, N", "Find, next, previous"),
-    ("output", "end", "Follow the end again"),
-    ("prompt", "ctrl+z, ctrl+y", "Undo, redo; the agent's runs among them"),
-    ("personas", "j, k, enter", "Down, up, open"),
+    ("chat", "/", "Commands: a list to choose from; a blank before it makes a message"),
+    ("output", "1, 2", "When it asks: pick an answer, in the empty chat bar"),
+    ("prompt", "edit.undo, edit.redo", "Undo, redo; the agent's runs among them"),
     ("personas", "● ? ✓ !", "At work, waits for you, done and not seen, failed or stopped"),
-    ("tests", "j, k", "Down, up"),
 )
 
 
@@ -139,28 +200,61 @@ def keys_of(command: Command, keymap: Keymap = NO_KEYMAP) -> list[str]:
     return [key for key in keymap.get(command.id, command.keys).split(",") if key]
 
 
+BY_ID: Mapping[str, Command] = {command.id: command for command in COMMANDS}
+
+
 def first_key(command_id: str, keymap: Keymap = NO_KEYMAP) -> str:
     """Return the first key of a command as people write it, empty for none."""
-    keys = keys_of(next(command for command in COMMANDS if command.id == command_id), keymap)
+    keys = keys_of(BY_ID[command_id], keymap)
     return key_name(keys[0]) if keys else ""
 
 
-def bindings(where: Where) -> list[Binding]:
-    """Return the bindings of one part of the screen, on the default keys; their ids are the commands' ids."""
+def command_of(where: Where, key: str, keymap: Keymap = NO_KEYMAP) -> str:
+    """Return the id of the command that a key has in one part of the screen, empty for none."""
+    return next((one.id for one in COMMANDS if one.where == where and key in keys_of(one, keymap)), "")
+
+
+def keymap_of(app: object) -> Keymap:
+    """Return the person's own keys of a program that runs; the default ones where it has no settings."""
+    return getattr(getattr(app, "settings", None), "keys", NO_KEYMAP)
+
+
+def sentence(command_id: str, keymap: Keymap, told: str, otherwise: str = "") -> str:
+    """Return what is told of a key, `told` with the key for `{}`; `otherwise` where the command has none."""
+    key = first_key(command_id, keymap)
+    return told.format(key) if key else otherwise
+
+
+def hint(keymap: Keymap, *parts: str | tuple[str, str]) -> str:
+    """Return the last line of a dialog: texts as they are, and (command, word) with the command's key before it."""
+    told = [part if isinstance(part, str) else sentence(part[0], keymap, f"{{}} {part[1]}") for part in parts]
+    return " · ".join(filter(None, told))
+
+
+def binding(command_id: str, action: str = "", *, priority: bool | None = None) -> Binding:
+    """Return the binding of one command on its default keys; its id is the command's id.
+
+    Args:
+        command_id: which command.
+        action: what its keys do where this is not the command's own action.
+        priority: as in `Command`, where it differs here.
+    """
     from textual.binding import Binding
 
-    return [
-        Binding(
-            command.keys or UNBOUND + command.id,
-            command.action,
-            command.title,
-            show=bool(command.short),
-            priority=command.priority,
-            id=command.id,
-        )
-        for command in COMMANDS
-        if command.where == where
-    ]
+    command = BY_ID[command_id]
+    return Binding(
+        command.keys or UNBOUND + command.id,
+        action or command.action,
+        command.title,
+        show=bool(command.short),
+        priority=command.priority if priority is None else priority,
+        id=command.id,
+    )
+
+
+def bindings(where: Where) -> list[Binding]:
+    """Return the bindings of one part of the screen."""
+    return [binding(command.id) for command in COMMANDS if command.where == where]
 
 
 def textual_keymap(keymap: Keymap) -> dict[str, str]:
@@ -168,44 +262,36 @@ def textual_keymap(keymap: Keymap) -> dict[str, str]:
     return {command_id: keys or UNBOUND + command_id for command_id, keys in keymap.items()}
 
 
-READING = [
-    ("j k", "turns"),
-    ("Enter", "open"),
-    ("y", "copy"),
-    ("u", "undo"),
-    ("/", "find"),
-    ("End", "follow"),
-]
-"""What the footer shows while the output is read."""
+def heading(where: Where, keymap: Keymap = NO_KEYMAP) -> str:
+    """Return what a part of the screen is called, and how one gets there where that takes a key."""
+    key = first_key("output.toggle", keymap) if where == "output" else ""
+    return f"{HEADINGS[where]} ({key}, {key})" if key else HEADINGS[where]
 
 
-def footer(where: Where, keymap: Keymap = NO_KEYMAP) -> list[tuple[str, str]]:
-    """Return (key, word) of what the footer shows in one part of the screen."""
-    if where == "output":
-        return READING
-    return [
-        (key_name(keys[0]), command.short)
-        for command in COMMANDS
-        if command.where == where and command.short and (keys := keys_of(command, keymap))
-    ]
+def told_keys(told: str, keymap: Keymap = NO_KEYMAP) -> list[str]:
+    """Return the keys that an entry of `TOLD_ONLY` is about."""
+    keys: list[str] = []
+    for key in map(str.strip, told.split(",")):
+        keys += keys_of(BY_ID[key], keymap) if key in BY_ID else [key]
+    return keys
 
 
 def help_rows(keymap: Keymap = NO_KEYMAP) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return for each part of the screen its heading and (keys, what they do)."""
     rows: list[tuple[str, list[tuple[str, str]]]] = []
-    for where, heading in HEADINGS.items():
+    for where in HEADINGS:
         lines = [
             (" ".join(key_name(key) for key in keys), command.title)
             for command in COMMANDS
             if command.where == where and (keys := keys_of(command, keymap))
         ]
         lines += [
-            (" ".join(key_name(key.strip()) for key in keys.split(",")), title)
-            for place, keys, title in TOLD_ONLY
-            if place == where
+            (" ".join(map(key_name, keys)), title)
+            for place, told, title in TOLD_ONLY
+            if place == where and (keys := told_keys(told, keymap))
         ]
-        rows.append((heading, lines))
-    return rows
+        rows.append((heading(where, keymap), lines))
+    return [row for row in rows if row[1]]
 
 
 def palette() -> list[Command]:

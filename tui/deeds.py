@@ -7,15 +7,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from personas.errors import PersonaError
+from tui.commands import Keymap, sentence
 from tui.screens.dialog import Dialog
 
 if TYPE_CHECKING:
     from personas.changes import Change
     from personas.persona import Persona
     from tui.editing import Editing
+    from tui.field_saving import Outcome
 
-ALL_KEPT = "Each is kept as a version; u in the list brings one back."
-KEPT = "It is kept as a version; u in the list brings it back."
+ALL_KEPT = ("Each is kept as a version; {} in the list brings one back.", "Each is kept as a version.")
+KEPT = ("It is kept as a version; {} in the list brings it back.", "It is kept as a version.")
+"""What is told of deleted personas, with the key that brings them back, and where there is none."""
 
 
 class Surface(Protocol):
@@ -27,14 +30,21 @@ class Surface(Protocol):
     async def ask(self, dialog: Dialog[Any]) -> Any:
         """Show a dialog and return its answer."""
 
-    async def open_persona(self, persona_id: str) -> None:
-        """Show a persona."""
+    async def open_persona(self, persona_id: str, *, stay: bool = False) -> None:
+        """Show a persona; with `stay` the list of personas keeps the focus."""
 
     async def read_list(self) -> None:
         """Read which personas there are."""
 
-    def gone(self, persona_id: str) -> None:
-        """A persona was deleted."""
+    def name_of(self, persona_id: str) -> str:
+        """Return what a persona is called, told apart from others of the same name."""
+
+    @property
+    def keymap(self) -> Keymap:
+        """The person's own keys."""
+
+    def gone(self, *persona_ids: str) -> None:
+        """Personas were deleted."""
 
 
 class Deeds:
@@ -88,7 +98,7 @@ class Deeds:
             return
         name = await self._surface.ask(AskLine(f"Duplicate {known.name}", text=f"{known.name} (copy)"))
         if name:
-            await self._made(lambda: self._workspace.create(name, from_id=persona_id))
+            await self._made(lambda: self._workspace.create(name, from_id=persona_id), stay=True)
 
     async def _rename(self, persona_id: str) -> None:
         from personas.changes import SetName
@@ -111,34 +121,43 @@ class Deeds:
         known = await self._tried(lambda: self._workspace.get(persona_id))
         if known is None:
             return
-        question = Confirm(f"Delete {known.name}?", KEPT, deed="Delete", danger=True)
+        name = self._surface.name_of(persona_id)
+        question = Confirm(f"Delete {name}?", self._kept(), deed="Delete", danger=True)
         if not await self._surface.ask(question):
             return
-        version = await self._tried(lambda: self._workspace.delete(persona_id))
-        if version is not None:
+        if await self._delete_one(persona_id):
             self._surface.gone(persona_id)
             await self._surface.read_list()
-            self._surface.tell(f"{known.name} is deleted. {KEPT}")
+            self._surface.tell(f"{name} is deleted. {self._kept()}")
+
+    async def _delete_one(self, persona_id: str) -> bool:
+        """Delete a persona with everything that was typed in it, which comes back with it."""
+        if persona_id == self._editing.id:
+            await self._editing.flush()
+        await self._editing.write_down()
+        if await self._tried(partial(self._workspace.delete, persona_id)) is None:
+            return False
+        self._editing.forget(persona_id)
+        return True
 
     async def _delete_marked(self, marked: Sequence[str]) -> bool:
         from tui.screens.confirm import Confirm
 
+        names = {key: self._surface.name_of(key) for key in marked}
         question = Confirm(
-            f"Delete {len(marked)} personas?",
-            f"{', '.join(marked)}\n\n{ALL_KEPT}",
+            f"Delete {_counted(len(marked), 'persona')}?",
+            f"{', '.join(names.values())}\n\n{self._kept(len(marked))}",
             deed="Delete",
             danger=True,
         )
         if not await self._surface.ask(question):
             return False
-        gone = []
-        for persona_id in marked:
-            if await self._tried(partial(self._workspace.delete, persona_id)) is not None:
-                self._surface.gone(persona_id)
-                gone.append(persona_id)
+        gone = [persona_id for persona_id in marked if await self._delete_one(persona_id)]
+        self._surface.gone(*gone)  # of all at once: what is shown instead must not be deleted next
         await self._surface.read_list()
         if gone:
-            self._surface.tell(f"Deleted: {', '.join(gone)}. {ALL_KEPT}")
+            deleted = ", ".join(names[persona_id] for persona_id in gone)
+            self._surface.tell(f"Deleted: {deleted}. {self._kept(len(gone))}")
         return bool(gone)
 
     async def _duplicate_marked(self, marked: Sequence[str]) -> bool:
@@ -165,27 +184,33 @@ class Deeds:
         if not deleted:
             self._surface.tell("Nothing was deleted that could be brought back.")
             return
-        versions = dict(deleted)
-        rows = [Row(key, key, version.at[:16].replace("T", " ")) for key, version in deleted]
+        versions = {key: version for key, _, version in deleted}
+        rows = [
+            Row(key, name, version.at[:16].replace("T", " "), tail="" if name == key else key)
+            for key, name, version in deleted
+        ]
         key = await self._surface.ask(Pick("Bring back a deleted persona", rows))
         if key:
-            await self._made(lambda: self._workspace.restore(key, versions[key].number))
+            await self._made(lambda: self._workspace.restore(key, versions[key].number), stay=True)
 
-    async def _made(self, make: Callable[[], Any]) -> None:
+    async def _made(self, make: Callable[[], Any], *, stay: bool = False) -> None:
         persona = await self._tried(make)
         if persona is not None:
             await self._surface.read_list()
-            await self._surface.open_persona(persona.id)
+            await self._surface.open_persona(persona.id, stay=stay)
 
     # -- test inputs ------------------------------------------------------------------------------------
 
     async def _new_test_input(self, persona: Persona) -> None:
         from personas.changes import AddTestInput
         from tui.screens.ask import AskText
+        from tui.unfinished import keep_unfinished, unfinished
 
-        content = await self._surface.ask(AskText("New test input"))
-        if content:
-            await self._changed(persona, AddTestInput(content), select_new=True)
+        home, key = self._workspace.store.home, f"test input of {persona.id}"
+        keep = partial(keep_unfinished, home, key)
+        content = await self._surface.ask(AskText("New test input", text=unfinished(home, key), keep=keep))
+        if content and await self._changed(persona, AddTestInput(content), select_new=True):
+            keep("")
 
     async def _duplicate_test_input(self, persona: Persona, input_id: str) -> None:
         from personas.changes import AddTestInput
@@ -201,15 +226,16 @@ class Deeds:
 
         await self._editing.flush()
         if await self._changed(persona, DeleteTestInput(input_id)):
-            self._surface.tell(f"Test input {input_id} is deleted. Ctrl+Z brings it back.")
+            self._surface.tell(f"Test input {input_id} is deleted. {self._undone('it')}")
 
     async def _delete_marked_inputs(self, persona: Persona, marked: Sequence[str]) -> bool:
         from personas.changes import DeleteTestInput
         from tui.screens.confirm import Confirm
 
+        back = self._undone("it" if len(marked) == 1 else "them")
         question = Confirm(
-            f"Delete {len(marked)} test inputs?",
-            f"{', '.join(marked)}\n\nCtrl+Z brings them back.",
+            f"Delete {_counted(len(marked), 'test input')}?",
+            f"{', '.join(marked)}\n\n{back}",
             deed="Delete",
             danger=True,
         )
@@ -218,7 +244,7 @@ class Deeds:
         await self._editing.flush()
         gone = [key for key in marked if await self._changed(persona, DeleteTestInput(key))]
         if gone:
-            self._surface.tell(f"Deleted: {', '.join(gone)}. Ctrl+Z brings them back.")
+            self._surface.tell(f"Deleted: {', '.join(gone)}. {back}")
         return bool(gone)
 
     async def _duplicate_marked_inputs(self, persona: Persona, marked: Sequence[str]) -> bool:
@@ -254,22 +280,34 @@ class Deeds:
 
     # -- settings ---------------------------------------------------------------------------------------
 
-    async def set_field(self, field: str, value: str) -> bool:
-        """Store what a field of the settings holds; returns whether it was accepted."""
+    async def set_field(self, field: str, value: str) -> Outcome:
+        """Store what a field of the settings holds; returns what became of it."""
         persona = self._editing.persona
-        if persona is None or persona.error is not None:
-            return False
+        if persona is None or persona.error is not None or self._editing.state == "gone":
+            return "failed"
         try:
-            change = _setting(field, value)
+            change = setting_change(field, value)
         except ValueError as error:
             self._surface.tell(str(error), error=True)
-            return False
-        done = await self._changed(persona, change)
-        if done and field in ("name", "description", "tags"):
+            return "refused"
+        now = await self._tried(lambda: self._workspace.change(persona.id, change))
+        if now is None:
+            return "failed"
+        self._editing.take(now)
+        if field in ("name", "description", "tags"):
             await self._surface.read_list()
-        return done
+        return "stored"
 
     # -- shared -----------------------------------------------------------------------------------------
+
+    def _kept(self, number: int = 1) -> str:
+        """Say of so many deleted personas how they come back."""
+        return sentence("list.restore", self._surface.keymap, *(ALL_KEPT if number > 1 else KEPT))
+
+    def _undone(self, what: str) -> str:
+        return sentence(
+            "edit.undo", self._surface.keymap, f"{{}} brings {what} back.", f"Undo brings {what} back."
+        )
 
     async def _changed(self, persona: Persona, change: Change, *, select_new: bool = False) -> bool:
         now = await self._tried(lambda: self._workspace.change(persona.id, change))
@@ -289,7 +327,11 @@ class Deeds:
             return None
 
 
-def _setting(field: str, value: str) -> Change:
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def setting_change(field: str, value: str) -> Change:
     """Return the change a field of the settings stands for.
 
     Raises:

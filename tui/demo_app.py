@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from personas.errors import InvalidValue
 from tui.app import PersonaApp
+from tui.commands import sentence
 from tui.config import OFFLINE, Settings
 from tui.playback import AT_EASE, Hands, play
-from tui.recording import FIRST_LOOK, HUMAN, Pace, ReplayModel, read_recording
+from tui.recorded_persona import persona_at_start
+from tui.recording import FIRST_LOOK, HUMAN, Pace, Recording, ReplayModel, read_recording
 
 if TYPE_CHECKING:
     from agent.models.base import Model
+    from personas.home import Home
     from personas.store import Store
 
-YOURS = "The program is yours now: ask for a change in plain words, or press Ctrl+C twice to leave."
+YOURS = "The program is yours now: ask for a change in plain words, or {} to leave."
 
 
 class DemoApp(PersonaApp):
@@ -24,7 +28,8 @@ class DemoApp(PersonaApp):
     Args:
         folder: an empty folder, for everything that is written.
         settings: the person's settings, for looks; their model is not used.
-        path: the recording.
+        recording: what plays; by default the recording that comes with the program.
+        origin: the home the recording was made in, if that is known; it is only read.
         pace, hands: how fast it plays.
     """
 
@@ -33,7 +38,8 @@ class DemoApp(PersonaApp):
         folder: Path,
         settings: Settings,
         *,
-        path: Path = FIRST_LOOK,
+        recording: Recording | None = None,
+        origin: Home | None = None,
         pace: Pace = HUMAN,
         hands: Hands = AT_EASE,
     ) -> None:
@@ -41,15 +47,16 @@ class DemoApp(PersonaApp):
 
         self._folder = folder
         self._offline = OfflineModel()
-        self.recording = read_recording(path)
+        self.recording = read_recording(FIRST_LOOK) if recording is None else recording
+        self._persona_id, self._text = persona_at_start(self.recording, origin)
         self.replay = ReplayModel(self.recording, self._offline, pace)
         self._hands = hands
         super().__init__(
             self._open,
             make_model=self._choose,
             name_model=lambda: self.replay.name,
-            settings=settings,
-            persona_id=self.recording.persona_id,
+            settings=replace(settings, approval="auto"),  # what was agreed to then needs no word now
+            persona_id=self._persona_id,
         )
 
     def _open(self) -> Store:
@@ -57,7 +64,10 @@ class DemoApp(PersonaApp):
         from personas.store import Store
 
         # What homes are trusted is remembered beside the settings: for this one, in its own folder.
-        return Store(open_home(self._folder / "home", {"PERSONA_CONFIG": str(self._folder / "config.toml")}))
+        home = open_home(self._folder / "home", {"PERSONA_CONFIG": str(self._folder / "config.toml")})
+        if self._text is not None:
+            (home.personas / f"{self._persona_id}.toml").write_text(self._text, encoding="utf-8", newline="")
+        return Store(home)
 
     def _choose(self, name: str) -> Model:
         if name not in ("", OFFLINE):
@@ -71,4 +81,5 @@ class DemoApp(PersonaApp):
         whole = await play(self.main, self.recording, self.replay, self._hands)
         await self.use_model(OFFLINE)
         self.main.chat_bar.set_hint("Your turn: try “replace short with brief”")
-        self.tell(f"The recording {'is over' if whole else 'has stopped'}. {YOURS}")
+        leaving = sentence("copy", self.settings.keys, "press {} twice", "choose Quit")
+        self.tell(f"The recording {'is over' if whole else 'has stopped'}. {YOURS.format(leaving)}")

@@ -38,6 +38,13 @@ def meet(base: str, ours: str, theirs: str) -> str | Clash:
     return merge.text if merge.text is not None else Clash(base, ours, theirs, merge.conflicts)
 
 
+def touch(base: str, ours: str, theirs: str) -> bool:
+    """Whether both sides changed the same lines of `base`, be it in the same way."""
+    lines = split_lines(base)
+    mine, yours = (changed_regions(lines, split_lines(text)) for text in (ours, theirs))
+    return any(a.old_start < b.old_end and b.old_start < a.old_end for a in mine for b in yours)
+
+
 def resolve(clash: Clash, choices: Sequence[Choice]) -> str:
     """Return the text with each touching place as chosen; elsewhere both sides' changes stand.
 

@@ -1,8 +1,9 @@
-"""What the terminal sends, made safe before Textual reads it: pastes and the newline that looks like Enter.
+"""What the terminal sends, made safe before Textual reads it: pastes and the newlines that look like Enter.
 
 Textual 8.2.8 takes an ESC within a bracketed paste for a key, and the rest of the paste for key presses, so that
 a pasted newline sends the message; and it reads `ESC CR`, which Shift+Enter and Alt+Enter send in several
-terminals, as plain Enter. `install` puts a parser in place that does neither.
+terminals, as plain Enter; and it takes Esc for Alt where a letter follows soon; and each character of a paste without
+marks is a key to it. `install` puts a parser in place that does none of it.
 """
 
 from __future__ import annotations
@@ -13,8 +14,20 @@ from textual import events
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.message import Message
 
-NEWLINE_KEY = "shift+enter"
-"""What `ESC CR` becomes."""
+from tui.typed_runs import RUN, TypedRuns
+
+NEWLINE_SEQUENCES = {
+    "\x1b\r": "shift+enter",
+    "\x1b[27;2;13~": "shift+enter",
+    "\x1b[27;3;13~": "alt+enter",
+    "\x1b[27;4;13~": "shift+alt+enter",
+    "\x1b[27;5;13~": "ctrl+enter",
+    "\x1b[27;6;13~": "ctrl+shift+enter",
+    "\x1b[27;7;13~": "ctrl+alt+enter",
+    "\x1b[27;8;13~": "ctrl+shift+alt+enter",
+}
+"""Enter with a modifier as terminals send it: `ESC CR`, or xterm's modifyOtherKeys form, which tmux sends with
+`extended-keys always`; Textual calls the latter by a name with a raw control character in it."""
 
 
 class GuardedParser(XTermParser):
@@ -22,10 +35,11 @@ class GuardedParser(XTermParser):
 
     What lies between the marks of a bracketed paste is never looked at: one `Paste` event, whatever is in it,
     at the price of a search for the end mark. The text is as it was sent, NULs removed; whoever shows it
-    sanitises it.
+    sanitises it. What comes without marks, but all at once, is cut by `tui.typed_runs`.
     """
 
-    def __init__(self, debug: bool = False) -> None:
+    def __init__(self, debug: bool = False, runs: TypedRuns | None = None) -> None:
+        self._runs = runs or TypedRuns()
         self._paste: list[str] | None = None
         self._paste_end = ""
         self._tail = ""
@@ -34,6 +48,8 @@ class GuardedParser(XTermParser):
     def feed(self, data: str) -> Iterable[Message]:
         """Take what the terminal sent; yield the messages it makes."""
         if not data:
+            if waited := self._runs.other():
+                yield from super().feed(waited)
             yield from super().feed(data)
             return
         while data:
@@ -53,12 +69,35 @@ class GuardedParser(XTermParser):
                 self._begin_paste()
                 continue
             if before:
-                yield from super().feed(before)
+                yield from self._feed_keys(before, ends_read=not mark)
             self._tail = (self._tail + before)[-len(BRACKETED_PASTE_START) :]
             if not mark:
                 break
             self._begin_paste()
             data = after
+
+    def tick(self) -> Iterable[Message]:
+        """Time has gone by: yield what waited for something to follow it."""
+        if waited := self._runs.tick():
+            yield from super().feed(waited)
+        yield from super().tick()
+
+    def _feed_keys(self, data: str, *, ends_read: bool) -> Iterable[Message]:
+        """Take what holds no paste mark: runs of characters as `tui.typed_runs` cuts them, all else as keys."""
+        at = 0
+        while at < len(data):
+            # Only where no sequence is under way do characters stand for themselves.
+            run = RUN.match(data, at) if self._awaiting.timeout is None else None
+            if run is None:
+                yield from super().feed(self._runs.other() + data[at])
+                at += 1
+                continue
+            at = run.end()
+            for piece in self._runs.cut(run.group(), ends_read=ends_read and at == len(data)):
+                if isinstance(piece, str):
+                    yield from super().feed(piece)
+                else:
+                    yield piece
 
     def _begin_paste(self) -> None:
         self._paste, self._paste_end, self._tail = [], "", ""
@@ -94,9 +133,13 @@ class GuardedParser(XTermParser):
         return held[at + len(BRACKETED_PASTE_END) :], events.Paste(text)
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
-        if sequence == "\x1b\r":
-            yield events.Key(NEWLINE_KEY, None)
+        if (key := NEWLINE_SEQUENCES.get(sequence)) is not None:
+            yield events.Key(key, None)
             return
+        if alt and len(sequence) == 1:
+            # Esc and a key that was pressed soon after it: tmux sends both as one. No key here has Alt.
+            yield events.Key("escape", "\x1b")
+            alt = False
         yield from super()._sequence_to_key_events(sequence, alt)
 
 

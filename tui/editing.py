@@ -6,73 +6,67 @@ the editors at once, merged with what is unsaved, and where that touches the per
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
-from personas.errors import Conflict, InvalidValue, NothingToUndo, PersonaError, UnknownPersona
-from tui.draft import Clash, meet
-from tui.widgets.text_editor import Step, TextEditor
-from tui.workspace import Look, Saved, Workspace
+from personas.errors import PersonaError, UnknownPersona
+from tui.draft import Clash
+from tui.editable import is_editable
+from tui.field_saving import FieldSaving
+from tui.giving_back import GivingBack, file_of
+from tui.gone import Absence
+from tui.input_saving import InputSaving
+from tui.last_saving import LastSaving
+from tui.past import BEFORE, Past, Stored
+from tui.undoing import Undoing
+from tui.unsaved import PROMPT, UnsavedTexts
+from tui.workspace import Look, Workspace
 
 if TYPE_CHECKING:
     from personas.persona import Persona
-    from tui.widgets.settings_pane import SettingsPane
-    from tui.widgets.test_inputs import TestInputs
+    from personas.undo import Retrace
+    from tui.desk import Desk
 
 
-class Desk(Protocol):
-    """What `Editing` needs of the screen."""
-
-    @property
-    def prompt(self) -> TextEditor: ...
-    @property
-    def tests(self) -> TestInputs: ...
-    @property
-    def settings(self) -> SettingsPane: ...
-
-    def tell(self, message: str, *, error: bool = False) -> None:
-        """Say something for a moment."""
-
-    def show_state(self) -> None:
-        """The open persona, or how it is saved, changed."""
-
-    async def choose(self, clash: Clash, ours: str, theirs: str) -> str | None:
-        """Let the person choose between two texts; None for not now."""
-
-    async def set_field(self, field: str, value: str) -> None:
-        """Store a field of the settings."""
-
-    def start(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Run something beside the screen."""
+REPLACED = (
+    "The agent changed the lines you are typing in. What you type stays in the editor and is kept; "
+    "undo takes the agent's change back."
+)
 
 
-class Editing:
+class Editing(Undoing):
     """Keeps one persona open at a time."""
 
     def __init__(self, desk: Desk, workspace: Workspace) -> None:
         self._desk = desk
         self.workspace = workspace
         self.persona: Persona | None = None
+        self.past = Past()
         self.trouble = ""
-        self._parked: dict[str, tuple[str, str]] = {}
+        self.unsaved = UnsavedTexts(workspace.store.home)
+        self._told_refused = self._told_gone = False
+        self._unknown = False  # the file was broken when it was opened: what its prompt is, nobody knows
+        self._absence = Absence()
+        self._awaited = ""  # the persona that was closed because its file went away
+        self._told_locked = False
+        self.inputs = InputSaving(desk, self)
+        self.fields = FieldSaving(desk, self)
+        self.giving = GivingBack(desk, self)
+        self.last = LastSaving(desk, self)
+        self._deleted: set[str] = set()
         self._look = Look(workspace.store)
         self._openings = 0
         self._choosing = False
-        self._put_off: str | None = None
+        self.begin_walking()
 
     # -- state ------------------------------------------------------------------------------------------
 
     @property
-    def id(self) -> str | None:
-        """The id of the open persona."""
-        return self.persona.id if self.persona else None
-
-    @property
-    def state(self) -> Literal["", "saved", "unsaved", "conflict", "failed", "broken"]:
+    def state(self) -> Literal["", "saved", "unsaved", "conflict", "failed", "broken", "gone"]:
         """How the prompt on the screen stands to its file."""
         if self.persona is None:
             return ""
+        if self._absence.believed:
+            return "gone"
         if self.persona.error is not None:
             return "broken"
         if self._desk.prompt.clash is not None:
@@ -81,12 +75,46 @@ class Editing:
             return "saved"
         return "failed" if self.trouble else "unsaved"
 
+    def not_saved(self) -> list[str]:
+        """Return the ids of personas with text that could not be stored in the file."""
+        return self.unsaved.ids
+
     def would_lose(self) -> list[str]:
         """Return the ids of personas with text that is nowhere but on the screen."""
-        ids = [key for key, (base, text) in self._parked.items() if base != text]
-        if self.state in ("conflict", "failed") and self.id is not None:
-            ids.append(self.id)
-        return ids
+        return [key for key in self.unsaved.ids if self.unsaved.at_risk(key)]
+
+    @property
+    def file_text(self) -> str:
+        """What the open persona's file held when it was read last; empty where that is not known."""
+        return self._absence.text
+
+    def hold(self) -> None:
+        """Keep what stands in the editors and fields and is not in the file, in memory."""
+        if self.persona is not None and self.persona.id not in self._deleted:
+            self._hold_prompt(self.persona.id)
+            self.inputs.hold()
+            self.fields.hold()
+
+    def _hold_prompt(self, persona_id: str) -> None:
+        editor = self._desk.prompt
+        if editor.unsaved:
+            self.unsaved.hold(persona_id, PROMPT, editor.base, editor.raw, self.file_text)
+
+    def _keep(self) -> None:
+        """Keep what stands in the prompt editor and is not in the file; it is on disk a moment later."""
+        if self.persona is not None and self.persona.id not in self._deleted:
+            self._hold_prompt(self.persona.id)
+        if self.unsaved.due:
+            self._desk.start(self.write_down())
+
+    async def write_down(self) -> None:
+        """Have the disk say what is kept of unsaved text; where it refuses, that is said once."""
+        if not self.unsaved.due:
+            return
+        refused = await self.workspace.call(self.unsaved.write_down)
+        if refused and not self._told_refused:
+            self._desk.tell(f"What you typed is nowhere but on the screen: {refused}", error=True)
+        self._told_refused = bool(refused)
 
     # -- opening ----------------------------------------------------------------------------------------
 
@@ -96,60 +124,115 @@ class Editing:
         mine = self._openings
         await self.flush()
         try:
-            persona = await self.workspace.get(persona_id)
+            known = bool(self.unsaved.all_held(persona_id))
+            before_reading = await self.workspace.call(self._look.at, persona_id)
+            kept, persona, there = await self.giving.find(persona_id)
         except PersonaError as error:
             self._desk.tell(str(error), error=True)
             return False
         if mine != self._openings:
             return False
-        self._park()
-        self.persona, self.trouble = persona, ""
-        self._look.changed(persona_id)
+        self.hold()
+        self._keep()
+        kept = self.unsaved.all_held(persona_id)
+        self.persona, self.trouble, self._awaited = persona, "", ""
+        self.past = Past()
+        self._deleted.discard(persona_id)
+        self._told_gone = False
+        self._absence.forget("" if there else file_of(kept))
+        if there:
+            self._desk.start(self.workspace.call(self._absence.read, self.workspace.store, persona_id))
+        else:
+            self._absence.note(known=True)
+        self._look.begin(persona_id, before_reading)
         broken = persona.error is not None
         self._desk.prompt.show(persona.system_prompt, read_only=broken)
-        if persona_id in self._parked and not broken:
-            base, text = self._parked.pop(persona_id)
-            self._desk.prompt.keep_unsaved(base, text)
-            self._desk.prompt.absorb(persona.system_prompt, None)
+        self._unknown, self._told_locked = broken and PROMPT not in kept, False
+        self._desk.tests.show(persona.test_inputs, locked=broken, fresh=True)
+        self._desk.settings.show(persona, fresh=True)
+        self.giving.show(kept, known=known)
+        self._desk.show_state()
+        if there and not broken and (set(kept) - {PROMPT} or persona_id in self.unsaved.more):
+            self._desk.start(self.giving.store(persona_id))
+        return True
+
+    def forget(self, persona_id: str) -> None:
+        """A persona is deleted: what was typed in it lies with its versions, and comes back with it."""
+        self._deleted.add(persona_id)
+        self.unsaved.forget(persona_id)
+
+    def show_stored(self) -> None:
+        """Show what is stored, whatever stands in the editors and fields."""
+        persona = self.persona
+        assert persona is not None
+        broken = persona.error is not None
+        self._desk.prompt.show(persona.system_prompt, read_only=broken)
+        self._unknown, self.trouble = broken, ""
         self._desk.tests.show(persona.test_inputs, locked=broken, fresh=True)
         self._desk.settings.show(persona, fresh=True)
         self._desk.show_state()
-        return True
 
     def close(self) -> None:
         """Show no persona: the open one is gone."""
+        self.hold()
+        self._keep()
         self._openings += 1
-        self.persona, self.trouble = None, ""
+        self.persona, self.trouble, self._awaited = None, "", ""
+        self.past = Past()
+        self._absence.forget()
         self._desk.prompt.show("", read_only=True)
         self._desk.tests.show((), locked=True, fresh=True)
         self._desk.settings.show(None, fresh=True)
         self._desk.show_state()
 
-    def _park(self) -> None:
-        """Keep what could not be stored of the persona being left."""
-        editor = self._desk.prompt
-        if self.persona is not None and self.persona.error is None and editor.unsaved:
-            self._parked[self.persona.id] = (editor.base, editor.raw)
-
     # -- changes made elsewhere ------------------------------------------------------------------------
 
-    def take(self, persona: Persona, step: Step | None = None) -> None:
-        """Show the persona as it is now; what is typed and unsaved stays, merged."""
-        if self.persona is None or persona.id != self.persona.id:
+    def take(self, persona: Persona, deed: Stored | None = BEFORE, *, outside: bool = False) -> None:
+        """Show the persona as it is now; what is typed and unsaved stays, merged.
+
+        Args:
+            persona: as it was just read or written.
+            deed: the unit of the store that made it so, if it is not in the past already.
+            outside: another program made it so.
+        """
+        before = self.persona
+        if before is None or persona.id != before.id:
             return
-        mended = self.persona.error is not None and persona.error is None
+        if persona.revision != before.revision:
+            self.note(before, persona, deed, outside=outside)
+        by_agent = deed is not None and deed.run_id is not None
+        mended = before.error is not None and persona.error is None
         self.persona = persona
-        self._look.changed(persona.id)
         broken = persona.error is not None
-        editor = self._desk.prompt
-        if mended:
+        editor, content = self._desk.prompt, self._desk.tests.editor
+        if mended and self._unknown:
+            self._unknown = False
             editor.show(persona.system_prompt)
-        editor.read_only = broken
-        if not broken:
-            editor.absorb(persona.system_prompt, step)
-        self._desk.tests.show(persona.test_inputs, locked=broken)
+        if broken:
+            self.hold()  # the list of test inputs may not be readable now
+        clash = None if broken else editor.absorb(persona.system_prompt, by_agent=by_agent)
+        if broken or clash is not None:
+            self._keep()
+        else:
+            editor.read_only = not is_editable(editor.raw)
+            if (editor.unsaved and by_agent) or self.unsaved.held(persona.id) is not None:
+                self._desk.start(self.save())  # also when what stood in the way is gone
+        if clash is not None and by_agent:
+            self._desk.tell(REPLACED, error=True)
+        elsewhere = outside or deed not in (None, BEFORE)
+        self.inputs.take(persona, by_agent=by_agent, elsewhere=elsewhere)
+        if by_agent and content.unsaved:
+            self._desk.start(self.inputs.flush())
         self._desk.settings.show(persona)
         self._desk.show_state()
+        if mended:
+            self._desk.start(self.giving.store(persona.id))
+
+    def refuse_key(self) -> None:
+        """A key was pressed in a prompt that cannot be edited: say why, once."""
+        if self.persona is not None and self.persona.error is not None and not self._told_locked:
+            self._told_locked = True
+            self._desk.tell("Nothing can be typed here: the file is broken. Mend it first.", error=True)
 
     def select_test_input(self, input_id: str) -> None:
         """Put the cursor of the test inputs on this one."""
@@ -157,162 +240,176 @@ class Editing:
 
     async def look(self) -> bool:
         """Take in what other programs did; returns whether the list of files changed too."""
+        await self.write_down()
         listed, file = await self.workspace.call(self._look.changed, self.id)
-        if file and self.persona is not None:
+        if self.persona is not None and (file or self._absence.noted):
             await self.read_again()
+        elif self._awaited and self._awaited in await self.workspace.ids():
+            await self.open(self._awaited)
         return listed
 
-    def agent_wrote(self, persona: Persona, step: Step) -> None:
+    def agent_wrote(self, persona: Persona, deed: Stored) -> None:
         """A tool has written: show it at once."""
         if self.workspace.writing:
             # Our own write may be newer than what the tool saw: only the disk knows.
-            self._desk.start(self.read_again(quiet=True, step=step))
+            self._desk.start(self.read_again(quiet=True, deed=deed))
         else:
-            self.take(persona, step)
+            self.take(persona, deed)
 
-    async def read_again(self, *, quiet: bool = False, step: Step | None = None) -> None:
-        """Read the open persona and take in what is new; `quiet` when the person knows that it changed."""
+    async def read_again(
+        self, *, quiet: bool = False, deed: Stored | None = None, outside: bool = True
+    ) -> None:
+        """Read the open persona and take in what is new; `quiet` when the person knows that it changed.
+
+        `deed`, `outside`: as in `take`.
+        """
         before = self.persona
         if before is None:
             return
         try:
             now = await self.workspace.get(before.id)
+            while (
+                self.persona is not None
+                and self.persona.id == before.id
+                and (self.persona is not before or self.workspace.writing)
+            ):  # what was read may be older than what was written meanwhile
+                await self.workspace.settled()
+                before = self.persona
+                now = await self.workspace.get(before.id)
         except UnknownPersona:
             if self.persona is before:
-                self._desk.tell(f"{before.name} was deleted outside this program.", error=True)
-                self.close()
+                self._miss(before)
             return
         except PersonaError as error:
             self._desk.tell(str(error), error=True)
             return
-        if self.persona is not None and now.id == self.persona.id and now.revision != self.persona.revision:
-            self.take(now, step)
-            if now.error is None and not quiet and self._desk.prompt.clash is None:
-                self._desk.tell(f"{now.name} was changed outside; what is new is shown.")
-            if self._desk.prompt.clash is not None:
-                self._desk.start(self.choose())
+        if self.persona is None or now.id != self.persona.id:
+            return
+        back = self._absence.noted
+        self._absence.end()
+        self._told_gone = False
+        changed = now.revision != self.persona.revision
+        if changed or back:
+            self.take(now, deed, outside=outside and deed is None)
+            self._desk.start(self.workspace.call(self._absence.read, self.workspace.store, now.id))
+        if back and now.error is None:
+            self._desk.start(self.giving.store(now.id))
+        if changed and now.error is None and not quiet and self._desk.prompt.clash is None:
+            self._desk.tell(f"{now.name} was changed outside; what is new is shown.")
+
+    def _miss(self, persona: Persona) -> None:
+        """The file of the open persona is not there: wait a moment, then keep what is unsaved, or close."""
+        self._absence.note()
+        if not self._absence.believed:
+            return
+        if not self._told_gone:
+            self._told_gone = True
+            self.unsaved.doubt(persona.id)  # another program that deletes it takes what is kept along
+        self.hold()
+        self._keep()
+        if self.unsaved.all_held(persona.id):
+            self._desk.show_state()
+            return
+        self._desk.tell(f"{persona.name} was deleted outside this program.", error=True)
+        self.close()
+        self._awaited = persona.id
+
+    async def write_back(self) -> None:
+        """Write the file that is gone as it was, and into it what is typed."""
+        persona = self.persona
+        if persona is None or self.state != "gone":
+            return
+        try:
+            await self.workspace.write(self._absence.write_back, self.workspace.store, persona)
+        except PersonaError as error:
+            self._desk.tell(str(error), error=True)
+            return
+        await self.read_again(quiet=True, outside=False)
+        await self.save()
 
     # -- saving ----------------------------------------------------------------------------------------
 
     async def flush(self) -> None:
         """Store everything that was typed and can be stored."""
-        for field, value in self._desk.settings.unsaved():
-            await self._desk.set_field(field, value)
-        tests = self._desk.tests
-        if tests.shown is not None and tests.editor.unsaved:
-            await self.save_test(tests.shown, tests.editor.base, tests.editor.raw)
+        await self.fields.flush()
+        await self.inputs.flush()
         await self.save()
 
-    async def save(self) -> None:
-        """Store the prompt as it stands in the editor, merged with what is on disk."""
+    async def save(self, retrace: Retrace | None = None) -> None:
+        """Store the prompt as it stands in the editor, merged with what is on disk.
+
+        `retrace`: a step of undo or redo led there.
+        """
         editor, persona = self._desk.prompt, self.persona
-        if persona is None or persona.error is not None or not editor.unsaved:
+        if persona is None:
             return
+        editor.tell_typing(self.past, PROMPT)
+        if not editor.unsaved:
+            if editor.clash is not None:  # typed away again
+                editor.absorb(editor.clash.theirs)
+                self._desk.show_state()
+            self.unsaved.let_go(persona.id, PROMPT)
+            await self.write_down()
+            return
+        if persona.error is not None:
+            await self._keep_now(persona.id, editor.base, editor.raw)
+            return
+        base, before = editor.base, self.unsaved.held(persona.id)
         sent, takings = editor.raw, editor.takings
         try:
-            stored = await self.workspace.save_prompt(persona.id, editor.base, sent)
+            stored = await self.workspace.save_prompt(persona.id, base, sent, retrace)
+        except UnknownPersona:
+            await self._keep_now(persona.id, base, sent)
+            if self.persona is persona:
+                self._miss(persona)
+            return
         except PersonaError as error:
+            await self._keep_now(persona.id, base, sent)
             if self.id == persona.id:
                 if self.trouble != str(error):
                     self._desk.tell(f"Not saved: {error}", error=True)
                 self.trouble = str(error)
                 self._desk.show_state()
             return
+        if isinstance(stored, Clash):
+            await self._keep_now(persona.id, base, sent)
+        else:
+            if self.unsaved.held(persona.id) is before:  # what was kept before is in what was sent
+                self.unsaved.let_go(persona.id, PROMPT)
+            self.unsaved.let_go(persona.id, PROMPT, sent)
+            await self.write_down()
         if self.id != persona.id:
             return
         self.trouble = ""
         if isinstance(stored, Clash):
-            editor.absorb(stored.theirs, None)
+            editor.absorb(stored.theirs)
             self._desk.show_state()
-            self._desk.start(self.choose())
             return
         if editor.takings == takings:
             editor.mark_saved(sent)
-            editor.absorb(stored.text, None)
+            editor.absorb(stored.text)
             self.persona = stored.persona
-            self._look.changed(persona.id)
             self._desk.show_state()
         else:
-            await self.read_again()
+            await self.read_again(outside=False)
 
-    def save_at_once(self) -> None:
-        """Store the prompt although the program is failing; blocking, and silent when it cannot be done."""
-        editor, persona = self._desk.prompt, self.persona
-        if persona is not None and persona.error is None and editor.unsaved:
-            with suppress(PersonaError):
-                self.workspace.save_prompt_now(persona.id, editor.base, editor.raw)
+    async def _keep_now(self, persona_id: str, base: str, text: str) -> None:
+        """Keep a text that a save could not store, unless the editor went on with it meanwhile."""
+        editor = self._desk.prompt
+        if self.id == persona_id:
+            if not editor.unsaved:
+                return
+            base, text = editor.base, editor.raw
+        self.unsaved.hold(persona_id, PROMPT, base, text, self.file_text if self.id == persona_id else "")
+        await self.write_down()
 
-    async def save_test(self, input_id: str, base: str, text: str) -> None:
-        """Store the content of a test input."""
-        persona = self.persona
-        if persona is None:
-            return
-        try:
-            stored = await self.workspace.save_test_input(persona.id, input_id, base, text)
-        except InvalidValue as error:
-            await self._keep_as_new(persona.id, text, f"{error} What you typed is kept as a new one.")
-            return
-        except PersonaError as error:
-            self._desk.tell(f"Not saved: {error}", error=True)
-            return
-        if isinstance(stored, Clash):
-            self._desk.start(self._choose_test(persona.id, input_id, stored))
-        else:
-            self._stored_test(input_id, text, stored)
-
-    def _stored_test(self, input_id: str, sent: str, stored: Saved) -> None:
-        """Show what is stored of a test input now, unless something else was typed meanwhile."""
-        if self.id != stored.persona.id:
-            return
-        tests = self._desk.tests
-        if tests.shown == input_id and tests.editor.raw == sent:
-            tests.editor.take(stored.text, None)
-            tests.editor.mark_saved(stored.text)
-        self.take(stored.persona)
-
-    async def _choose_test(self, persona_id: str, input_id: str, clash: Clash) -> None:
-        """Show both contents where they touch and store what is chosen; put off, yours becomes a new test input."""
-        if self._choosing:
-            return
-        self._choosing = True
-        try:
-            chosen = await self._desk.choose(clash, "Yours", "On disk")
-        finally:
-            self._choosing = False
-        tests = self._desk.tests
-        if self.id == persona_id and tests.shown == input_id:
-            tests.editor.show(clash.theirs)
-        if chosen is None:
-            await self._keep_as_new(persona_id, clash.ours, "Both are kept: yours as a new test input.")
-            return
-        stored = await self.workspace.save_test_input(persona_id, input_id, clash.theirs, chosen)
-        if isinstance(stored, Clash):
-            await self._keep_as_new(
-                persona_id, chosen, "It changed once more; yours is kept as a new test input."
-            )
-        else:
-            self._stored_test(input_id, clash.theirs, stored)
-
-    async def _keep_as_new(self, persona_id: str, text: str, why: str) -> None:
-        """What was typed has no place in its test input: it becomes one of its own."""
-        from personas.changes import AddTestInput
-
-        try:
-            persona = await self.workspace.change(persona_id, AddTestInput(text))
-        except PersonaError as error:
-            self._desk.tell(f"Not saved: {error}", error=True)
-            return
-        self._desk.tell(why)
-        self.take(persona)
-
-    async def choose(self, *, asked: bool = False) -> None:
+    async def choose(self) -> None:
         """Show both texts where they touch, and store what the person chooses.
 
-        Args:
-            asked: the person asks for it; else a clash that was put off is not shown again.
+        Only when the person asks: a dialog of its own accord would take keys meant for the text as its answer.
         """
         clash = self._desk.prompt.clash
-        if clash is None or self._choosing or (clash.theirs == self._put_off and not asked):
+        if clash is None or self._choosing:
             return
         persona_id = self.id
         self._choosing = True
@@ -321,98 +418,21 @@ class Editing:
         finally:
             self._choosing = False
         editor = self._desk.prompt
-        if chosen is None:
-            self._put_off = clash.theirs
-        if chosen is None or editor.clash is None or self.id != persona_id:
+        if chosen is None or editor.clash is None or persona_id is None or self.id != persona_id:
             return
+        if chosen != clash.ours:
+            try:
+                await self.workspace.keep_version(persona_id, clash.ours, "your text, not taken")
+            except PersonaError as error:
+                self._desk.tell(f"Nothing was chosen: your text could not be kept. {error}", error=True)
+                return
+            if editor.clash is None or self.id != persona_id:
+                return  # settled by another way meanwhile
         newest = editor.clash.theirs  # an agent may have gone on meanwhile
-        editor.take(chosen, None)
+        editor.tell_choice(self.past, PROMPT, clash, chosen)
+        editor.take(chosen)
         editor.mark_saved(clash.theirs)
         if newest != clash.theirs:
-            editor.absorb(newest, None)
+            editor.absorb(newest)
         self._desk.show_state()
         await self.save()
-
-    # -- undo -------------------------------------------------------------------------------------------
-
-    async def undo(
-        self, operation: Literal["undo", "redo"], *, agent: bool, step: Step | None = None
-    ) -> None:
-        """Undo or redo in the store and show what it did.
-
-        Args:
-            operation: which.
-            agent: only the agent's last run.
-            step: the marked step the editor's own history stands at, if that is what is undone.
-        """
-        if self.persona is None:
-            return
-        persona_id = self.persona.id
-        await self.flush()
-        try:
-            done = await self.workspace.undo(persona_id, operation, agent=agent or step is not None)
-        except NothingToUndo as error:
-            if step is None or self.id != persona_id:
-                self._desk.tell(str(error))
-            else:
-                # Typing has ended the store's own redo; the text at least can go where the history says.
-                self._desk.prompt.step_alone(operation)
-            return
-        except Conflict as error:
-            await self._choose_undo(persona_id, error)
-            return
-        except PersonaError as error:
-            self._desk.tell(str(error), error=True)
-            return
-        word = "Undone" if operation == "undo" else "Done again"
-        self._desk.tell(f"{word}: {done.summary}")
-        if self.id != persona_id:
-            return
-        editor, text = self._desk.prompt, done.persona.system_prompt
-        if step is not None:
-            back = operation == step.undone_by
-            (editor.follow_undo if back else editor.follow_redo)(text)
-        elif agent:
-            other = "redo" if operation == "undo" else "undo"
-            editor.absorb(text, Step(None, other))
-        else:
-            editor.absorb(text, None)
-            editor.history.clear()
-        self.take(done.persona)
-
-    async def undo_agent(self, operation: Literal["undo", "redo"]) -> None:
-        """Undo or redo the agent's last run; in the editor's history too where it stands right there."""
-        step = self._desk.prompt.step_at(operation)
-        await self.undo(operation, agent=True, step=step if step is not None and step.run_id else None)
-
-    async def last_change(self) -> tuple[str, str]:
-        """Return what the last change was called, and its diff; an empty diff when there was none."""
-        assert self.persona is not None
-        try:
-            log = await self.workspace.call(self.workspace.store.log, self.persona.id)
-            if not log:
-                return "Nothing was changed yet.", ""
-            diff = await self.workspace.call(self.workspace.store.diff, self.persona.id)
-        except PersonaError as error:
-            return str(error), ""
-        who = {"user": "you", "external": "outside"}.get(log[0].by.kind, log[0].by.kind)
-        return f"Last change: {log[0].reason} · by {who}", diff.diff
-
-    async def _choose_undo(self, persona_id: str, conflict: Conflict) -> None:
-        """What was written since touches what is to be undone: show both, and write what is chosen."""
-        from personas.changes import ReplaceText
-
-        clash = meet(conflict.base, conflict.ours, conflict.theirs)
-        if not isinstance(clash, Clash):
-            self._desk.tell(str(conflict), error=True)
-            return
-        chosen = await self._desk.choose(clash, "Before that change", "As it is now")
-        if chosen is None or chosen == conflict.theirs:
-            self._desk.tell("Nothing was undone.")
-            return
-        try:
-            persona = await self.workspace.change(persona_id, ReplaceText(chosen), "undone by hand")
-        except PersonaError as error:
-            self._desk.tell(str(error), error=True)
-            return
-        self.take(persona)

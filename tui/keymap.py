@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tui.commands import COMMANDS, Command, key_name, keys_of
+from tui.commands import BY_ID, COMMANDS, IN_DIALOGS, Command, Where, key_name, keys_of
 
 OWNED: Mapping[str, str] = {
     "ctrl+b": "tmux takes it for itself",
@@ -73,10 +73,11 @@ def check_keys(table: Mapping[str, Any]) -> tuple[dict[str, str], list[tuple[str
     Args:
         table: by a command's id, its keys, separated by commas; or a list of keys.
     """
-    known = {command.id: command for command in COMMANDS}
+    known = BY_ID
     chosen: dict[str, list[str]] = {}
     odd: list[tuple[str, str]] = []
-    for name, value in flatten(table).items():
+    # What holds in all lists first: the keys of one list give way to it.
+    for name, value in sorted(flatten(table).items(), key=lambda item: not _in_all_lists(item[0])):
         if name not in known:
             odd.append((name, f"[keys] there is no command {name!r}; Help lists them{_near(name, known)}"))
             continue
@@ -86,9 +87,9 @@ def check_keys(table: Mapping[str, Any]) -> tuple[dict[str, str], list[tuple[str
             continue
         keys = []
         for key in _keys(wanted):
-            if reason := refusal(key, known[name]):
+            if (reason := refusal(key, known[name])) and key not in keys_of(known[name]):
                 odd.append((name, f"[keys] {name} cannot have {key_name(key)}: {reason}"))
-            elif (owner := _owner(key, known[name], chosen)) is not None:
+            elif (owner := _owner(key, known[name], chosen) or _above(key, known[name], chosen)) is not None:
                 odd.append((name, f"[keys] {key_name(key)} is on {owner} already, so not on {name}"))
             else:
                 keys.append(key)
@@ -117,7 +118,11 @@ def refusal(key: str, command: Command) -> str:
     if not (len(last) == 1 or last in NAMED or last in SIGNS.values()):
         return "there is no such key"
     plain = not modifiers or modifiers == ["shift"]
-    if command.where == "anywhere" and plain and (len(last) == 1 or last in TYPED or last in SIGNS.values()):
+    if (
+        command.where in ("anywhere", "dialog", "prompt")
+        and plain
+        and (len(last) == 1 or last in TYPED or last in SIGNS.values())
+    ):
         return "it is needed for writing"
     return ""
 
@@ -145,8 +150,32 @@ def _keys(wanted: list[str]) -> list[str]:
 def _owner(key: str, command: Command, chosen: Mapping[str, list[str]]) -> str | None:
     """Return which of the commands that were given keys has this one where `command` would want it too."""
     for other in COMMANDS:
-        meets = "anywhere" in (other.where, command.where) or other.where == command.where
-        if other.id != command.id and meets and key in chosen.get(other.id, ()):
+        if other.id != command.id and _meets(other.where, command.where) and key in chosen.get(other.id, ()):
+            return other.id
+    return None
+
+
+def _meets(owner: Where, other: Where) -> bool:
+    """Whether what is pressed for a command of `other` would go to one of `owner`."""
+    if owner == other:
+        return True
+    if "anywhere" in (owner, other):
+        return not IN_DIALOGS & {owner, other}
+    if owner == "list":
+        return other in ("personas", "tests", "program")
+    return owner in IN_DIALOGS and other in IN_DIALOGS and "dialog" in (owner, other)
+
+
+def _in_all_lists(name: str) -> bool:
+    return name in BY_ID and BY_ID[name].where == "list"
+
+
+def _above(key: str, command: Command, chosen: Mapping[str, list[str]]) -> str | None:
+    """Return which command of all lists keeps a key from one of a single list, which has it not by default."""
+    if command.where == "list" or not _meets("list", command.where) or key in keys_of(command):
+        return None
+    for other in COMMANDS:
+        if other.where == "list" and key in chosen.get(other.id, keys_of(other)):
             return other.id
     return None
 

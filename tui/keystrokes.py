@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from textual import events
 from textual.message import Message
 
-from tui.commands import COMMANDS, HEADINGS, NO_KEYMAP, TOLD_ONLY, Keymap, keys_of
+from tui.commands import COMMANDS, HEADINGS, NO_KEYMAP, TOLD_ONLY, Keymap, keys_of, told_keys
 from tui.driver_guard import GuardedParser
-from tui.widgets.chat_bar import NEWLINE_KEYS
+from tui.widgets.chat_input import NEWLINE_KEYS
 
 SHOWN_BYTES = 40
 """Bytes of one keystroke that are shown; a paste has more."""
@@ -24,7 +24,7 @@ class Keystroke:
     Attributes:
         sent: its bytes, escaped, harmless to show.
         name: what Textual calls it; for what is no key, what it is.
-        does: what the program does on it, empty for nothing.
+        does: what the program does on it, a line for each place; empty for nothing.
     """
 
     sent: str
@@ -57,7 +57,8 @@ class KeystrokeReader:
         for message in messages:
             sent, self._sent = escaped(bytes(self._sent)), bytearray()
             if isinstance(message, events.Key):
-                yield Keystroke(sent, message.key, meaning(message.key, message.is_printable, self._keymap))
+                name = "".join(c if c.isprintable() else escaped(c.encode()) for c in message.key)
+                yield Keystroke(sent, name, meaning(message.key, message.is_printable, self._keymap))
             elif isinstance(message, events.Paste):
                 yield Keystroke(sent, f"paste of {len(message.text)} characters", "Inserted as one text")
             else:
@@ -71,17 +72,18 @@ def escaped(data: bytes) -> str:
 
 
 def meaning(key: str, printable: bool = False, keymap: Keymap = NO_KEYMAP) -> str:
-    """Return what the program does on a key, and where if not everywhere; empty for nothing."""
+    """Return what the program does on a key, a line for each place it does something in; empty for nothing."""
     found = [(command.where, command.title) for command in COMMANDS if key in keys_of(command, keymap)]
-    found += [(where, title) for where, keys, title in TOLD_ONLY if key in _keys(keys)]
+    found += [(where, title) for where, told, title in TOLD_ONLY if key in _told(told, keymap)]
+    found.sort(key=lambda one: list(HEADINGS).index(one[0]))  # a part of the screen before what is over it
     if key in NEWLINE_KEYS and not found:
         found.append(("chat", "New line"))
     if printable:
         found.insert(0, ("anywhere", "Written as text"))
-    return "; ".join(
+    return "\n".join(
         title if where == "anywhere" else f"{HEADINGS[where]}: {title}" for where, title in found
     )
 
 
-def _keys(keys: str) -> list[str]:
-    return [{"/": "slash"}.get(key.strip(), key.strip()) for key in keys.split(",")]
+def _told(told: str, keymap: Keymap) -> list[str]:
+    return [{"/": "slash"}.get(key, key) for key in told_keys(told, keymap)]

@@ -9,13 +9,14 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, get_origin, get_type_hints
 
-from tui.config import CHOICES, ConfigError, Settings
+from tui.config import ConfigError, Settings, check_values
+from tui.settings_rules import CHOICES
 
 Kind = Literal["text", "whole", "number", "switch", "choice", "table"]
 
 AT_NEXT_MESSAGE = frozenset(
     {
-        *("thinking", "max_tokens", "history_turns", "retries", "max_steps", "max_minutes"),
+        *("thinking", "max_tokens", "sent_turns", "retries", "max_steps", "max_minutes"),
         *("approval", "approval_of", "tasks_at_once", "tasks_begin_themselves"),
         *("task_tokens", "task_dollars", "task_pause"),
     }
@@ -85,7 +86,5 @@ def written(name: str, text: str) -> Any:
         ) from None
     if isinstance(value, float) and not value < float("inf"):
         raise ConfigError(f"{name} must be a number")
-    if name == "base_url" and value and not value.startswith(("http://", "https://")):
-        raise ConfigError("base_url must begin with https:// or http://")
-    Settings(**{name: value})
+    check_values({name: value})
     return value

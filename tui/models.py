@@ -46,6 +46,18 @@ class Connection:
         """Whether the embedded model is used."""
         return self.model == OFFLINE
 
+    @property
+    def lacks_key(self) -> bool:
+        """Whether Anthropic's own API would be asked without any key."""
+        return not (
+            self.offline
+            or self.base_url
+            or self.api_key
+            or self.auth_token
+            or self.key_command
+            or self.keyring
+        )
+
 
 def connection(
     settings: Settings, env: Mapping[str, str] | None = None, *, pasted_key: str = ""
@@ -134,7 +146,7 @@ def chat_options(settings: Settings) -> ChatOptions:
     from agent.chat import ChatOptions
 
     return ChatOptions(
-        history_turns=settings.history_turns,
+        sent_turns=settings.sent_turns,
         thinking=settings.thinking,  # type: ignore[arg-type]  # checked when the settings were read
         max_tokens=settings.max_tokens or None,
         retries=settings.retries,

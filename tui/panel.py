@@ -1,4 +1,4 @@
-"""The panel's state machine: when what the agent says is hidden, visible for a while, or pinned.
+"""The panel's state machine: when what the agent says is hidden, visible for a while, or pinned, and in full height.
 
 Pure: no widgets, no timers. Whoever owns the screen reports what happens, reads `state`, keeps one timer armed
 for `next_deadline()` and calls `expire()` when it rings.
@@ -42,6 +42,7 @@ class Panel:
         self.delay = delay
         self.reading_rate = reading_rate
         self._state = PanelState.HIDDEN
+        self._enlarged = False
         self._in_flight = 0
         self._asks: set[Hashable] = set()
         self._error_held = False
@@ -57,6 +58,11 @@ class Panel:
     def shown(self) -> bool:
         """Whether the panel is on the screen at all."""
         return self._state is not PanelState.HIDDEN
+
+    @property
+    def enlarged(self) -> bool:
+        """Whether it has the full height: until it is hidden, and while one looks at other personas."""
+        return self._enlarged
 
     @property
     def asking(self) -> bool:
@@ -132,6 +138,11 @@ class Panel:
         self._error_held = False
         self._state = PanelState.PINNED
         return self._state
+
+    def enlarge(self) -> PanelState:
+        """Full height, or not any more; who wants more of it is not done in a few seconds, so it stays."""
+        self._enlarged = not (self.shown and self._enlarged)
+        return self.show_output()
 
     def interacted(self) -> PanelState:
         """Scrolling, selecting, hovering or a key in the panel, or typing in the chat bar."""
@@ -237,5 +248,6 @@ class Panel:
 
     def _hide(self) -> None:
         self._state = PanelState.HIDDEN
+        self._enlarged = False
         self._error_held = False
         self._unread = 0

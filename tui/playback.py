@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.events import AgentEnd, ToolEnd
+from tui.slash import as_typed
 
 if TYPE_CHECKING:
-    from tui.recording import Recording, ReplayModel
+    from tui.recording import RecordedRun, Recording, ReplayModel
     from tui.screens.main import MainScreen
-    from tui.talking import Talk
+    from tui.talk import Talk
 
 LABEL = "recorded run"
+MOST_KEYS = 150
+"""Keys for one message: a long one is typed in larger pieces."""
 LOOK_EVERY = 0.05
 """Seconds between two looks at what the person does, and whether the run is over."""
 
@@ -67,15 +70,8 @@ async def _play_runs(
 ) -> bool:
     conversing = screen.conversing
     for run in recording.runs:
-        if not await _wait(screen, talk, hands.before_message) or not await _type(
-            screen, run.message, hands.key
-        ):
+        if not await play_run(screen, run, talk, hands):
             return False
-        screen.chat_bar.input.sent.add(run.message)
-        screen.chat_bar.input.load_text("")
-        await conversing.send(run.message)
-        while talk.running:  # noqa: ASYNC110 - a run that fails to begin tells nobody of its end
-            await asyncio.sleep(LOOK_EVERY)
         if model.left or not _completed(talk) or not await _wait(screen, talk, 0.0):
             return False
         conversing.panel_event("show_output")
@@ -83,6 +79,28 @@ async def _play_runs(
             screen, talk, hands.reading
         ):
             return False
+    return True
+
+
+async def play_run(screen: MainScreen, run: RecordedRun, talk: Talk, hands: Hands = AT_EASE) -> bool:
+    """Say what opened a recorded run and wait until it is over; return False when the person acts first.
+
+    A question is answered as it was then; one that has no recorded answer is left to the person.
+    """
+    conversing, bar = screen.conversing, screen.chat_bar
+    if not await _wait(screen, talk, hands.before_message) or not await _type(screen, run.message, hands.key):
+        return False
+    bar.input.sent.add(as_typed(run.message))
+    bar.input.load_text("")
+    await conversing.send(run.message, mode="task" if run.is_task else "chat")
+    while talk.running:
+        question = talk.question
+        reply = run.replies.get(question.tool_use_id) if question is not None else None
+        if question is not None and reply is not None and await _wait(screen, talk, hands.reading):
+            now = talk.question
+            if now is not None and now.id == question.id:  # not answered by the person meanwhile
+                await conversing.answer(question.id, reply)
+        await asyncio.sleep(LOOK_EVERY)  # a run that fails to begin tells nobody of its end
     return True
 
 
@@ -100,13 +118,16 @@ async def _wait(screen: MainScreen, talk: Talk, seconds: float) -> bool:
 async def _type(screen: MainScreen, text: str, pause: float) -> bool:
     """Type into the chat bar; return False when the person writes there themselves, who then finds only that."""
     bar = screen.chat_bar
-    for end in range(len(text) + 1):
-        if bar.draft != text[:end]:
-            if bar.draft.startswith(text[:end]):
-                bar.set_draft(bar.draft[end:])
+    typed = ""  # as the input has it: it may keep something else than it is given
+    at_once = -(-len(text) // MOST_KEYS)
+    for start in range(0, len(text) + at_once, at_once or 1):
+        if bar.draft != typed:
+            if bar.draft.startswith(typed):
+                bar.set_draft(bar.draft[len(typed) :])
             return False
-        if end < len(text):
-            bar.input.insert(text[end])
+        if start < len(text):
+            bar.input.insert(text[start : start + at_once])
+            typed = bar.draft
             await asyncio.sleep(pause)
     return True
 

@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tui.config import DEFAULT_MODEL, OFFLINE, Loaded, Settings, load_settings, write_settings
+from tui.config import (
+    DEFAULT_MODEL,
+    OFFLINE,
+    Loaded,
+    Settings,
+    check_values,
+    load_settings,
+    unset_setting,
+    write_settings,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +81,14 @@ class Preferences:
         Raises:
             ConfigError: it cannot be used; the settings stay as they were.
         """
+        server = self.settings.base_url
         self._loaded = load_settings(self._env, model=self._flag or None)
+        self._server_was(server)
+
+    def _server_was(self, before: str) -> None:
+        """Drop the key that was given for a server, once another one is set: it goes to no other."""
+        if self.settings.base_url != before:
+            self._key, self._pasted_only = "", False
 
     def store(self, values: Mapping[str, Any]) -> None:
         """Write settings to the file, everything else in it left alone, and take them. Blocking.
@@ -80,7 +96,8 @@ class Preferences:
         Raises:
             PersonaError: a value is none for its setting, the file is not TOML, or the disk refuses.
         """
-        replace(Settings(), **values)  # says what is wrong before anything is written
+        server = self.settings.base_url
+        check_values(values)  # says what is wrong before anything is written
         write_settings(self.path, values)
         self.read_again()
         for name, value in values.items():
@@ -89,6 +106,19 @@ class Preferences:
                 getattr(self._loaded.settings, name) != value
             ):  # the environment says otherwise; the person is here
                 self._here[name] = value
+        self._server_was(server)
+
+    def unset(self, name: str) -> None:
+        """Take a setting out of the file and forget what was chosen since the start: what else there is holds. Blocking.
+
+        Raises:
+            PersonaError: the file is not TOML, or the disk refuses.
+        """
+        server = self.settings.base_url
+        unset_setting(self.path, name)
+        self.read_again()
+        self._here.pop(name, None)
+        self._server_was(server)
 
     def use(self, where: Connection) -> None:
         """Have the model, the server and the key of a connection hold until the program ends."""

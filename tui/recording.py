@@ -6,13 +6,15 @@ the loop, the tools and the files are the real ones, and a tool's result is what
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.models.base import BlockDelta, BlockEvent, Model, Request, Usage
 from agent.models.scripted import Cue, Pause, Script, ScriptedModel, Thought, ToolUse, answer
+from agent.tools.control import BEGIN_TASK, CONTROL
 from agent.turns import (
     AssistantTextTurn,
     ThinkingTurn,
@@ -26,31 +28,57 @@ from personas.errors import BrokenFile
 from personas.journal import Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
 FIRST_LOOK = Path(__file__).parent / "demos" / "first-look.jsonl"
 """The recording that comes with the program."""
 
 Block = AssistantTextTurn | ThinkingTurn | ToolCallTurn
+TASK_TOOLS = CONTROL - {BEGIN_TASK}
+"""What only a task calls; `begin_task` is for what is none yet."""
+LARGEST = 64 * 1024 * 1024
+"""Bytes of a recording: a longer conversation is nothing to watch."""
 Step = tuple[Block, ...]
 """One answer of the model: its blocks in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """What the person said, and the model's answers until it was done."""
+    """What the person said, and the model's answers until it was done.
+
+    Attributes:
+        message: what they said.
+        steps: the answers.
+        replies: by the id of the call that asked, what they said to the questions on the way.
+    """
 
     message: str
     steps: tuple[Step, ...]
+    replies: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_task(self) -> bool:
+        """Whether it called what only tasks have."""
+        calls = (block for step in self.steps for block in step if isinstance(block, ToolCallTurn))
+        return any(call.tool_name in TASK_TOOLS for call in calls)
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The runs of one conversation, in order; `persona_id` says whose it was."""
+    """The runs of one conversation, in order.
+
+    Attributes:
+        persona_id: whose it was.
+        runs: what was said and answered.
+        session_id: the conversation's own id, empty where the file says none.
+        name, prompt: the persona as the agent read it first; None where it did not.
+    """
 
     persona_id: str
     runs: tuple[RecordedRun, ...]
+    session_id: str = ""
+    name: str | None = None
+    prompt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +104,15 @@ def read_recording(path: Path) -> Recording:
     """Read a session file as a recording. Results of tools, notices and unknown records are left out.
 
     Raises:
-        BrokenFile: the file holds no session, or no run.
+        BrokenFile: the file is not there, is too large, or holds no session or no run.
         PersonaError: it cannot be read at all.
     """
+    try:
+        size = path.stat().st_size
+    except (OSError, ValueError):
+        raise BrokenFile(f"There is no recording {path}.") from None
+    if size > LARGEST:
+        raise BrokenFile(f"{path} is too large for a recording: {size // 2**20} MB.")
     records = Journal(path).read().records
     persona_id = records[0].get("persona_id") if records and records[0].get("type") == "session" else None
     if not isinstance(persona_id, str):
@@ -86,6 +120,9 @@ def read_recording(path: Path) -> Recording:
     runs: list[RecordedRun] = []
     steps: list[list[Block]] = []
     message: str | None = None
+    replies: dict[str, str] = {}
+    asked: dict[str, str] = {}
+    seen: tuple[str | None, str | None] = (None, None)
     step_over = True
     for record in records[1:]:
         if record.get("type") == "step_end":
@@ -96,24 +133,44 @@ def read_recording(path: Path) -> Recording:
         except ValueError:
             continue  # one damaged record takes nothing else with it
         if isinstance(turn, UserTurn):
-            runs += _run(message, steps)
-            message, steps, step_over = turn.content, [], True
+            runs += _run(message, steps, replies)
+            message, steps, replies, step_over = turn.content, [], {}, True
         elif isinstance(turn, Block):
             if step_over:
                 steps.append([])
             steps[-1].append(turn)
             step_over = False
+            if isinstance(turn, ToolCallTurn):
+                asked[turn.tool_use_id] = turn.tool_name
         elif isinstance(turn, ToolResultTurn):
             step_over = True
-    runs += _run(message, steps)
+            tool = asked.get(turn.tool_use_id)
+            if tool == "ask_user" and not turn.is_error:
+                replies[turn.tool_use_id] = turn.output
+            elif tool == "get_persona" and seen == (None, None):
+                seen = _persona_in(turn.output)
+    runs += _run(message, steps, replies)
     if not runs:
         raise BrokenFile(f"{path} holds no recorded run.")
-    return Recording(persona_id, tuple(runs))
+    session_id = records[0].get("id")
+    return Recording(persona_id, tuple(runs), session_id if isinstance(session_id, str) else "", *seen)
 
 
-def _run(message: str | None, steps: list[list[Block]]) -> list[RecordedRun]:
+def _run(message: str | None, steps: list[list[Block]], replies: Mapping[str, str]) -> list[RecordedRun]:
     """Return the run a user turn opened, as a list of one; none for what stands before the first."""
-    return [] if message is None else [RecordedRun(message, tuple(tuple(step) for step in steps))]
+    return [] if message is None else [RecordedRun(message, tuple(tuple(step) for step in steps), replies)]
+
+
+def _persona_in(output: str) -> tuple[str | None, str | None]:
+    """Return name and prompt out of what the agent read of the persona."""
+    try:
+        read = json.loads(output)
+    except (ValueError, RecursionError):
+        return None, None
+    if not isinstance(read, dict):
+        return None, None
+    name, prompt = read.get("name"), read.get("system_prompt")
+    return (name if isinstance(name, str) else None, prompt if isinstance(prompt, str) else None)
 
 
 def script_of(step: Step, pace: Pace = AT_ONCE) -> Script:
@@ -164,12 +221,16 @@ class ReplayModel:
         recording: what to give.
         otherwise: answers everything the recording has no answer to.
         pace: how fast.
+        name: what the person sees as the model's name.
 
     Attributes:
         left: whether something else was said than in the recording, or it has come to its end.
     """
 
-    def __init__(self, recording: Recording, otherwise: Model, pace: Pace = HUMAN) -> None:
+    def __init__(
+        self, recording: Recording, otherwise: Model, pace: Pace = HUMAN, *, name: str = "recorded"
+    ) -> None:
+        self._name = name
         self._runs = iter(recording.runs)
         self._next: RecordedRun | None = next(self._runs, None)
         self._steps: Iterator[Step] = iter(())
@@ -180,7 +241,7 @@ class ReplayModel:
     @property
     def name(self) -> str:
         """What the person sees as the model's name."""
-        return "recorded"
+        return self._name
 
     @property
     def endpoint(self) -> str:
@@ -200,7 +261,7 @@ class ReplayModel:
             return None
         said = _said(request.messages)
         if said:
-            if self._next is None or self._next.message.strip() not in said:
+            if self._next is None or _as_sent(self._next.message) not in said:
                 self.left = True
                 return None
             self._steps = iter(self._next.steps)
@@ -214,5 +275,12 @@ def _said(messages: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what the last message says, without results of tools."""
     content = messages[-1].get("content", "") if messages else ""
     if isinstance(content, str):
-        return [content.strip()]
-    return [str(block.get("text", "")).strip() for block in content if block.get("type") == "text"]
+        return [_as_sent(content)]
+    return [_as_sent(str(block.get("text", ""))) for block in content if block.get("type") == "text"]
+
+
+def _as_sent(text: str) -> str:
+    """Return a message as a model gets it, without the blanks around it: what UTF-8 cannot carry is replaced."""
+    from agent.messages import sendable
+
+    return sendable(text).strip()

@@ -1,5 +1,5 @@
 """What the program remembers of a home from one start to the next: which persona was open, unsent
-drafts, how the panes stood.
+drafts, messages still queued, how the panes stood.
 
 It lies in the home's `state/`, which may come from a stranger: it is read as text and nothing is done by it.
 """
@@ -7,15 +7,19 @@ It lies in the home's `state/`, which may come from a stranger: it is read as te
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from personas.errors import PersonaError
 from personas.home import Home
 from personas.textfile import encode, read_regular, replace_file
+from tui.undelivered import Said, as_stored, read_queued
 
 _NAME = "screen.json"
 _LARGEST = 4 * 1024 * 1024
+_ASIDE = 5
+"""Drafts that are put aside for one persona."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +31,25 @@ class Remembered:
         drafts: what was written in the chat bar and not sent, by persona.
         layouts: by class of terminal size, how the panes stand there, as `PaneLayout.layouts` has it.
         known: whether anything was remembered at all.
+        queued: what was said to an agent at work and is not delivered, by persona.
+        aside: drafts of other programs that gave way to one that was written later, by persona, oldest first.
+        answers: the question a draft was written as the answer to, by persona.
     """
 
     persona_id: str = ""
     drafts: Mapping[str, str] = field(default_factory=dict)
     layouts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     known: bool = True
+    queued: Mapping[str, Said] = field(default_factory=dict)
+    aside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+    def with_drafts(self, drafts: Mapping[str, str]) -> Remembered:
+        """Return the same with other drafts; one that is not as it was answers no question any more."""
+        answers = {
+            key: asked for key, asked in self.answers.items() if drafts.get(key) == self.drafts.get(key)
+        }
+        return replace(self, drafts=drafts, answers=answers)
 
 
 def recall(home: Home) -> Remembered:
@@ -43,16 +60,75 @@ def recall(home: Home) -> Remembered:
         return Remembered(known=False)
     if not isinstance(stored, dict):
         return Remembered(known=False)
-    persona_id, drafts, layouts = (stored.get(name) for name in ("persona_id", "drafts", "layouts"))
+    persona_id, drafts, layouts, aside = (
+        stored.get(name) for name in ("persona_id", "drafts", "layouts", "aside")
+    )
     return Remembered(
         persona_id if isinstance(persona_id, str) else "",
-        {key: text for key, text in drafts.items() if isinstance(text, str)}
-        if isinstance(drafts, dict)
-        else {},
+        _texts(drafts),
         {key: _numbers(sizes) for key, sizes in layouts.items() if isinstance(sizes, dict)}
         if isinstance(layouts, dict)
         else {},
+        queued=read_queued(stored.get("queued")),
+        aside={
+            key: tuple(text for text in texts if isinstance(text, str))
+            for key, texts in aside.items()
+            if isinstance(texts, list)
+        }
+        if isinstance(aside, dict)
+        else {},
+        answers=_texts(stored.get("answers")),
     )
+
+
+def beside(ours: Remembered, base: Remembered, disk: Remembered) -> Remembered:
+    """Return what is to be stored where several programs remember the same home, each what it shows. Pure.
+
+    What this program did not change stays as another one stored it. A draft of another one that ours takes the
+    place of is put aside, unless ours goes on with it.
+
+    Args:
+        ours: what this program has now.
+        base: what it had when it stored or read last.
+        disk: what is stored.
+    """
+    if not disk.known:
+        return ours
+    drafts, aside = dict(ours.drafts), {key: list(texts) for key, texts in disk.aside.items()}
+    answers = dict(ours.answers)
+    for key in {*drafts, *disk.drafts}:
+        mine, before, theirs = (texts.get(key, "") for texts in (ours.drafts, base.drafts, disk.drafts))
+        if mine == before or (not mine.strip() and theirs != before):
+            drafts[key] = theirs
+            if theirs != mine:
+                answers[key] = disk.answers.get(key, "")
+        elif theirs not in ("", before) and not mine.startswith(theirs):
+            aside[key] = [text for text in aside.get(key, ()) if not theirs.startswith(text)] + [theirs]
+    queued = dict(ours.queued)
+    for key in {*queued, *disk.queued}:
+        if ours.queued.get(key) == base.queued.get(key):
+            queued[key] = disk.queued.get(key, Said())
+    kept = {
+        key: [text for text in texts if not drafts.get(key, "").startswith(text)]
+        for key, texts in aside.items()
+    }
+    return replace(
+        ours,
+        drafts={key: text for key, text in drafts.items() if text.strip()},
+        queued={key: said for key, said in queued.items() if said.turns},
+        aside={key: tuple(texts[-_ASIDE:]) for key, texts in kept.items() if texts},
+        answers={key: asked for key, asked in answers.items() if asked},
+    )
+
+
+def is_there(home: Home) -> bool:
+    """Whether anything is remembered on the disk. Blocking."""
+    return os.path.lexists(home.state / _NAME)
+
+
+def _texts(stored: object) -> dict[str, str]:
+    texts = stored.items() if isinstance(stored, dict) else ()
+    return {key: text for key, text in texts if isinstance(text, str)}
 
 
 def _numbers(sizes: Mapping[str, object]) -> dict[str, int]:
@@ -61,7 +137,14 @@ def _numbers(sizes: Mapping[str, object]) -> dict[str, int]:
 
 def remember(home: Home, what: Remembered) -> bool:
     """Store it; return whether that was possible. Nothing depends on it. Blocking."""
-    stored = {"persona_id": what.persona_id, "drafts": dict(what.drafts), "layouts": dict(what.layouts)}
+    stored = {
+        "persona_id": what.persona_id,
+        "drafts": dict(what.drafts),
+        "queued": as_stored(what.queued),
+        "layouts": dict(what.layouts),
+        "aside": {key: list(texts) for key, texts in what.aside.items()},
+        "answers": dict(what.answers),
+    }
     text = json.dumps(stored, ensure_ascii=True)
     try:
         replace_file(home.state / _NAME, encode(text + "\n"), root=home.root)

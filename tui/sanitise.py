@@ -17,6 +17,8 @@ Text is stored raw and passes through `sanitise` where it is shown. What is done
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 
 from rich.cells import cell_len
 
@@ -49,8 +51,16 @@ _SUSPECT = re.compile(
     r"\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e01ef]"
 )
 _RULES = f"{_NEWLINE}|{_VISIBLE}|{_DROPPED}"
-_WHOLE = re.compile(f"{_COMPLETE}|{_RULES}")
-_STREAM = re.compile(f"{_COMPLETE}|{_OPEN}|{_RULES}")
+
+
+@cache
+def _whole() -> re.Pattern[str]:  # made where there is something suspect: most starts see nothing of the sort
+    return re.compile(f"{_COMPLETE}|{_RULES}")
+
+
+@cache
+def _stream() -> re.Pattern[str]:
+    return re.compile(f"{_COMPLETE}|{_OPEN}|{_RULES}")
 
 
 def _replacement(match: re.Match[str]) -> str:
@@ -63,7 +73,7 @@ def sanitise(text: str) -> str:
     """Return `text` without anything a terminal would obey (see the module). Linear; clean text is returned as is."""
     if _SUSPECT.search(text) is None:
         return text
-    return _WHOLE.sub(_replacement, text)
+    return _whole().sub(_replacement, text)
 
 
 class Sanitiser:
@@ -82,7 +92,7 @@ class Sanitiser:
         self._held = ""
         if _SUSPECT.search(text) is None:
             return text
-        return _STREAM.sub(self._decide, text)
+        return _stream().sub(self._decide, text)
 
     def flush(self) -> str:
         """Return what was held back, the text being over; the object is then as new."""
@@ -104,6 +114,36 @@ def stand_ins(text: str) -> str:
     if _SUSPECT.search(text) is None:
         return text
     return _SUSPECT.sub(_stand_in, text)
+
+
+def spelled_out(text: str) -> str:
+    """Return `text` with each dangerous or invisible character by its number, as `<U+202E>`; newline and tab stay.
+
+    For what a person agrees to or compares: nothing is left out, and two different texts never look the same.
+    """
+    if _SUSPECT.search(text) is not None:
+        text = _SUSPECT.sub(lambda match: _number(match.group()), text)
+    if _keeps is None or text.isascii():
+        return text
+    keeps = _keeps
+    return "".join(sign if keeps(sign) else _number(sign) for sign in text)
+
+
+_keeps: Callable[[str], bool] | None = None
+
+
+def spell_out_too(keeps: Callable[[str], bool] | None) -> None:
+    """Have `spelled_out` from now on spell out what this process's terminal cannot show as itself.
+
+    Args:
+        keeps: says of a character whether it can; None where it can show all.
+    """
+    global _keeps
+    _keeps = keeps
+
+
+def _number(sign: str) -> str:
+    return f"<U+{ord(sign):04X}>"
 
 
 def _stand_in(match: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
 """Leaving well: signals and a lost terminal end the program within a second, the terminal as it was found.
 
-The loop gets the chance to save and to leave in order; a thread sees to it that the process ends even where
-the loop hangs, for example in a write to a terminal that takes nothing any more.
+The loop gets the chance to save and to leave in order. A thread hears the signals, not the loop, and sees to it that
+the process ends even where the loop hangs, for example on a disk that does not come back.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ import select
 import signal
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import socket
 
 GRACE = 3.0
 """Seconds from the signal to the end of the process, whatever hangs: a disk, a terminal. A fraction of one as a rule."""
@@ -22,10 +25,15 @@ GRACE = 3.0
 LOOK_EVERY = 1.0
 """Seconds between two looks at the terminal."""
 
-# Leave the alternate screen; show the cursor; no mouse, no focus reports, no bracketed paste, no key protocol.
-_RESET = b"\x1b[<u\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m\r\n"
+LOST = 129
+"""Exit code when the terminal went away."""
 
-SIGNALS = {signal.SIGTERM: 143, signal.SIGHUP: 129} if sys.platform != "win32" else {signal.SIGTERM: 143}
+SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 130}
+if sys.platform != "win32":
+    SIGNALS[signal.SIGHUP] = LOST
+
+TOLD_BY_SYSTEM = {int(number): code for number, code in SIGNALS.items() if number is not signal.SIGINT}
+"""The others only by their handler: while an editor has the terminal, SIGINT has another one."""
 
 
 class Guard:
@@ -35,6 +43,7 @@ class Guard:
         leave: called once in the loop with the exit code; saves and ends the program.
         files: the terminal's input and output, as file numbers.
         end: ends the process at once.
+        last_words: what to say before that, when the terminal is back; empty for nothing.
     """
 
     def __init__(
@@ -43,59 +52,93 @@ class Guard:
         *,
         files: tuple[int, int] = (0, 2),
         end: Callable[[int], Any] = os._exit,
+        last_words: Callable[[], str] = lambda: "",
     ) -> None:
         self._leave = leave
         self._files = files
         self._end = end
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._last_words = last_words
         self._code: int | None = None
         self._over = threading.Event()
-        self._leaving = threading.Event()
-        self._modes = _terminal_modes(files[0])
+        self._modes = terminal_modes(files[0])
+        self._tell: socket.socket | None = None
+        self._heard: list[signal.Signals] = []
 
     def start(self) -> None:
         """Begin to watch; to be called in the running loop, in the main thread."""
-        self._loop = asyncio.get_running_loop()
-        for number, code in SIGNALS.items():
-            with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
-                # Not in the main thread, or a platform without: then the default stays.
-                self._loop.add_signal_handler(number, self._ask_to_leave, code)
-        threading.Thread(target=self._watch, name="terminal-watch", daemon=True).start()
+        import socket
+
+        hear, self._tell = socket.socketpair()
+        self._tell.setblocking(False)
+        with contextlib.suppress(ValueError):  # not in the main thread: then the default stays
+            for number in heeded(SIGNALS):
+                signal.signal(number, self._hear)
+                self._heard.append(number)
+            # Told by the system itself, even while the main thread hangs where Python runs no handler.
+            if sys.platform != "win32":  # there the loop itself is told by it
+                signal.set_wakeup_fd(self._tell.fileno(), warn_on_full_buffer=False)
+        threading.Thread(
+            target=self._watch, args=(hear, asyncio.get_running_loop()), name="terminal-watch", daemon=True
+        ).start()
 
     def stop(self) -> None:
-        """The program has ended in order."""
+        """The program has ended in order. What a signal ended stays watched: the rest must not take long either."""
+        if self._code is not None or self._tell is None:
+            return
         self._over.set()
-        self._leaving.set()
+        with contextlib.suppress(ValueError):
+            if sys.platform != "win32":
+                signal.set_wakeup_fd(-1)
+            for number in self._heard:
+                signal.signal(
+                    number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL
+                )
+        self._tell.close()  # wakes the thread
 
     @property
     def code(self) -> int | None:
         """The exit code of what ended the program, None if it was no signal and no lost terminal."""
         return self._code
 
-    def _ask_to_leave(self, code: int) -> None:
-        if self._code is None:
-            self._code = code
-            self._leaving.set()
-            self._leave(code)
+    def _hear(self, number: int, _frame: object) -> None:
+        """The handler of the signals: no locks in here, it may come in the midst of anything."""
+        if self._tell is not None:
+            with contextlib.suppress(OSError):
+                self._tell.send(bytes([SIGNALS[signal.Signals(number)]]))
 
-    def _watch(self) -> None:
-        """In a thread: notice a lost terminal, and end the process when leaving takes too long."""
-        while not self._leaving.wait(LOOK_EVERY):
-            if _is_gone(self._files[0]):
-                loop = self._loop
-                if loop is not None and not loop.is_closed():
-                    loop.call_soon_threadsafe(self._ask_to_leave, SIGNALS.get(signal.SIGHUP, 129))
-                break
+    def _watch(self, hear: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread: notice a signal or a lost terminal, and end the process when leaving takes too long."""
+        hear.settimeout(LOOK_EVERY)
+        while (code := self._reason(hear)) is None:
+            if self._over.is_set():
+                return
+        self._code = code
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(self._leave, code)
         if not self._over.wait(GRACE):
             self._restore()
-            self._end(self._code if self._code is not None else 129)
+            self._end(code)
+
+    def _reason(self, hear: socket.socket) -> int | None:
+        """Return the exit code of a reason to leave, waiting for one a while; None for none."""
+        try:
+            told = hear.recv(64)
+        except TimeoutError:
+            return LOST if is_gone(self._files[0]) else None
+        except OSError:
+            return None
+        for byte in told:  # the number of a signal, from the system, or an exit code, from the handler
+            code = TOLD_BY_SYSTEM.get(byte, byte)
+            if code in SIGNALS.values():
+                return code
+        return None
 
     def _restore(self) -> None:
         """Give the terminal back as it was, without waiting for it."""
-        output = self._files[1]
-        with contextlib.suppress(OSError, ValueError):
-            os.set_blocking(output, False)
-            os.write(output, _RESET)
+        from tui.terminal_writer import reset
+
+        words = self._last_words()
+        reset(self._files[1], f"persona: {words}\n".encode("utf-8", "backslashreplace") if words else b"")
         if self._modes is not None:
             import termios
 
@@ -103,13 +146,25 @@ class Guard:
                 termios.tcsetattr(self._files[0], termios.TCSANOW, self._modes)
 
 
+def heeded(numbers: Mapping[signal.Signals, int]) -> dict[signal.Signals, int]:
+    """Return those signals that were not ignored when the program began: what nohup, or a shell that starts something
+    in the background, has ignored is to be outlived.
+
+    Args:
+        numbers: exit codes by signal.
+    """
+    return {
+        number: code for number, code in numbers.items() if signal.getsignal(number) is not signal.SIG_IGN
+    }
+
+
 def has_terminal(files: tuple[int, int] = (0, 2)) -> bool:
     """Return whether input and output are a terminal."""
     return all(os.isatty(number) for number in files)
 
 
-def _is_gone(number: int) -> bool:
-    """Whether the other side of the terminal is closed."""
+def is_gone(number: int) -> bool:
+    """Return whether the other side of a terminal, given as a file number, is closed."""
     if not hasattr(select, "poll"):
         return False
     poll = select.poll()
@@ -121,7 +176,8 @@ def _is_gone(number: int) -> bool:
     return any(event & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, event in found)
 
 
-def _terminal_modes(number: int) -> list[Any] | None:
+def terminal_modes(number: int) -> list[Any] | None:
+    """Return the modes of a terminal, given as a file number, as `termios.tcsetattr` takes them; None for none."""
     try:
         import termios
     except ImportError:  # Windows

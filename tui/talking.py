@@ -7,121 +7,28 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
 from personas.errors import PersonaError
 from tui.activity import Activity
-from tui.task_marks import ending_mark, place_of_ending, step_mark
+from tui.slash import as_typed
+from tui.talk import Talk
+from tui.task_marks import ending_mark, found_marks, read_conversation, step_mark
+from tui.undelivered import Said
 
 if TYPE_CHECKING:
     from agent.chat import Chat, ChatOptions
     from agent.events import AgentEnd, Event
-    from agent.models.base import Model, Usage
-    from agent.task import AgentTask, Mode, Question
+    from agent.models.base import Model
+    from agent.task import AgentTask, Mode
     from agent.task_options import TaskOptions
     from agent.task_runner import AgentTaskRunner
-    from agent.turns import CustomTurn, Turn, UserTurn
-    from tui.widgets.conversation.view import Kept
+    from agent.turns import CustomTurn, Turn
 
-MakeChat = Callable[["Talk"], "Chat"]
+MakeChat = Callable[[Talk], "Chat"]
 Badge = Literal["", "working", "waiting", "done", "failed"]
-
-
-@dataclass
-class Talk:
-    """One persona's conversation.
-
-    Attributes:
-        persona_id: whose.
-        chat: the conversation itself, None until it was read.
-        task: its last task as it is now, None when none is known.
-        news: whether something was said that has not been on the screen.
-        run_id: the run that is active, or the last one.
-        older: turns from before those that were read at first, once somebody looked for them.
-        earlier: the turns before that run; with `events` they are all that is to be shown.
-        events: the events of that run.
-        marks: steps and endings, by the id of the turn they stand after.
-        activity: what the run is at.
-        usage: tokens since the program started, summed.
-        cost: US dollars since then, as far as prices are known; None where they are not.
-        started: when the run began, monotonic seconds.
-        sent: the message that opened it.
-        failure: why the last message could not be sent; empty when it could.
-        kept: where the view stood when another persona was opened.
-        pinned: whether the panel was pinned then.
-        answering: the question the draft was begun for, when another persona was opened.
-        beginning: whether something is about to run.
-        reread: whether `earlier` has other turns than before the run began.
-    """
-
-    persona_id: str
-    chat: Chat | None = None
-    task: AgentTask | None = None
-    news: bool = False
-    run_id: str | None = None
-    older: tuple[Turn, ...] | None = None
-    earlier: tuple[Turn, ...] = ()
-    events: list[Event] = field(default_factory=list)
-    marks: dict[str, list[CustomTurn]] = field(default_factory=dict)
-    activity: Activity = field(default_factory=Activity)
-    usage: Usage | None = None
-    cost: float | None = None
-    started: float = 0.0
-    sent: str = ""
-    failure: str = ""
-    kept: Kept | None = None
-    pinned: bool = False
-    answering: str | None = None
-    beginning: bool = False
-    reread: bool = False
-    _run: asyncio.Task[None] | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether a task about this persona is at work, or waits, in this program."""
-        return self.beginning or (self._run is not None and not self._run.done())
-
-    @property
-    def question(self) -> Question | None:
-        """What it waits for the person to answer; None for nothing."""
-        task = self.task
-        if task is None or not task.is_waiting or task.pending is None or task.pending.answer is not None:
-            return None
-        return task.pending
-
-    @property
-    def queued(self) -> list[tuple[UserTurn, bool]]:
-        """What was said and is not delivered yet, each with whether it waits until the agent is done."""
-        if self.chat is None:
-            return []
-        soon, later = self.chat.queued
-        return [*((turn, False) for turn in soon), *((turn, True) for turn in later)]
-
-    def with_marks(self, turns: Iterable[Turn]) -> list[Turn]:
-        """Return turns with the marks that stand between them."""
-        shown: list[Turn] = []
-        for turn in turns:
-            shown.append(turn)
-            shown += self.marks.get(turn.id, ())
-        return shown
-
-    def mark(self, mark: CustomTurn) -> bool:
-        """Put a mark after the last turn; return whether there was one."""
-        turns = self.chat.turns if self.chat is not None else ()
-        if turns:
-            self.marks.setdefault(turns[-1].id, []).append(mark)
-        return bool(turns)
-
-    def add_step(self, usage: Usage, model: Model) -> None:
-        """Count what one request took."""
-        from agent.models.prices import cost
-
-        self.usage = usage if self.usage is None else self.usage + usage
-        price = cost(model.name, usage, model.endpoint)
-        if price is not None:
-            self.cost = (self.cost or 0.0) + price
 
 
 class Talks:
@@ -132,7 +39,7 @@ class Talks:
         make_chat: makes the conversation of a persona; may block, runs in a thread.
         on_event: called with every event of every run.
         on_end: called when a run is over, with its end, or None where it failed to begin (`Talk.failure`), and
-            with what was queued and not delivered.
+            with what was queued and not delivered, as one types it.
         on_task: called with the persona's id after every change of a task.
         on_mark: called with every mark.
     """
@@ -173,6 +80,12 @@ class Talks:
         return [talk for talk in self.running if talk.question is None]
 
     @property
+    def queued(self) -> dict[str, Said]:
+        """What was said and is not in the conversation yet, by persona, where there is something."""
+        noted = {persona_id: talk.note_queue() for persona_id, talk in self._talks.items()}
+        return {persona_id: said for persona_id, said in noted.items() if said is not None}
+
+    @property
     def badges(self) -> dict[str, Badge]:
         """What each persona's task is, for those where there is something to say."""
         found: dict[str, Badge] = {}
@@ -195,6 +108,8 @@ class Talks:
             return "waiting"
         if talk.running:
             return "working"
+        if talk.task is not None and talk.task.is_working:
+            return "working"  # in another program
         if not talk.news:
             return ""
         failed = talk.failure or (
@@ -210,6 +125,7 @@ class Talks:
         """
         async with self._opening:
             talk = self._talks.get(persona_id)
+            is_new = talk is None
             if talk is None:
                 talk = Talk(persona_id)
                 chat = await asyncio.to_thread(self._load, talk)
@@ -220,9 +136,40 @@ class Talks:
         self._seen.add(persona_id)
         if not talk.running:
             await self.look(talk)
-            if talk.task is not None and not talk.marks:
-                await self._mark_found(talk, talk.task)
+            if is_new:
+                talk.earlier = talk.turns_now()
+                await self.mark_found(talk, talk.earlier)
+            else:
+                await self.catch_up(talk)
         return talk
+
+    async def catch_up(self, talk: Talk) -> bool:
+        """Read what another program has added to a conversation; return whether there is something new.
+
+        The chat itself reads it when its next run begins.
+        """
+        chat = talk.chat
+        if chat is None or talk.running:
+            return False
+        size = await asyncio.to_thread(chat.session.size_on_disk)
+        at_work = talk.task is not None and talk.task.is_working
+        if not at_work and size in (chat.session.size, talk.size):
+            return False
+        before = talk.task, [turn.id for turn in talk.shown]
+        try:
+            turns = await asyncio.to_thread(read_conversation, chat)
+        except PersonaError:
+            return False  # the next run says what is wrong with it
+        await self.look(talk)
+        if talk.running:
+            return False
+        talk.size = size
+        if (talk.task, [turn.id for turn in turns]) == before:
+            return False
+        talk.older, talk.earlier, talk.events = None, tuple(turns), []
+        talk.marks.clear()
+        await self.mark_found(talk, talk.earlier)
+        return True
 
     async def look(self, talk: Talk) -> None:
         """Look on the disk for what the conversation's task is, unless it runs here; what cannot be read is none."""
@@ -233,6 +180,14 @@ class Talks:
             return  # the conversation itself says what is wrong with it
         if not talk.running:
             talk.task = found
+
+    async def _look_back(self, talk: Talk) -> None:
+        """After a message between, a task that a limit stopped or that was interrupted can still be continued."""
+        assert talk.chat is not None
+        with suppress(PersonaError):
+            found = await self.runner.find(talk.chat.store, talk.persona_id)
+            if found is not None and found.can_continue and not talk.running:
+                talk.task = found
 
     def _load(self, talk: Talk) -> Chat:
         chat = self._make_chat(talk)
@@ -270,8 +225,12 @@ class Talks:
             talk.events.clear()
         elif event.type == "step_start":
             self._mark_step(talk)
+        elif event.type == "step_end":
+            talk.sent = ""
         talk.events.append(event)
         self._on_event(talk, event)
+        if event.type == "turn_end":
+            self._mark_first_step(talk, event.turn.id)  # type: ignore[union-attr]
 
     def _mark_step(self, talk: Talk) -> None:
         task = self.runner.task(talk.persona_id)
@@ -280,27 +239,45 @@ class Talks:
             if talk.mark(mark):
                 self._on_mark(talk, mark)
 
+    def _mark_first_step(self, talk: Talk, turn_id: str) -> None:
+        """The first step stands below the words that began the task."""
+        task = self.runner.task(talk.persona_id)
+        if (
+            task is not None
+            and task.mode == "task"
+            and task.prompt_turn_id == turn_id
+            and talk.mark(step_mark(1))
+        ):
+            self._on_mark(talk, talk.marks[turn_id][-1])
+
     def _see(self, task: AgentTask) -> None:
         talk = self._talks.get(task.persona_id)
         if talk is not None:
             talk.task = task
+            if task.is_waiting and self.runner.is_live(task.persona_id):
+                talk.sent = ""
+            talk.time.see(task.is_waiting, time.monotonic())
         self._on_task(task.persona_id)
 
     # -- acting ----------------------------------------------------------------------------------------
 
-    def send(self, talk: Talk, text: str, *, mode: Mode = "chat") -> None:
-        """Start a task, or steer the one that is at work."""
+    def send(self, talk: Talk, text: str, *, mode: Mode = "chat", typed: str | None = None) -> None:
+        """Start a task, or steer the one that is at work; `typed`: what comes back if it cannot begin."""
         if talk.chat is None:
             return
         if talk.running:
             talk.chat.steer(text)
             return
-        self._start(talk, text, self.runner.start(talk.chat, text, mode=mode))
+        self._start(
+            talk, as_typed(text) if typed is None else typed, self.runner.start(talk.chat, text, mode=mode)
+        )
 
     def resume(self, talk: Talk, text: str = "") -> None:
         """Go on with a task that a limit stopped or that was interrupted."""
         if talk.chat is not None and not talk.running:
-            self._start(talk, text, self.runner.resume(talk.chat, text))
+            worked = talk.task.worked_seconds if talk.task is not None else 0.0
+            typed = f"/continue {text}" if text else ""
+            self._start(talk, typed, self.runner.resume(talk.chat, text), worked)
 
     async def answer(self, talk: Talk, text: str, question_id: str) -> None:
         """Answer what the conversation's task waits for, in this program or since an earlier one.
@@ -319,7 +296,7 @@ class Talks:
             talk.beginning = False
         talk.task = task
         if self.runner.is_live(talk.persona_id) or not task.is_waiting:
-            self._start(talk, "", None)
+            self._start(talk, "", None, task.worked_seconds)
 
     def stop(self, talk: Talk) -> None:
         """Stop the task at once."""
@@ -334,12 +311,16 @@ class Talks:
         assert talk.chat is not None
         talk.task = await self.runner.stop_found(talk.chat)
         talk.earlier, talk.events = tuple(talk.chat.turns), []
+        await self.mark_found(talk, talk.earlier)
 
-    def _start(self, talk: Talk, text: str, begin: Awaitable[AgentTask] | None) -> None:
+    def _start(self, talk: Talk, text: str, begin: Awaitable[AgentTask] | None, before: float = 0.0) -> None:
         talk.earlier = talk.earlier if begin is None else tuple(talk.chat.turns) if talk.chat else ()
         if begin is not None:
             talk.events.clear()
-        talk.failure, talk.sent, talk.started = "", text, time.monotonic()
+        talk.failure, talk.sent = "", text
+        talk.time.begin(time.monotonic(), before)
+        if begin is not None:
+            talk.activity = Activity(since=time.monotonic())  # it has said nothing yet
         talk._run = asyncio.create_task(self._follow(talk, begin))
 
     async def _follow(self, talk: Talk, begin: Awaitable[AgentTask] | None) -> None:
@@ -356,8 +337,14 @@ class Talks:
             talk.failure = f"The run failed unexpectedly ({type(error).__name__}: {error})."
         back = [turn.content for turn in end.undelivered] if end is not None else []
         back += [turn.content for turn in talk.chat.withdraw_all()]
+        back = [as_typed("\n".join(back))] if back else []
         # The task is done a moment later; what is told now must already see it so.
         talk._run = None
+        if talk.failure:
+            await self.look(talk)  # a question may still be open
+        elif talk.task is not None and talk.task.mode == "chat" and talk.task.is_over:
+            await self._look_back(talk)
+        talk.undelivered.clear()  # it goes back with the next line
         self._on_end(talk, end, back)
 
     async def _mark_ending(self, talk: Talk) -> None:
@@ -370,12 +357,11 @@ class Talks:
         if talk.mark(mark):
             self._on_mark(talk, mark)
 
-    async def _mark_found(self, talk: Talk, task: AgentTask) -> None:
-        """Say how the last task of an earlier program ended, where the conversation shows the place."""
+    async def mark_found(self, talk: Talk, turns: Sequence[Turn]) -> None:
+        """Say among these turns where the steps of tasks of earlier programs began, and how those tasks ended."""
         assert talk.chat is not None
-        place = place_of_ending(task, talk.chat.turns)
-        if place is not None:
-            talk.marks.setdefault(place, []).append(await asyncio.to_thread(ending_mark, talk.chat, task))
+        found = await asyncio.to_thread(found_marks, talk.chat, talk.task, turns)
+        talk.marks.update(found)
 
     async def close(self, seconds: float) -> None:
         """End everything: waiting tasks stay waiting on disk, those at work are stopped, waited for so long."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from personas.changes import Change
     from personas.persona import Persona
     from personas.store import Store
+    from personas.undo import Retrace
 
 T = TypeVar("T")
 _TRIES = 5
@@ -56,8 +57,16 @@ class Workspace:
 
     async def write(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """The same for a call that writes: one at a time, and finished even if the caller is cancelled."""
+        await self._turn.acquire()
+        writing = asyncio.ensure_future(asyncio.to_thread(function, *arguments, **named))
+        writing.add_done_callback(lambda _: self._turn.release())  # not before, whoever still waits for it
+        return await asyncio.shield(writing)
+
+    async def settled(self) -> None:
+        """Wait until nothing is being written and whoever wrote has taken in what is stored."""
         async with self._turn:
-            return await asyncio.shield(asyncio.to_thread(function, *arguments, **named))
+            pass
+        await asyncio.sleep(0)  # who waited for the write goes on now; we were told a moment before
 
     async def ids(self) -> list[str]:
         """Return the ids of all personas."""
@@ -67,21 +76,29 @@ class Workspace:
         """Return one persona as it is on disk."""
         return await self.call(self.store.get, persona_id)
 
-    async def save_prompt(self, persona_id: str, base: str, ours: str) -> Saved | Clash:
+    async def save_prompt(
+        self, persona_id: str, base: str, ours: str, retrace: Retrace | None = None
+    ) -> Saved | Clash:
         """Store the prompt in the editor, merged with what changed on disk since `base`.
+
+        `retrace`: whether a step of undo or redo led there, see `Store.change`.
 
         Raises:
             PersonaError: the file is broken or gone, or the disk refuses.
         """
-        return await self.write(self.save_prompt_now, persona_id, base, ours)
+        return await self.write(self.save_prompt_now, persona_id, base, ours, retrace)
 
-    def save_prompt_now(self, persona_id: str, base: str, ours: str) -> Saved | Clash:
+    def save_prompt_now(
+        self, persona_id: str, base: str, ours: str, retrace: Retrace | None = None
+    ) -> Saved | Clash:
         """The same, blocking."""
         from personas.changes import SetPrompt
 
-        return self._save(persona_id, base, ours, lambda persona: persona.system_prompt, SetPrompt)
+        return self._save(persona_id, base, ours, lambda persona: persona.system_prompt, SetPrompt, retrace)
 
-    async def save_test_input(self, persona_id: str, input_id: str, base: str, ours: str) -> Saved | Clash:
+    async def save_test_input(
+        self, persona_id: str, input_id: str, base: str, ours: str, retrace: Retrace | None = None
+    ) -> Saved | Clash:
         """Store the content of a test input in the same way.
 
         Raises:
@@ -97,8 +114,37 @@ class Workspace:
             raise InvalidValue(f"The test input {input_id!r} was deleted meanwhile.")
 
         return await self.write(
-            self._save, persona_id, base, ours, content, lambda text: UpdateTestInput(input_id, text)
+            self._save,
+            persona_id,
+            base,
+            ours,
+            content,
+            lambda text: UpdateTestInput(input_id, text),
+            retrace,
         )
+
+    async def keep_version(self, persona_id: str, prompt: str, reason: str) -> None:
+        """Keep a prompt that is not taken as a version of its own; what is stored stays as it is.
+
+        Raises:
+            PersonaError: as `save_prompt`.
+        """
+        from personas.authorship import USER
+        from personas.changes import SetPrompt
+
+        await self.write(self.store.keep, persona_id, SetPrompt(prompt), by=USER, reason=reason)
+
+    async def keep_test_input(self, persona_id: str, input_id: str, text: str, reason: str) -> None:
+        """Keep the content of a test input that is not taken in the same way.
+
+        Raises:
+            PersonaError: as `save_prompt`; also when there is no such test input.
+        """
+        from personas.authorship import USER
+        from personas.changes import UpdateTestInput
+
+        change = UpdateTestInput(input_id, text)
+        await self.write(self.store.keep, persona_id, change, by=USER, reason=reason)
 
     def _save(
         self,
@@ -107,6 +153,7 @@ class Workspace:
         ours: str,
         read: Callable[[Persona], str],
         change: Callable[[str], Change],
+        retrace: Retrace | None = None,
     ) -> Saved | Clash:
         from personas.authorship import USER
 
@@ -117,21 +164,27 @@ class Workspace:
                 return met
             if met == read(now):
                 return Saved(now, met)
+            step = retrace if met == ours else None
             try:
-                return Saved(self.store.change(persona_id, change(met), revision=now.revision, by=USER), met)
+                stored = self.store.change(
+                    persona_id, change(met), revision=now.revision, by=USER, retrace=step
+                )
+                return Saved(stored, met)
             except Conflict:
                 continue  # somebody wrote between our look and our change: look again
         raise PersonaError("The file changes faster than it can be saved; what you typed is kept here.")
 
     async def change(self, persona_id: str, change: Change, reason: str = "") -> Persona:
-        """Apply a change the person made to a single value.
+        """Apply a change the person made to a single value; it is undone by itself.
 
         Raises:
             PersonaError: see `Store.change`.
         """
         from personas.authorship import USER
 
-        return await self.write(self.store.change, persona_id, change, revision=None, by=USER, reason=reason)
+        return await self.write(
+            self.store.change, persona_id, change, revision=None, by=USER, reason=reason, alone=True
+        )
 
     async def undo(self, persona_id: str, operation: Literal["undo", "redo"], *, agent: bool) -> Undone:
         """Undo or redo a unit, or the agent's last run.
@@ -146,9 +199,7 @@ class Workspace:
 
     async def create(self, name: str, from_id: str | None = None) -> Persona:
         """Create a persona, or a copy of one."""
-        from personas.authorship import USER
-
-        return await self.write(self.store.create, name, from_id=from_id, by=USER)
+        return await self.write(self.store.create, name, from_id=from_id)
 
     async def delete(self, persona_id: str) -> int:
         """Delete a persona; returns the version that keeps it."""
@@ -162,14 +213,14 @@ class Workspace:
 
         return await self.write(self.store.restore, persona_id, version, by=USER)
 
-    async def deleted(self) -> list[tuple[str, Version]]:
-        """Return the personas that were deleted, each with its last version."""
+    async def deleted(self) -> list[tuple[str, str, Version]]:
+        """Return the personas that were deleted: id, the name it had, its last version."""
         return await self.call(self._deleted)
 
-    def _deleted(self) -> list[tuple[str, Version]]:
+    def _deleted(self) -> list[tuple[str, str, Version]]:
         present = set(self.store.ids())
         try:
-            with os.scandir(self.store.home.root / "versions") as entries:
+            with os.scandir(self.store.home.versions) as entries:
                 names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
         except OSError:
             return []
@@ -182,36 +233,62 @@ class Workspace:
             except PersonaError:
                 continue
             if log:
-                found.append((name, log[0]))
+                found.append((name, self._name_in(name, log[0]), log[0]))
         return found
+
+    def _name_in(self, persona_id: str, version: Version) -> str:
+        """Return the name a version gives; the id where it cannot be read."""
+        from personas.persona_reading import read_persona
+
+        try:
+            text = self.store.version_text(persona_id, version.number)
+        except PersonaError:
+            return persona_id
+        return read_persona(persona_id, text.encode("utf-8", "replace")).name or persona_id
 
 
 class Look:
-    """Notices what happens to the files from outside, by two cheap looks at the disk."""
+    """Notices what happens to the files from outside, by two cheap looks at the disk.
+
+    What is remembered of a file is from before it was read, never from after: a write between the two would not be
+    noticed. So a write of our own is noticed too; reading the file once more shows that there is nothing new.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._folder: tuple[int, ...] | None = None
+        self._folder = _signature(store.home.personas)
         self._files: dict[str, tuple[int, ...] | None] = {}
 
     def changed(self, persona_id: str | None) -> tuple[bool, bool]:
         """Return whether the list of files may have changed, and whether this persona's file may have.
 
-        The first look at a thing only remembers it.
+        The first look at a file only remembers it.
         """
-        folder = _signature(self._store.home.root / "personas")
-        folder_changed = self._folder is not None and folder != self._folder
+        folder = _signature(self._store.home.personas)
+        folder_changed = folder != self._folder
         self._folder = folder
         if persona_id is None:
             return folder_changed, False
-        try:
-            now = _signature(self._store.path(persona_id))
-        except PersonaError:
-            now = None
-        known = persona_id in self._files
-        file_changed = known and now != self._files[persona_id]
-        self._files = {persona_id: now}
+        now = self.at(persona_id)
+        file_changed = self._files.get(persona_id, now) != now
+        self._files[persona_id] = now
         return folder_changed, file_changed
+
+    def at(self, persona_id: str) -> tuple[int, ...] | None:
+        """Return what the disk says of a persona's file without reading it; None where there is none."""
+        try:
+            return _signature(self._store.path(persona_id))
+        except PersonaError:
+            return None
+
+    def begin(self, persona_id: str, known: tuple[int, ...] | None) -> None:
+        """Look at this file from now on.
+
+        Args:
+            persona_id: whose it is.
+            known: what `at` said before it was read.
+        """
+        self._files = {persona_id: known}
 
 
 def _signature(path: Path) -> tuple[int, ...] | None:

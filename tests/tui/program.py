@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from textual._compositor import Compositor
+from textual.cache import LRUCache
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -16,6 +21,7 @@ from agent.models.base import BlockEvent, Model, Request
 from agent.models.scripted import ScriptedModel
 from personas.home import Home, open_home
 from personas.store import Store
+from tests.examples import examples
 from tui.app import PersonaApp
 from tui.config import Settings
 from tui.screens.main import MainScreen
@@ -80,7 +86,7 @@ class Program:
     def file(self, persona_id: str) -> Path:
         return self.store.path(persona_id)
 
-    async def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:
+    async def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
         """Let the program work until `condition` holds."""
         end = time.monotonic() + seconds
         while not condition():
@@ -131,6 +137,60 @@ class Program:
         return screen
 
 
+STAYS = 600.0
+"""Seconds for which the panel stays in a test that says nothing of it: a loaded machine may be slow to look."""
+
+
+_parsed: dict[tuple[tuple[str, str], ...], Any] = {}
+
+
+def share_what_is_parsed() -> None:
+    """Read each style sheet once for all programs of a process, not once for each: the rules are not changed."""
+
+    def share(sheet: Stylesheet) -> None:
+        sheet._parse_cache = _parsed.setdefault(tuple(sorted(sheet._variables.items())), LRUCache(1024))
+
+    def begin(sheet: Stylesheet, *, variables: dict[str, str] | None = None) -> None:
+        first_begin(sheet, variables=variables)
+        share(sheet)
+
+    def set_variables(sheet: Stylesheet, variables: dict[str, str]) -> None:
+        sheet._parse_cache = LRUCache(1)  # the next line empties the one that it finds
+        first_set_variables(sheet, variables)
+        share(sheet)
+
+    first_begin, first_set_variables = Stylesheet.__init__, Stylesheet.set_variables
+    Stylesheet.__init__ = begin  # type: ignore[method-assign]
+    Stylesheet.set_variables = set_variables  # type: ignore[method-assign]
+
+
+share_what_is_parsed()
+
+
+def is_painted_at_the_end() -> bool:
+    """Whether the last screen of this test is painted: one of four is in a daily run, all are in a thorough one."""
+    name = os.environ.get("PYTEST_CURRENT_TEST", "")
+    return examples(1) > 1 or zlib.crc32(name.encode()) % 4 == 0
+
+
+@contextmanager
+def nothing_painted() -> Iterator[None]:
+    """Leave out the painting of what changed, which no terminal would show: it is half the time of a test."""
+    paint = Compositor.render_update
+
+    def leave_out(compositor: Compositor, full: bool = False, **options: Any) -> Any:
+        if full:
+            return paint(compositor, full=True, **options)
+        compositor._dirty_regions.clear()
+        return None
+
+    Compositor.render_update = leave_out  # type: ignore[method-assign,assignment]
+    try:
+        yield
+    finally:
+        Compositor.render_update = paint  # type: ignore[method-assign]
+
+
 @asynccontextmanager
 async def program(
     store: Store,
@@ -141,26 +201,34 @@ async def program(
     settings: Settings | None = None,
     open_store: Callable[[], Any] | None = None,
     ready: bool = True,
+    painted: bool = False,
     **options: Any,
 ) -> AsyncIterator[Program]:
-    """Run the program on a home, with a model that gives these answers; it is ready when the body begins."""
+    """Run the program on a home, with a model that gives these answers; it is ready when the body begins.
+
+    The screen is painted once, at the end of some tests, and all along where a test is about what painting does
+    (`painted`).
+    """
     used = model or ScriptedModel(answers)
     app = PersonaApp(
         open_store or (lambda: store),
         make_model=lambda _name: used,
         name_model=lambda: used.name,
-        settings=settings or Settings(),
+        settings=settings or Settings(panel_seconds=STAYS),
         persona_id=persona_id,
         env={},
         **options,
     )
-    async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
-        running = Program(app, pilot, store)
-        if ready:
-            await running.until(lambda: running.main.editing is not None)
-        if ready and store.ids():
-            await running.until(lambda: running.main.conversing.talk is not None)
-        yield running
+    with nullcontext() if painted else nothing_painted():
+        async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+            running = Program(app, pilot, store)
+            if ready:
+                await running.until(lambda: running.main.editing is not None)
+            if ready and store.ids():
+                await running.until(lambda: running.main.conversing.talk is not None)
+            yield running
+            for screen in app.screen_stack if app.is_running and is_painted_at_the_end() else ():
+                screen._compositor.render_update(full=True)
 
 
 def ids(items: Iterable[Any]) -> list[str]:

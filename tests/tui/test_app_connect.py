@@ -14,14 +14,14 @@ from agent.models.offline import OfflineModel
 from tests.messages_server import KEY, MessagesServer, call, say
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_layout import EVIL, QUOTED, assert_harmless, drawn
-from tests.tui.test_app_settings import preferences
-from tui.cli.complaints import redact
+from tests.tui.test_app_settings import page, preferences, row
 from tui.screens.ask import AskLine
 from tui.screens.confirm import Confirm
 from tui.screens.connect import AskSecret, Connect, SecretField, Wait
 from tui.screens.help import Help
 from tui.screens.pick import Pick
 from tui.screens.settings import ProgramSettings
+from tui.secret_text import redact
 
 WORKS = [say("ready"), call("report", {"word": "ready"}), say("Hello from afar.")]
 
@@ -73,6 +73,12 @@ async def test_whoever_named_a_model_is_greeted_by_a_line(tmp_path: Path) -> Non
         assert p.app.screen is p.main
 
 
+async def test_a_model_that_has_no_key_yet_says_where_to_put_one(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), preferences=preferences(tmp_path)) as p:
+        await p.say("/model claude-sonnet-5-5")
+        await p.until(lambda: any("no key" in m and "/model takes one" in m for m in p.messages))
+
+
 async def test_whoever_has_settings_is_not_greeted(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path)) as p:
         await p.pilot.pause(0.1)
@@ -99,7 +105,7 @@ async def test_a_pasted_key_is_hidden_tried_used_at_once_and_written_nowhere(tmp
             assert KEY not in p.app.clipboard
             assert field.value.strip() == KEY
             await p.press("enter")
-            await p.until(lambda: p.app.model_name == "claude-sonnet-5-5" and p.app.screen is p.main, 15)
+            await p.until(lambda: p.app.model_name == "claude-sonnet-5-5" and p.app.screen is p.main)
             await p.until(lambda: any("kept until you quit" in message for message in p.messages))
             await p.run_to_end("hello")
             assert "Hello from afar." in drawn(p.main)
@@ -117,7 +123,7 @@ async def test_a_key_that_does_not_work_leaves_the_model_as_it_was(tmp_path: Pat
         async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
             await choose(p, "key")
             await fill(p, AskSecret, "wrong")
-            await p.until(lambda: isinstance(p.app.screen, Confirm), 15)
+            await p.until(lambda: isinstance(p.app.screen, Confirm))
             assert "wrong" not in drawn(p.app.screen).replace("did not work", "")
             await p.press("escape")
             await p.until(lambda: p.app.screen is p.main)
@@ -132,6 +138,7 @@ async def test_the_keyring_is_offered_where_there_is_one(
     ring = SimpleNamespace(
         set_password=lambda service, name, value: kept.__setitem__((service, name), value),
         get_password=lambda service, name: kept.get((service, name)),
+        delete_password=lambda service, name: kept.pop((service, name)),
     )
     monkeypatch.setattr("tui.keyring.available", lambda: True)
     monkeypatch.setattr("tui.keyring._ring", lambda: ring)
@@ -140,7 +147,7 @@ async def test_the_keyring_is_offered_where_there_is_one(
         async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
             await choose(p, "key")
             await fill(p, AskSecret, KEY)
-            await p.until(lambda: isinstance(p.app.screen, Confirm), 15)
+            await p.until(lambda: isinstance(p.app.screen, Confirm))
             await p.dialog(Confirm)
             await p.press("y")
             await p.until(lambda: settings.settings.api_key_in_keyring)
@@ -151,6 +158,12 @@ async def test_the_keyring_is_offered_where_there_is_one(
     again = preferences(tmp_path, None)
     assert again.connection().source == "the keyring"
     assert again.make_model().name == "claude-sonnet-5-5"
+    async with program(make_store(tmp_path / "2"), model=OfflineModel(), preferences=again) as p:
+        rows = await page(p, "api_key_in_keyring")
+        assert row(rows, "api_key_in_keyring") == ("yes", "the file")
+        await p.press("enter")
+        await p.until(lambda: kept == {})
+        assert row(rows, "api_key_in_keyring")[0] == "no"
 
 
 async def test_a_local_server_is_tried_without_the_key_that_is_for_another(
@@ -165,9 +178,9 @@ async def test_a_local_server_is_tried_without_the_key_that_is_for_another(
         settings = preferences(tmp_path, "# mine\n", {"ANTHROPIC_API_KEY": "of-anthropic-alone"})
         async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
             await choose(p, "local")
-            await p.until(lambda: isinstance(p.app.screen, Pick), 10)
+            await p.until(lambda: isinstance(p.app.screen, Pick))
             await p.press("enter")
-            await p.until(lambda: isinstance(p.app.screen, Confirm), 15)
+            await p.until(lambda: isinstance(p.app.screen, Confirm))
     assert not any("of-anthropic-alone" in str(request.headers) for request in server.requests)
 
 
@@ -180,7 +193,7 @@ async def test_a_server_and_a_model_are_named_and_written_but_no_key(tmp_path: P
             await p.until(lambda: "Which model" in drawn(p.app.screen))
             await fill(p, AskLine, "claude-opus-5-5")
             await fill(p, AskSecret, KEY)
-            await p.until(lambda: isinstance(p.app.screen, Confirm), 15)
+            await p.until(lambda: isinstance(p.app.screen, Confirm))
             await p.dialog(Confirm)
             await p.press("y")
             await p.until(lambda: p.app.screen is p.main)
@@ -225,7 +238,8 @@ def test_a_key_goes_to_no_other_server_than_it_was_given_for(tmp_path: Path) -> 
 
 
 async def test_hostile_text_is_only_text_in_all_of_this(tmp_path: Path) -> None:
-    settings = preferences(tmp_path, f'model = "{QUOTED}"\nbase_url = "{QUOTED}"\n"{QUOTED}" = 1\n')
+    text, env = f'model = "{QUOTED}"\n"{QUOTED}" = 1\n', {"ANTHROPIC_BASE_URL": EVIL}
+    settings = preferences(tmp_path, text, env)
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings, size=(80, 24)) as p:
 
         async def never() -> None:

@@ -7,15 +7,21 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import Hang, ToolUse, answer, failed
-from tests.tui.program import Gate, GatedModel, make_store, program
+from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tui import commands
+from tui.app import PersonaApp
 from tui.config import Settings
 from tui.panel import PanelState
 from tui.screens.confirm import Confirm
+from tui.screens.conflict import ChooseText
 from tui.screens.diff import ShowDiff
 from tui.screens.help import Help
 from tui.screens.leaving import Leaving
+from tui.screens.settings import ProgramSettings
+from tui.screens.switcher import Switcher
 from tui.widgets import text_editor
+from tui.widgets.agent_panel import AgentPanel
+from tui.widgets.row_list import RowList
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +39,41 @@ async def test_sending_shows_the_panel_and_it_goes_by_itself(tmp_path: Path) -> 
         await p.until(lambda: p.main.conversing.panel.state is PanelState.HIDDEN)
         assert not p.main.query_one("AgentPanel").display
         assert p.main.focused is p.main.chat_bar.input
+
+
+async def test_the_output_takes_the_whole_height_by_a_key_the_mouse_and_the_palette_until_it_goes(
+    tmp_path: Path,
+) -> None:
+    async with program(make_store(tmp_path), answer("Hi.")) as p:
+        await p.run_to_end("hello")
+        panel, stage = p.main.query_one(AgentPanel), p.main.query_one("#stage")
+
+        async def becomes(full: bool) -> None:
+            await p.until(lambda: (panel.region == stage.region) is full and panel.region.height > 0)
+
+        await p.press("ctrl+o", "ctrl+o", "f")
+        await becomes(True)
+        assert p.main.conversing.reading and p.main.conversing.panel.state is PanelState.PINNED
+        await p.press("f")
+        await becomes(False)
+        await p.pilot.click(".panel--title", times=2)
+        await becomes(True)
+        await p.open("two")
+        await p.until(lambda: not panel.display)
+        await p.open("one")
+        await becomes(True)
+        await p.press("ctrl+o", "ctrl+o")
+        await p.until(lambda: not panel.display)
+        assert not panel.enlarged
+        await p.press("ctrl+o")
+        await becomes(False)
+        await p.pilot.click(".panel--enlarge")
+        await becomes(True)
+        assert str(panel.query_one(".panel--enlarge").render()).strip() == "▼"
+        await p.press("escape")
+        await p.until(lambda: not panel.display)
+        await p.press("ctrl+p", "greater_than_sign", *"full height", "enter")
+        await becomes(True)
 
 
 async def test_ctrl_o_pins_then_reads_then_hides_and_the_draft_stays(tmp_path: Path) -> None:
@@ -171,8 +212,27 @@ async def test_a_failed_request_is_shown_and_its_panel_waits_for_a_key(tmp_path:
         await p.pilot.pause(0.3)
         assert p.main.conversing.panel.shown
         assert any("The key [/] is wrong." in e.text() for e in p.main.conversing.view.layout_model.entries)
-        await p.press("a")
+        await p.press("f3")  # a key for the page, none for the chat bar
         await p.until(lambda: not p.main.conversing.panel.shown)
+
+
+async def test_why_a_message_failed_is_seen_once_when_the_conversation_is_shown_again(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+
+    def told(p: Program) -> list[tuple[str, bool]]:
+        entries = p.main.conversing.view.layout_model.entries
+        return [(e.text(), e.turn is not None) for e in entries if "The key [/] is wrong." in e.text()]
+
+    why = [("The key [/] is wrong.", True)]
+    async with program(store, [failed("authentication", "The key [/] is wrong.")]) as p:
+        await p.run_to_end("hello")
+        assert told(p) == why
+        await p.open("two")
+        assert told(p) == []
+        await p.open("one")
+        assert told(p) == why
+    async with program(store) as p:
+        await p.until(lambda: told(p) == why)
 
 
 async def test_a_message_that_could_not_be_sent_comes_back_into_the_chat_bar(tmp_path: Path) -> None:
@@ -233,15 +293,6 @@ async def test_slash_commands_do_what_they_say(tmp_path: Path) -> None:
         await p.until(lambda: isinstance(p.app.screen, Help))
 
 
-async def test_a_slash_command_is_completed_by_tab(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        await p.write("/pe")
-        assert p.main.chat_bar.input.suggestion == "rsona"
-        await p.press("tab")
-        assert p.main.chat_bar.draft == "/persona"
-        assert p.main.focused is p.main.chat_bar.input
-
-
 async def test_f5_shows_what_the_last_change_did(tmp_path: Path) -> None:
     edit = ToolUse("edit_system_prompt", {"old": "second", "new": "[/] 2nd"})
     async with program(make_store(tmp_path), answer(edit), answer("Done.")) as p:
@@ -277,10 +328,14 @@ def test_no_key_that_terminals_own_and_no_key_twice_in_one_place() -> None:
 
 async def test_every_command_has_its_action(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
-        owners = {"anywhere": p.main, "personas": p.main.personas, "tests": p.main.tests}
+        owners = {
+            "anywhere": p.main, "output": p.main, "prompt": p.main.prompt, "list": RowList,
+            "personas": p.main.personas, "tests": p.main.tests, "dialog": Switcher, "page": Help,
+            "buttons": Confirm, "clash": ChooseText, "program": ProgramSettings,
+        }  # fmt: skip
         for command in commands.COMMANDS:
-            name = command.action.partition("(")[0]
-            assert hasattr(owners[command.where], f"action_{name}"), command.id
+            owner, _, name = command.action.partition("(")[0].rpartition(".")
+            assert hasattr(p.app if owner else owners[command.where], f"action_{name}"), command.id
 
 
 async def test_drafts_and_the_open_persona_are_there_after_a_restart(tmp_path: Path) -> None:
@@ -320,3 +375,20 @@ async def test_older_turns_are_read_when_one_comes_to_the_top(
         await p.main.conversing.load_older()
         texts = [entry.text() for entry in p.main.conversing.view.layout_model.entries]
         assert texts == [text for n in range(6) for text in (f"message {n}", f"answer {n}")]
+
+
+async def test_no_key_that_textual_binds_by_itself_ends_the_program(tmp_path: Path) -> None:
+    assert PersonaApp._merged_bindings is not None and not PersonaApp._merged_bindings.key_to_bindings
+    async with program(make_store(tmp_path), HANGING) as p:
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.running)
+        await p.write("a draft")
+        await p.press("ctrl+q")
+        await p.pilot.pause()
+        assert p.app.return_code is None and p.main.conversing.running
+        assert p.main.chat_bar.draft == "a draft"
+        await p.app.action_quit()
+        await p.dialog(Leaving)
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        assert p.main.conversing.running

@@ -49,7 +49,7 @@ def assert_harmless(text: str) -> None:
 async def test_prompt_chat_bar_and_footer_are_there_at_every_size(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    async with program(make_store(tmp_path), answer("Hi."), size=size) as p:
+    async with program(make_store(tmp_path), answer("Hi."), size=size, painted=True) as p:
         await p.run_to_end("hello")
         text = drawn(p.app.screen)
         assert "first line" in text
@@ -64,7 +64,7 @@ async def test_prompt_chat_bar_and_footer_are_there_at_every_size(
 
 @pytest.mark.parametrize("size", [(59, 24), (80, 14), (20, 5), (1, 1)])
 async def test_a_smaller_terminal_is_told_and_survived(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with program(make_store(tmp_path), size=size) as p:
+    async with program(make_store(tmp_path), size=size, painted=True) as p:
         assert p.main.has_class("-too-small")
         await p.pilot.resize_terminal(80, 24)
         await p.until(lambda: "first line" in drawn(p.app.screen))
@@ -72,7 +72,7 @@ async def test_a_smaller_terminal_is_told_and_survived(tmp_path: Path, size: tup
 
 
 async def test_a_narrow_terminal_shows_one_pane_and_a_row_of_names(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), size=(80, 24)) as p:
+    async with program(make_store(tmp_path), size=(80, 24), painted=True) as p:
         assert p.prompt.is_on_screen
         await p.press("f4")
         assert not p.prompt.is_on_screen
@@ -85,7 +85,7 @@ async def test_a_narrow_terminal_shows_one_pane_and_a_row_of_names(tmp_path: Pat
 
 
 async def test_resizing_back_and_forth_while_the_agent_answers(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer("word " * 400, chunk=5)) as p:
+    async with program(make_store(tmp_path), answer("word " * 400, chunk=5), painted=True) as p:
         await p.say("go")
         for size in [(60, 15), (200, 60), (10, 4), (80, 24), (120, 40)] * 2:
             await p.pilot.resize_terminal(*size)
@@ -99,7 +99,7 @@ async def test_hostile_text_is_only_text_everywhere(
 ) -> None:
     store = make_store(tmp_path, {"a": HOSTILE_FILE, "b": f"# {QUOTED}\nname = "})
     script = [answer(EVIL, ToolUse("update_persona_name", {"name": EVIL})), answer(f"Done {EVIL}")]
-    async with program(store, *script, size=size, settings=Settings(theme=theme)) as p:
+    async with program(store, *script, size=size, settings=Settings(theme=theme), painted=True) as p:
         for pane in ("prompt", "tests", "settings", "personas"):
             p.main.action_go(pane)
             await p.pilot.pause()
@@ -135,7 +135,7 @@ async def test_hostile_text_is_only_text_everywhere(
 async def test_a_long_line_without_a_blank_is_drawn(tmp_path: Path) -> None:
     long = "x" * 100_000
     store = make_store(tmp_path, {"a": f'name = "{long}"\nsystem_prompt = "{long}"\n'})
-    async with program(store, answer(long)) as p:
+    async with program(store, answer(long), painted=True) as p:
         await p.run_to_end("go")
         assert_harmless(drawn(p.app.screen))
 
@@ -143,7 +143,9 @@ async def test_a_long_line_without_a_blank_is_drawn(tmp_path: Path) -> None:
 async def test_a_folder_with_personas_is_offered_once_as_home(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     answers: list[bool] = []
-    async with program(store, find_offer=lambda: tmp_path / "[x]", accept=answers.append, ready=False) as p:
+    async with program(
+        store, find_offer=lambda: tmp_path / "[x]", accept=answers.append, ready=False, painted=True
+    ) as p:
         await p.dialog(Confirm)
         assert "[x]" in str(p.app.screen.query_one(".dialog-text").render())
         await p.press("y")
@@ -168,7 +170,7 @@ async def test_a_home_that_cannot_be_opened_ends_the_program_with_one_line(tmp_p
     def fail() -> object:
         raise StorageError("The disk is away.")
 
-    async with program(make_store(tmp_path), open_store=fail, ready=False) as p:
+    async with program(make_store(tmp_path), open_store=fail, ready=False, painted=True) as p:
         await p.until(lambda: p.app.return_code == 1)
         assert p.app.failure == "The disk is away."
 
@@ -176,13 +178,15 @@ async def test_a_home_that_cannot_be_opened_ends_the_program_with_one_line(tmp_p
 async def test_a_fault_in_a_deed_is_told_and_ends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.app.write_fault", lambda text: noted.append(text) or tmp_path / "fault.log")
+    monkeypatch.setattr(
+        "tui.last_resort.write_fault", lambda text: noted.append(text) or tmp_path / "fault.log"
+    )
     noted: list[str] = []
 
     async def broken() -> None:
         raise RuntimeError("oops sk-abcdefghijklmnop")
 
-    async with program(make_store(tmp_path)) as p:
+    async with program(make_store(tmp_path), painted=True) as p:
         p.main.start(broken())
         await p.until(lambda: any("RuntimeError" in message for message in p.messages))
         assert "oops" in noted[0]
@@ -193,7 +197,8 @@ async def test_a_fault_in_a_deed_is_told_and_ends_nothing(
 def test_the_first_paint_loads_neither_the_sdk_nor_the_models_of_data() -> None:
     code = (
         "import sys; import tui.cli.open, tui.app, tui.screens.main, tui.driver_guard; "
-        "print([m for m in ('anthropic', 'pydantic', 'httpx2', 'personas.store', 'agent.chat') if m in sys.modules])"
+        "print([m for m in ('anthropic', 'pydantic', 'httpx2', 'personas.store', 'personas.home', 'agent.chat', "
+        "'tui.talking', 'tomllib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -206,10 +211,10 @@ async def test_the_screen_is_there_before_the_personas_are_read(tmp_path: Path) 
     store = make_store(tmp_path)
 
     def slow() -> object:
-        gate.wait(5)
+        gate.wait(60)
         return store
 
-    async with program(store, answer("Yes?"), open_store=slow, ready=False) as p:
+    async with program(store, answer("Yes?"), open_store=slow, ready=False, painted=True) as p:
         await p.until(lambda: "Test inputs" in drawn(p.app.screen))
         await p.write("typed early")
         assert p.main.chat_bar.draft == "typed early"
@@ -219,3 +224,17 @@ async def test_the_screen_is_there_before_the_personas_are_read(tmp_path: Path) 
             lambda: p.main.conversing.talk is not None and p.main.conversing.talk.sent == "typed early"
         )
         await p.until(lambda: not p.main.conversing.running)
+
+
+async def test_whether_the_prompt_is_saved_is_said_at_any_width(tmp_path: Path) -> None:
+    long = 'name = "One"\nsystem_prompt = """\n' + "words in a line\n" * 400 + '"""\n'
+    async with program(make_store(tmp_path, {"one": long}), size=(120, 30), painted=True) as p:
+        await p.until(lambda: p.state == "saved")
+        for width in (160, 100, 60, 240):
+            await p.pilot.resize_terminal(width, 30)
+            await p.pilot.pause()
+            pane = p.prompt.parent
+            said = str(pane.border_subtitle)
+            assert said.endswith("saved")
+            assert len(said) <= pane.size.width
+        assert said.startswith("401 lines · ~")

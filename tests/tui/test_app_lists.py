@@ -12,7 +12,10 @@ from tui.screens.ask import AskText
 from tui.screens.confirm import Confirm
 from tui.screens.pick import Pick
 from tui.screens.switcher import Switcher
+from tui.unfinished import unfinished
 from tui.widgets import text_editor
+from tui.widgets.literal import LiteralStatic
+from tui.widgets.row_list import RowList
 
 THREE = (
     TWO.replace("Two", "Three")
@@ -86,6 +89,74 @@ async def test_a_deleted_persona_can_be_brought_back(tmp_path: Path) -> None:
         await p.press("enter")
         await p.until(lambda: p.main.editing.id == "one")
         assert p.file("one").read_bytes() == before
+
+
+async def test_after_a_deletion_and_a_copy_the_list_has_the_focus(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_go("personas")
+        await p.press("x")
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: p.main.editing.id == "two")
+        await p.until(lambda: p.main.conversing.talk and p.main.conversing.talk.persona_id == "two")
+        assert p.main.focused is p.main.personas.rows
+        assert p.main.personas.rows.key == "two"
+        await p.press("c")
+        await p.answer("Copy")
+        await p.until(lambda: p.main.editing.id == "copy")
+        assert p.main.focused is p.main.personas.rows
+        await p.press("u")
+        rows = (await p.dialog(Pick)).query_one(RowList).rows
+        assert [(row.text, row.tail) for row in rows] == [("One", "one")]
+        await p.press("enter")
+        await p.until(lambda: p.main.editing.id == "one")
+        assert p.main.focused is p.main.personas.rows
+        assert p.main.chat_bar.draft == ""
+
+
+async def test_personas_of_the_same_name_are_told_apart_by_their_ids(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {"one": ONE, "one-2": ONE, "two": TWO})
+    async with program(store) as p:
+        rows = p.main.personas.rows
+        await p.until(lambda: [row.text for row in rows.rows] == ["One", "One", "Two"])
+        assert [row.head for row in rows.rows] == ["one", "one-2", ""]
+        await p.press("ctrl+p")
+        matches = (await p.dialog(Switcher)).query_one("#matches", RowList)
+        assert [row.tail for row in matches.rows] == ["one", "one-2", ""]
+        await p.press("escape")
+        p.main.action_go("personas")
+        await p.press("j", "x")
+        asked = await p.dialog(Confirm)
+        assert asked.query_one(".dialog").border_title == "Delete One (one-2)?"
+
+
+async def test_one_marked_persona_is_asked_about_in_the_singular_and_by_name(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        await p.until(lambda: p.main.personas.rows.rows[0].text == "One")
+        p.main.action_go("personas")
+        await p.press("space", "x")
+        asked = await p.dialog(Confirm)
+        assert asked.query_one(".dialog").border_title == "Delete 1 persona?"
+        assert "One\n\nIt is kept" in str(asked.query(LiteralStatic).first().visual)
+        await p.press("y")
+        await p.until(lambda: p.store.ids() == ["two"])
+        await p.until(lambda: any(message.startswith("Deleted: One.") for message in p.messages))
+
+
+@pytest.mark.parametrize("where", ["prompt", "chat"])
+async def test_ctrl_home_and_ctrl_end_go_to_the_ends_of_the_text(tmp_path: Path, where: str) -> None:
+    async with program(make_store(tmp_path)) as p:
+        if where == "prompt":
+            await p.press("f3")
+        else:
+            p.main.chat_bar.set_draft("first\nlast")
+        area = p.main.focused
+        await p.press("ctrl+home")
+        assert area.cursor_location == (0, 0)
+        await p.press("ctrl+end")
+        assert area.cursor_location == area.document.end != (0, 0)
+        await p.press("ctrl+shift+home")
+        assert area.selected_text == area.text
 
 
 async def test_keys_pressed_before_a_question_appeared_do_not_answer_it(
@@ -200,6 +271,22 @@ async def test_settings_are_stored_when_a_field_is_left(tmp_path: Path) -> None:
         assert p.store.get("one").model.effort == "high"
 
 
+async def test_a_setting_that_is_typed_in_and_changed_elsewhere_is_told(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_go("settings")
+        p.main.settings.field("name").focus()
+        await p.write(" mine")
+        file = p.file("one")
+        file.write_text(file.read_text().replace('"One"', '"[/] Theirs"'))
+        await p.until(lambda: any("Name was changed elsewhere" in message for message in p.messages))
+        assert any("[/] Theirs" in message for message in p.messages)
+        assert p.main.settings.field("name").raw == "One mine"
+        await p.press("enter")
+        await p.until(lambda: p.store.get("one").name == "One mine")
+        told = [message for message in p.messages if "changed elsewhere" in message]
+        assert len(told) == 1
+
+
 async def test_a_refused_setting_says_why_and_shows_what_is_stored(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         p.main.action_go("settings")
@@ -208,3 +295,25 @@ async def test_a_refused_setting_says_why_and_shows_what_is_stored(tmp_path: Pat
         await p.press("enter")
         await p.until(lambda: any("Max tokens" in message for message in p.messages))
         await p.until(lambda: p.main.settings.field("max_tokens").raw == "")
+
+
+async def test_a_test_input_that_was_begun_is_there_again_after_esc_and_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path, {"three": THREE})
+    async with program(store) as p:
+        await p.press("f4", "n")
+        await p.dialog(AskText)
+        await p.write("Hello")
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        await p.press("f4", "n")
+        await p.dialog(AskText)
+        await p.write(" you")
+        await p.until(lambda: unfinished(store.home, "test input of three") == "Hello you")
+    async with program(store) as p:
+        await p.press("f4", "n")
+        await p.dialog(AskText)
+        await p.press("enter")
+        await p.until(lambda: store.get("three").test_inputs[-1].content == "Hello you")
+        await p.until(lambda: unfinished(store.home, "test input of three") == "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from agent.models.scripted import ScriptedModel, answer
 from tests.tui.program import Program, make_store, program
 from tui import manual
-from tui.config import ConfigError, Settings, load_settings
+from tui.config import ConfigError, Settings, load_settings, unset_setting
 from tui.preferences import Preferences
 from tui.screens.pick import Pick
 from tui.screens.settings import ProgramSettings
@@ -62,7 +63,7 @@ def test_what_is_typed_becomes_a_value_of_the_right_type(name: str, text: str, v
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        *(("max_tokens", "many"), ("max_tokens", "1.5"), ("retries", "-1"), ("history_turns", "0")),
+        *(("max_tokens", "many"), ("max_tokens", "1.5"), ("retries", "-1"), ("sent_turns", "0")),
         *(("panel_seconds", "nan"), ("panel_seconds", "inf"), ("base_url", "example.org")),
     ],
 )
@@ -85,13 +86,23 @@ async def test_a_value_is_typed_written_with_comments_kept_and_holds_at_once(tmp
         await p.until(lambda: p.main.conversing.panel.delay == Settings().panel_seconds)
 
 
+async def test_with_a_reading_rate_the_panel_stays_as_long_as_the_answer_takes_to_read(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(panel_seconds=5.0, reading_rate=0.1)
+    async with program(make_store(tmp_path), answer("word " * 20), settings=settings) as p:
+        await p.run_to_end("hello")
+        panel = p.main.conversing.panel
+        await p.until(lambda: (panel.next_deadline() or 0.0) > time.monotonic() + 300)
+
+
 async def test_a_wrong_value_is_said_and_nothing_is_written(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), preferences=preferences(tmp_path, "retries = 2\n")) as p:
         await page(p, "retries")
         await p.press("enter", "x", "enter")
         assert "retries must be a whole number" in trouble(p)
         await p.press("escape")
-        assert trouble(p) == ""
+        await p.until(lambda: trouble(p) == "")
         assert isinstance(p.app.screen, ProgramSettings)
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
@@ -127,10 +138,12 @@ async def test_where_the_environment_holds_over_the_file_that_is_said(tmp_path: 
 async def test_a_file_that_broke_meanwhile_is_said_and_not_overwritten(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), preferences=preferences(tmp_path)) as p:
         rows = await page(p, "mouse")
-        (tmp_path / "config.toml").write_text("mouse = \n")
+        (tmp_path / "config.toml").write_text("\nmouse = \n")
         await p.press("enter")
         await p.until(lambda: trouble(p) != "")
-        assert (tmp_path / "config.toml").read_text() == "mouse = \n"
+        assert trouble(p).startswith("config.toml line 2: Invalid value")
+        assert trouble(p).endswith("; nothing was stored. e edits it.")
+        assert (tmp_path / "config.toml").read_text() == "\nmouse = \n"
         assert row(rows, "mouse")[0] == "yes"
 
 
@@ -138,9 +151,12 @@ async def test_tables_are_edited_in_the_file_and_hold_when_it_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "config.toml"
-    monkeypatch.setattr(
-        "tui.external._edit", lambda app, file: file.write_text('[keys]\nhelp = "f10"\nnothing = "f9"\n')
-    )
+
+    async def edit(app: object, file: Path) -> bool:
+        file.write_text('[keys]\nhelp = "f10"\nnothing = "f9"\n')
+        return True
+
+    monkeypatch.setattr("tui.external._edit", edit)
     async with program(make_store(tmp_path), preferences=preferences(tmp_path, None)) as p:
         await p.until(lambda: p.app.screen is not p.main)
         await p.press("escape")
@@ -179,3 +195,71 @@ async def test_what_is_set_in_the_program_holds_now_also_over_the_environment(tm
     assert settings.source("model") == "this session"
     settings.store({"base_url": "http://x"})
     assert settings.source("base_url") == "the file"
+
+
+async def test_a_theme_that_does_not_exist_is_said(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), settings=Settings(theme="gruvbux")) as p:
+        await p.until(lambda: "There is no theme 'gruvbux'; did you mean gruvbox?" in p.messages)
+        assert p.app.theme == "textual-dark"
+
+
+async def test_what_is_wrong_in_the_file_is_one_message_and_each_of_it_a_row_of_the_page(
+    tmp_path: Path,
+) -> None:
+    text = 'odd = 1\nstrange = 2\n\n[keys]\nnowhere = "f5"\n'
+    async with program(make_store(tmp_path), preferences=preferences(tmp_path, text), size=(80, 24)) as p:
+        await p.until(lambda: p.messages)
+        assert p.messages == ["3 things in config.toml are wrong: /settings shows them."]
+        rows = await page(p, "!2")
+        assert row(rows, "!0") == ("line 1: unknown setting 'odd' is ignored", "")
+        assert [r.key for r in rows.rows[:4]] == ["!0", "!1", "!2", "model"]
+        help_text = p.app.screen.query_one("#setting-help")
+        await p.until(lambda: "config.toml:5: " in str(help_text.render()))
+        await p.press("d")  # has no default
+        p.main.app.preferences.path.write_text("odd = 1\n")  # type: ignore[attr-defined]
+        await p.app.screen._stored(p.app.preferences.read_again)  # type: ignore[attr-defined]
+        assert [r.key for r in rows.rows[:2]] == ["!0", "model"]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("# above\ncalm = 'never'  # for SSH\nmouse = false\n", "# above\n# for SSH\nmouse = false\n"),
+        ("\ufeffmouse = false\r\ncalm = 'never'\r\n", "\ufeffmouse = false\r\n"),
+        ("mouse = false\n[keys]\nhelp = 'f10'\n", None),
+        ("", None),
+    ],
+    ids=["comments", "windows", "not in it", "empty"],
+)
+def test_a_setting_that_is_unset_leaves_the_file_with_its_comments_and_its_line_ends(
+    text: str, left: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(text.encode())
+    unset_setting(path, "calm")
+    assert path.read_bytes().decode() == (text if left is None else left)
+
+
+async def test_the_default_takes_the_setting_out_of_the_file_and_what_else_there_is_holds(
+    tmp_path: Path,
+) -> None:
+    settings = preferences(tmp_path, '# mine\nmodel = "of-the-file"\n', {"PERSONA_MODEL": "from-env"})
+    settings.use_model("of-this-session")
+    async with program(make_store(tmp_path), model=ScriptedModel([]), preferences=settings) as p:
+        rows = await page(p, "model")
+        assert row(rows, "model") == ("of-this-session", "this session")
+        await p.press("d")
+        await p.until(lambda: row(rows, "model") == ("from-env", "$PERSONA_MODEL"))
+        assert (tmp_path / "config.toml").read_text() == "# mine\n"
+
+
+def test_a_pasted_key_is_gone_when_the_settings_name_another_server(tmp_path: Path) -> None:
+    settings = preferences(tmp_path, 'base_url = "http://one"\nmodel = "m"\n')
+    settings.use(settings.other(key="given"))
+    settings.store({"model": "n"})
+    assert settings.connection().api_key == "given"
+    settings.store({"base_url": "http://two"})
+    assert settings.connection().api_key == ""
+    settings.use(settings.other(key="given"))
+    settings.unset("base_url")
+    assert settings.connection().api_key == ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.events import Key
 
 from agent.models.base import Usage
 from agent.models.scripted import Hang, ToolUse, answer
@@ -16,10 +18,12 @@ from agent.task_log import TaskLog
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tui.config import Settings
 from tui.panel import PanelState
+from tui.remembered import recall, remember
 from tui.screens import main
 from tui.screens.confirm import Confirm
 from tui.screens.leaving import Leaving
 from tui.widgets.agent_panel import AgentPanel
+from tui.widgets.key_line import KeyLine
 from tui.widgets.queued_lines import QueuedLines
 from tui.widgets.text_editor import TextEditor
 
@@ -89,9 +93,10 @@ async def test_a_task_goes_on_until_it_is_complete_and_says_what_it_took(tmp_pat
         await over(p)
         shown = texts(p)
         assert shown[0] == "make it better"
-        assert [text for text in shown if text.startswith("step ")] == ["step 2", "step 3"]
+        assert shown[1] == "step 1"
+        assert [text for text in shown if text.startswith("step ")] == ["step 1", "step 2", "step 3"]
         ending = shown[-1]
-        assert ending.startswith("Task complete · 3 steps · 0 s · 1.2k tok")
+        assert re.match(r"Task complete · 3 steps · \d+ s · 1\.2k tok", ending)
         assert "All [b]done." in ending and "+better line" in ending and "-second line" in ending
         place = len(shown) - 1
         assert p.main.conversing.view.toggle(place), "the diff of the whole task opens"
@@ -173,6 +178,33 @@ async def test_what_was_not_delivered_comes_back_before_what_is_being_written(tm
         assert p.main.chat_bar.draft == "one more\nand"
 
 
+async def test_tab_right_behind_what_is_typed_queues_it_however_fast_it_came(tmp_path: Path) -> None:
+    gate = Gate()
+    model = GatedModel([[gate, *answer("First.")], answer("Second.")])
+    async with program(make_store(tmp_path), model=model) as p:
+        await p.say("go")
+        await p.until(lambda: model.requests)
+        for character in "then this":
+            p.app.post_message(Key("space" if character == " " else character, character))
+        p.app.post_message(Key("tab", None))
+        await p.until(lambda: queued(p) == [("then this", True)])
+        assert p.main.focused is p.main.chat_bar.input and p.main.chat_bar.draft == ""
+        await p.press("tab")
+        assert p.main.focused is not p.main.chat_bar.input, "with nothing written it goes to the next pane"
+        gate.set()
+        await over(p)
+
+
+async def test_ctrl_c_right_behind_what_is_typed_puts_it_away(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.main.focus_chat()
+        for character in "draft":
+            p.app.post_message(Key(character, character))
+        p.app.post_message(Key("ctrl+c", None))
+        await p.until(lambda: any("The draft is put away" in text for text in p.messages))
+        assert p.main.chat_bar.draft == ""
+
+
 # -- questions --------------------------------------------------------------------------------------------
 
 
@@ -215,6 +247,34 @@ async def test_an_own_answer_may_begin_with_a_digit(tmp_path: Path) -> None:
         await p.until(lambda: task(p).status == "completed")
         await over(p)
         assert "2 of them" in next(text for text in texts(p) if text.startswith("ask_user"))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+@pytest.mark.parametrize("made", [ASK, EDIT], ids=["question", "approval"])
+async def test_what_waits_is_stopped_by_mouse_alone(tmp_path: Path, size: tuple[int, int], made: Any) -> None:
+    async with program(make_store(tmp_path), answer(made), settings=ASK_ALL, size=size) as p:
+        assert not p.main.chat_bar.query_one(".chat--stop").display
+        await p.say("/task go")
+        await asked(p)
+        await p.pilot.pause()
+        assert await p.pilot.click(".chat--stop")
+        await over(p)
+        assert task(p).status == "cancelled" and "second line" in p.on_disk("one")
+        assert not p.main.chat_bar.query_one(".chat--stop").display
+
+
+async def test_the_time_of_waiting_is_no_time_of_work(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(ASK), answer(Hang()), settings=QUICK) as p:
+        await p.say("/task go")
+        await asked(p)
+        talk = p.main.conversing.talk
+        assert talk is not None
+        now = time.monotonic()
+        assert talk.time.seconds(now + 3600) == talk.time.seconds(now) < 20
+        await p.press("1", "enter")
+        await p.until(lambda: task(p).status == "thinking")
+        now = time.monotonic()
+        assert talk.time.seconds(now + 60) == pytest.approx(talk.time.seconds(now) + 60)
 
 
 async def test_the_panel_cannot_be_dismissed_while_something_is_asked(tmp_path: Path) -> None:
@@ -347,7 +407,7 @@ async def test_coming_back_shows_everything_in_place(tmp_path: Path) -> None:
     long = "\n\n".join(f"line {number}" for number in range(80))
     gate = Gate()
     model = GatedModel([answer(long), [gate, *answer(EDIT)], answer("Ready.")])
-    async with program(make_store(tmp_path), model=model) as p:
+    async with program(make_store(tmp_path), model=model, painted=True) as p:
         await p.run_to_end("tell me")
         p.main.conversing.panel_event("show_output")
         await p.pilot.pause()
@@ -511,19 +571,22 @@ async def test_an_answer_that_was_cut_short_can_be_continued_too(tmp_path: Path)
         assert "/continue" not in str(p.main.chat_bar.input.placeholder)
 
 
-async def test_a_draft_from_before_the_program_answers_only_at_the_second_enter(tmp_path: Path) -> None:
+async def test_a_draft_that_was_not_written_for_the_question_answers_only_at_the_second_enter(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     async with program(store, answer(ASK), settings=QUICK) as p:
         await p.say("/task go")
         await asked(p)
-        await p.write("the third")
         p.main.action_leave()
         await p.until(lambda: p.app.return_code == 0)
+    assert remember(store.home, recall(store.home).with_drafts({"one": "the third"}))
     async with program(store, answer(DONE), settings=QUICK) as p:
         await asked(p)
-        assert p.main.chat_bar.draft == "the third" and label(p) == "Send"
-        await p.press("enter")
         await p.until(lambda: p.main.chat_bar.draft == "the third" and label(p) == "Reply")
+        await p.until(lambda: {("Enter", "reply"), ("Tab", "queue")} <= {*p.main.query_one(KeyLine)._keys})
+        await p.press("enter")
+        await p.until(lambda: any("Enter gives this as the answer" in text for text in p.messages))
+        await p.until(lambda: p.main.chat_bar.draft == "the third")
+        await p.until(lambda: ("Tab", "queue") not in p.main.query_one(KeyLine)._keys)
         assert p.main.conversing.question is not None
         await p.press("enter")
         await p.until(lambda: task(p).status == "completed")
@@ -539,7 +602,7 @@ async def test_the_activity_line_changes_seldom_however_much_happens(
     async with program(make_store(tmp_path), *steps, answer(DONE), settings=QUICK) as p:
         begun = time.monotonic()
         await p.say("/task go")
-        await p.until(lambda: task(p) is not None and task(p).status == "completed", 20)
+        await p.until(lambda: task(p) is not None and task(p).status == "completed")
         await over(p)
         seconds = time.monotonic() - begun
     lines = [title for title in titles if title.startswith("Agent · ")]

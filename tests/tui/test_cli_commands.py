@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ def parsed(result: subprocess.CompletedProcess[bytes]) -> Any:
 
 
 def test_list_shows_the_examples_and_broken_files_with_their_position(place: Workplace) -> None:
-    done(place.run("list"))
+    done(place.run_here("list"))
     (place.home / "personas" / "broken one.toml").write_text(
         'name = "x"\nsystem_prompt = [\n', encoding="utf-8"
     )
@@ -44,30 +45,30 @@ def test_new_makes_ids_from_names_and_never_overwrites(place: Workplace) -> None
     assert second["id"] not in ("night-owl", "") and second["id"].startswith("night-owl")
     assert set(second) == {"id", "revision", "version", "summary"}
     assert re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", done(place.run("new", "日本語の先生")).strip())
-    shown = parsed(place.run("show", "night-owl", "--json"))
+    shown = parsed(place.run_here("show", "night-owl", "--json"))
     assert shown["system_prompt"].strip() == "You wake at night."
     assert shown["agent_chat_session_id"] is None and shown["revision"]
 
 
 def test_new_reads_the_prompt_from_stdin_and_copies_with_from(place: Workplace) -> None:
     done(place.run("new", "Piped", "--prompt", "-", stdin="line one\nline two\n"))
-    assert parsed(place.run("show", "piped", "--json"))["system_prompt"].splitlines() == [
+    assert parsed(place.run_here("show", "piped", "--json"))["system_prompt"].splitlines() == [
         "line one",
         "line two",
     ]
     done(place.run("new", "Copy", "--from", "optimist"))
-    original, copy = (parsed(place.run("show", one, "--json")) for one in ("optimist", "copy"))
+    original, copy = (parsed(place.run_here("show", one, "--json")) for one in ("optimist", "copy"))
     assert copy["system_prompt"] == original["system_prompt"]
     assert copy["test_inputs"] == original["test_inputs"] and copy["name"] == "Copy"
 
 
 def test_log_diff_restore_undo_and_redo_tell_one_story(place: Workplace) -> None:
     path = place.home / "personas" / "optimist.toml"
-    done(place.run("list"))
+    done(place.run_here("list"))
     first = path.read_bytes()
     for name in ("One", "Two"):
         assert send_agent_message(place, "optimist", f"Change the name to {name}").code == 0
-    log = parsed(place.run("log", "optimist", "--json"))
+    log = parsed(place.run_here("log", "optimist", "--json"))
     assert [set(version) for version in log] == [
         {"version", "name", "by", "at", "reason", "added", "removed"}
     ] * len(log)
@@ -75,101 +76,121 @@ def test_log_diff_restore_undo_and_redo_tell_one_story(place: Workplace) -> None
     assert log[0]["version"] > log[1]["version"]
     assert all(ISO.fullmatch(version["at"]) for version in log)
 
-    diff = parsed(place.run("diff", "optimist", "--json"))
+    diff = parsed(place.run_here("diff", "optimist", "--json"))
     assert set(diff) == {"from", "to", "diff"}
     assert '-name = "One"' in diff["diff"] and '+name = "Two"' in diff["diff"]
 
-    undone = parsed(place.run("undo", "optimist", "--json"))
+    undone = parsed(place.run_here("undo", "optimist", "--json"))
     assert set(undone) == {"id", "revision", "version", "summary"}
     assert b'name = "One"' in path.read_bytes()
-    done(place.run("undo", "optimist"))
+    done(place.run_here("undo", "optimist"))
     assert path.read_bytes() == first
-    nothing = place.run("undo", "optimist")
+    nothing = place.run_here("undo", "optimist")
     assert nothing.returncode == 1 and nothing.stderr.decode().startswith("persona: ")
-    done(place.run("redo", "optimist"))
+    done(place.run_here("redo", "optimist"))
     assert b'name = "One"' in path.read_bytes()
-    oldest = parsed(place.run("log", "optimist", "--json"))[-1]["version"]
-    restored = parsed(place.run("restore", "optimist", str(oldest), "--json"))
+    oldest = parsed(place.run_here("log", "optimist", "--json"))[-1]["version"]
+    restored = parsed(place.run_here("restore", "optimist", str(oldest), "--json"))
     assert restored["id"] == "optimist" and isinstance(restored["version"], int)
     assert path.read_bytes() == first
 
 
 def test_undo_keeps_what_was_written_since_and_shows_both_where_it_cannot(place: Workplace) -> None:
-    done(place.run("list"))
+    done(place.run_here("list"))
     assert send_agent_message(place, "optimist", "Change the name to Sunny").code == 0
     path = place.home / "personas" / "optimist.toml"
     path.write_text(path.read_text(encoding="utf-8") + "\n# a note of mine\n", encoding="utf-8")
-    done(place.run("undo", "optimist"))
+    done(place.run_here("undo", "optimist"))
     text = path.read_text(encoding="utf-8")
     assert 'name = "Optimist"' in text and text.endswith("# a note of mine\n")
 
     assert send_agent_message(place, "optimist", "Change the name to Sunny").code == 0
     path.write_text(path.read_text(encoding="utf-8").replace('"Sunny"', '"Cloudy"'), encoding="utf-8")
-    refused = place.run("undo", "optimist")
+    refused = place.run_here("undo", "optimist")
     assert refused.returncode == 1
     assert b"Cloudy" in refused.stdout and b"Sunny" in refused.stdout
     assert 'name = "Cloudy"' in path.read_text(encoding="utf-8")
 
 
 def test_rm_asks_needs_a_terminal_and_restore_brings_it_back(place: Workplace) -> None:
-    done(place.run("list"))
+    done(place.run_here("list"))
     path = place.home / "personas" / "optimist.toml"
     before = path.read_bytes()
-    assert place.run("rm", "optimist").returncode == 2
+    assert place.run_here("rm", "optimist").returncode == 2
     assert path.exists()
-    removed = parsed(place.run("rm", "optimist", "--yes", "--json"))
+    removed = parsed(place.run_here("rm", "optimist", "--yes", "--json"))
     assert not path.exists()
-    done(place.run("restore", "optimist", str(removed["version"])))
+    done(place.run_here("restore", "optimist", str(removed["version"])))
     assert path.read_bytes() == before
 
 
 def test_edit_brings_back_what_the_editor_wrote(place: Workplace) -> None:
-    done(place.run("list"))
+    done(place.run_here("list"))
     path = place.home / "personas" / "optimist.toml"
     env = {"EDITOR": "sed -i s/Optimist/Sunshine/"}
-    assert "saved" in done(place.run("edit", "optimist", env=env))
+    assert "saved" in done(place.run_here("edit", "optimist", env=env))
     assert "Sunshine" in path.read_text(encoding="utf-8")
-    assert parsed(place.run("log", "optimist", "--json"))[0]["by"] == "user"
-    failed = place.run("edit", "optimist", env={"EDITOR": "false"})
+    assert parsed(place.run_here("log", "optimist", "--json"))[0]["by"] == "user"
+    failed = place.run_here("edit", "optimist", env={"EDITOR": "false"})
     assert failed.returncode == 1 and b"exit code 1" in failed.stderr
-    assert place.run("edit", "optimist", env={"EDITOR": "no-such-editor-anywhere"}).returncode == 1
+    assert place.run_here("edit", "optimist", env={"EDITOR": "no-such-editor-anywhere"}).returncode == 1
+
+
+def test_edit_merges_what_was_changed_meanwhile_or_keeps_the_text_and_names_it(place: Workplace) -> None:
+    done(place.run_here("list"))
+    path = place.home / "personas" / "optimist.toml"
+    path.write_text('name = "One"\n\nsystem_prompt = "Be short."\n', encoding="utf-8")
+
+    def meanwhile(there: str, mine: str) -> dict[str, str]:
+        return {"EDITOR": f'sh -c \'sed -i "{there}" "{path}"; sed -i "{mine}" "$0"\''}
+
+    said = done(place.run_here("edit", "optimist", env=meanwhile("s/One/Two/", "s/short/brief/")))
+    assert said.strip() == "saved optimist, merged with what was changed meanwhile"
+    both = 'name = "Two"\n\nsystem_prompt = "Be brief."\n'
+    assert path.read_text(encoding="utf-8") == both
+    refused = place.run_here("edit", "optimist", env=meanwhile("s/Two/Three/", "s/Two/Four/"))
+    said = refused.stderr.decode()
+    assert refused.returncode == 1 and "changed meanwhile in the same lines" in said
+    assert path.read_text(encoding="utf-8") == both.replace("Two", "Three")
+    kept = Path(said.rpartition("kept in ")[2].strip().rstrip("."))
+    assert kept.read_text(encoding="utf-8") == both.replace("Two", "Four")
 
 
 def test_edit_mends_a_broken_file(place: Workplace) -> None:
-    done(place.run("list"))
+    done(place.run_here("list"))
     path = place.home / "personas" / "optimist.toml"
     good = path.read_text(encoding="utf-8")
     path.write_text(good.replace('name = "', 'name == "', 1), encoding="utf-8")
-    assert place.run("chat", "optimist", "hello").returncode == 1
-    done(place.run("edit", "optimist", env={"EDITOR": "sed -i s/==/=/"}))
+    assert place.run_here("chat", "optimist", "hello").returncode == 1
+    done(place.run_here("edit", "optimist", env={"EDITOR": "sed -i s/==/=/"}))
     assert path.read_text(encoding="utf-8") == good
 
 
 def test_history_and_clear(place: Workplace) -> None:
-    assert parsed(place.run("history", "optimist", "--json")) == {"session_id": None, "turns": []}
+    assert parsed(place.run_here("history", "optimist", "--json")) == {"session_id": None, "turns": []}
     send_agent_message(place, "optimist", "What is the name?")
-    history = parsed(place.run("history", "optimist", "--json"))
+    history = parsed(place.run_here("history", "optimist", "--json"))
     by_type = {turn["type"]: set(turn) for turn in history["turns"]}
     assert {"type", "id", "created_at", "content"} <= by_type["user"]
     assert {"type", "id", "created_at", "tool_use_id", "tool_name", "input"} <= by_type["tool_call"]
     assert {"type", "id", "created_at", "tool_use_id", "output", "is_error"} <= by_type["tool_result"]
     assert all(ISO.fullmatch(turn["created_at"]) for turn in history["turns"])
-    assert "you: What is the name?" in done(place.run("history", "optimist"))
-    cleared = done(place.run("clear", "optimist")).strip()
+    assert "you: What is the name?" in done(place.run_here("history", "optimist"))
+    cleared = done(place.run_here("clear", "optimist")).strip()
     assert cleared != history["session_id"]
-    assert parsed(place.run("history", "optimist", "--json")) == {"session_id": cleared, "turns": []}
+    assert parsed(place.run_here("history", "optimist", "--json")) == {"session_id": cleared, "turns": []}
     header = (place.home / "agent-sessions" / f"{cleared}.jsonl").read_text(encoding="utf-8").splitlines()[0]
     assert set(json.loads(header)) == {"type", "version", "id", "persona_id", "created_at"}
 
 
 def test_a_chat_that_changes_nothing_leaves_the_file_alone(place: Workplace) -> None:
-    done(place.run("list"))
+    done(place.run_here("list"))
     path = place.home / "personas" / "optimist.toml"
     before, modified = path.read_bytes(), path.stat().st_mtime_ns
     send_agent_message(place, "optimist", "Hello, who are you?")
     send_agent_message(place, "optimist", "Show me the current system prompt")
     assert (path.read_bytes(), path.stat().st_mtime_ns) == (before, modified)
-    assert parsed(place.run("log", "optimist", "--json")) == []
+    assert parsed(place.run_here("log", "optimist", "--json")) == []
 
 
 def test_plain_chat_puts_the_answer_on_stdout_and_the_tools_on_stderr(place: Workplace) -> None:
@@ -196,17 +217,32 @@ def test_plain_chat_puts_the_answer_on_stdout_and_the_tools_on_stderr(place: Wor
 def test_wrong_usage_and_a_missing_terminal_exit_2_with_one_line(
     place: Workplace, arguments: list[str]
 ) -> None:
-    result = place.run(*arguments)
+    result = place.run_here(*arguments)
     assert result.returncode == 2
     assert result.stdout == b""
     (line,) = result.stderr.decode().splitlines()
     assert line.startswith("persona: ")
 
 
+def test_doctor_says_that_a_budget_cannot_hold(place: Workplace) -> None:
+    (place.home.parent / "config.toml").write_text("task_dollars = 0.5\n", encoding="utf-8")
+    elsewhere = {"PERSONA_MODEL": "some-model", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}
+    assert b"task_dollars = 0.5 stops no task" in place.run_here("doctor", env=elsewhere).stdout
+    official = {"PERSONA_MODEL": "claude-sonnet-5-5", "ANTHROPIC_API_KEY": "k"}
+    assert b"task_dollars" not in place.run_here("doctor", env=official).stdout
+
+
+def test_doctor_does_not_call_settings_right_that_are_ignored(place: Workplace) -> None:
+    config = place.home.parent / "odd.toml"
+    config.write_text('no_such_setting = 1\n[keys]\n"no.such" = "f7"\n', encoding="utf-8")
+    done = place.run_here("doctor", env={"PERSONA_CONFIG": str(config)})
+    assert b"note  settings" in done.stdout and b"2 things in it to mend" in done.stdout
+
+
 def test_doctor_finds_what_is_wrong(place: Workplace) -> None:
-    assert "home" in done(place.run("doctor"))
+    assert "home" in done(place.run_here("doctor"))
     (place.home / "personas" / "bad.toml").write_text("name = \n", encoding="utf-8")
-    result = place.run("doctor", "--json")
+    result = place.run_here("doctor", "--json")
     assert result.returncode == 1
     problems = [finding for finding in json.loads(result.stdout) if finding["level"] == "problem"]
     assert [problem["subject"] for problem in problems] == ["persona bad"]
@@ -216,8 +252,8 @@ def test_doctor_finds_what_is_wrong(place: Workplace) -> None:
 def test_every_command_explains_itself_with_an_example(place: Workplace) -> None:
     from tui.cli.group import COMMANDS
 
-    overview = done(place.run("--help"))
+    overview = done(place.run_here("--help"))
     for name in COMMANDS:
         assert f"\n  {name} " in overview
     for name in ("list", "chat", "undo"):
-        assert f"persona {name}" in done(place.run(name, "--help"))
+        assert f"persona {name}" in done(place.run_here(name, "--help"))

@@ -19,7 +19,7 @@ def port_of(server: MessagesServer) -> str:
 
 def test_a_local_server_is_found_listed_tried_and_kept(place: Workplace) -> None:
     config = place.home.parent / "config.toml"
-    config.write_text('# mine\nhistory_turns = 12  # enough\nmodel = "old"\n', encoding="utf-8")
+    config.write_text('# mine\nsent_turns = 12  # enough\nmodel = "old"\n', encoding="utf-8")
     with MessagesServer(
         [say("ready"), call("report", {"word": "ready"})], key=None, models=[MODEL], only_versions=ANY_VERSION
     ) as server:
@@ -28,7 +28,7 @@ def test_a_local_server_is_found_listed_tried_and_kept(place: Workplace) -> None
         taken = place.run("doctor", "--local", "--port", port_of(server), "--take", MODEL)
         assert taken.returncode == 0, taken.stderr
         written = config.read_text(encoding="utf-8")
-        assert written.startswith(f'# mine\nhistory_turns = 12  # enough\nmodel = "{MODEL}"\n')
+        assert written.startswith(f'# mine\nsent_turns = 12  # enough\nmodel = "{MODEL}"\n')
         assert f'base_url = "{server.url}"' in written
 
     with MessagesServer(ToolUsingBrain(), key=None, models=[MODEL], only_versions=ANY_VERSION) as server:

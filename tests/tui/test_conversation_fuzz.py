@@ -11,6 +11,8 @@ from textual.geometry import Offset
 from textual.selection import Selection
 
 from agent.turns import AssistantTextTurn, NoticeTurn, ThinkingTurn, ToolCallTurn, ToolResultTurn, UserTurn
+from tui.panel import PanelState
+from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.conversation import ConversationView
 from tui.widgets.conversation.layout import Place
 
@@ -27,6 +29,19 @@ class Stage(App[None]):
 
     def compose(self) -> ComposeResult:
         yield ConversationView()
+
+
+class PanelStage(App[None]):
+    """The panel on its own layer."""
+
+    CSS = "Screen { layers: base panel; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.panel = AgentPanel()
+
+    def compose(self) -> ComposeResult:
+        yield self.panel
 
 
 class Fuzz:
@@ -132,3 +147,39 @@ async def test_whatever_happens_the_screen_stays_whole(seed: int) -> None:
         await pilot.pause()
         fuzz.check()
         assert app._exception is None
+
+
+def true_rows(view: ConversationView) -> int:
+    """Return the rows of everything, each part drawn."""
+    width = view.layout_model.width
+    return sum(len(part.draw(width)) for entry in view.layout_model.entries for part in entry.parts())
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_whatever_happens_the_panel_is_as_high_as_what_it_holds(seed: int) -> None:
+    app = PanelStage()
+    async with app.run_test(size=(60, 30)) as pilot:
+        panel, chance = app.panel, random.Random(seed)
+        fuzz = Fuzz(panel.conversation, seed)
+        for _ in range(40):
+            for _ in range(chance.randint(1, 4)):
+                fuzz.step()
+                if chance.random() < 0.3:
+                    await pilot.pause()
+            match chance.randrange(5):
+                case 0:
+                    panel.conversation.clear()
+                    fuzz = Fuzz(panel.conversation, chance.randrange(1000))
+                case 1:
+                    panel.show_state(PanelState.HIDDEN)
+                case 2:
+                    await pilot.resize_terminal(chance.randint(20, 90), chance.randint(10, 60))
+            if chance.random() < 0.8:
+                panel.show_state(PanelState.VISIBLE)
+            await pilot.pause()
+            panel.conversation.draw_frame()
+            await pilot.pause()
+            await pilot.pause()
+            if panel.display:
+                most = int(app.size.height * panel.share) - 3
+                assert panel.conversation.size.height == max(1, min(most, true_rows(panel.conversation)))

@@ -161,6 +161,15 @@ def test_blocks_as_a_person_sees_them() -> None:
     assert shown("| a | b |\n|---|---|\n| 1 | 22 |") == ["a    │ b   ", "─────┼─────", "1    │ 22  "]
 
 
+def test_the_columns_of_a_table_stand_where_they_are_meant_to() -> None:
+    table = "| left | right | centre |\n|:---|---:|:---:|\n| 1 | 22 | 漢 |"
+    assert shown(table) == [
+        "left │ right │ centre",
+        "─────┼───────┼───────",
+        "1    │    22 │   漢  ",
+    ]
+
+
 def test_raw_tags_entities_and_line_ends_are_shown_as_written() -> None:
     assert shown("<example>\n**x** &amp; {{user}}\n</example>") == [
         "<example>",
@@ -213,3 +222,21 @@ def test_a_paragraph_of_one_endless_word_is_drawn() -> None:
 
 def test_a_line_repr_shows_its_text() -> None:
     assert repr(Line([("a", 0), ("b", BOLD)])) == "Line('ab')"
+
+
+def test_prose_in_a_fence_has_no_label_and_is_not_broken_within_words() -> None:
+    from tui.widgets.conversation.markdown import draw_piece
+    from tui.widgets.conversation.pieces import split
+
+    text = "```text\nwhich of these words could be cut\n```\n"
+    shown = [line.text.rstrip() for piece in split(text) for line in draw_piece(piece, 14)]
+    words = " ".join(shown).replace("│", " ").replace("▎", " ").split()
+    assert [word for word in words if word.isalpha()] == [
+        "which",
+        "of",
+        "these",
+        "words",
+        "could",
+        "be",
+        "cut",
+    ]

@@ -512,3 +512,45 @@ async def test_thinking_that_arrives_is_one_line_until_it_is_opened(opened: bool
         app.view.end_turn(replace(turn, content="first this, then that"))
         await pilot.pause()
         assert rows(app.view)[0] == expected[0].replace("…", "")
+
+
+async def test_a_run_stopped_while_it_waits_to_try_again_says_so() -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        view, at = app.view, {"run_id": "r", "at": 0.0, "seq": 1}
+        error = ModelError(kind="overloaded", message="The server is overloaded.", retryable=True)
+        view.feed(RetryWait(attempt=1, delay=5.0, error=error, **at))
+        view.feed(AgentEnd(turns=(UserTurn(content="hello"),), outcome="cancelled", **at))
+        await pilot.pause()
+        assert rows(view)[-1].startswith(" · Stopped before an answer came.")
+        view.feed(
+            AgentEnd(turns=(AssistantTextTurn(content="Hi", interrupted=True),), outcome="cancelled", **at)
+        )
+        await pilot.pause()
+        assert sum("Stopped" in row for row in rows(view)) == 1, "what was cut off says so itself"
+
+
+async def test_an_error_that_may_pass_says_to_send_the_message_again() -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 20)) as pilot:
+        view, at = app.view, {"run_id": "r", "at": 0.0, "seq": 1}
+        error = ModelError(kind="overloaded", message="The server is overloaded", retryable=True)
+        view.feed(AgentEnd(turns=(), outcome="failed", error=error, **at))
+        await pilot.pause()
+        assert rows(view)[-1] == " ✗ The server is overloaded. Send the message again."
+
+
+async def test_it_stands_at_its_end_though_a_place_was_asked_for_before_it_was_laid_out() -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 6)) as pilot:
+        view = app.view
+        view.display = False
+        await pilot.pause()
+        view.load([UserTurn(content=f"message {number}") for number in range(20)])
+        await pilot.pause()
+        view.display = True
+        app.screen._compositor.update_widgets({view})  # as when it is to be painted before it was laid out
+        assert view.region, "its place is known now, and Textual sends it no Resize any more"
+        for _ in range(20):
+            await pilot.pause()
+        assert view.scroll_offset.y == view.max_scroll_y > 0 and "message 19" in rows(view)[-1]

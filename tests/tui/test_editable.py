@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tui.draft import Clash, changed_lines, meet, moved, resolve
 from tui.editable import from_shown, is_editable, pasted, to_shown, with_signs
 from tui.sanitise import sanitise
-from tui.widgets.text_editor import _smallest
+from tui.widgets.smallest_edit import smallest_edit
 
 texts = st.text(st.characters(exclude_categories=["Cs"])).filter(is_editable)
 nasty = st.text(st.sampled_from("a\n\t \x00\x07\x1b\r\x7f\x85\x9b\u2028\u202e\u200b\ufeff\U000e0041日é"))
@@ -50,7 +50,9 @@ def test_a_paste_has_line_feeds_only() -> None:
 
 @given(lines, lines, lines)
 @settings(max_examples=200)
-def test_two_sides_meet_in_one_text_or_in_places_that_can_be_chosen(base: str, ours: str, theirs: str) -> None:
+def test_two_sides_meet_in_one_text_or_in_places_that_can_be_chosen(
+    base: str, ours: str, theirs: str
+) -> None:
     met = meet(base, ours, theirs)
     if isinstance(met, Clash):
         count = len(met.hunks)
@@ -92,7 +94,7 @@ def test_changed_lines_are_named_and_a_removal_names_what_follows() -> None:
 def test_the_smallest_edit_turns_one_text_into_the_other(old: str, new: str) -> None:
     from textual.document._document import Document
 
-    edit = _smallest(old, new, None)
+    edit = smallest_edit(old, new)
     document = Document(old)
     document.replace_range(edit.from_location, edit.to_location, edit.text)
     assert document.text == new

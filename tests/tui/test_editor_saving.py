@@ -9,7 +9,9 @@ import pytest
 from agent.models.scripted import ToolUse, answer
 from personas.authorship import USER
 from personas.changes import SetPrompt
-from tests.tui.program import make_store, program
+from personas.persona import Persona
+from tests.tui.program import ONE, make_store, program
+from tui import gone
 from tui.screens import main
 from tui.screens.conflict import ChooseText
 from tui.widgets import text_editor
@@ -18,6 +20,8 @@ from tui.widgets import text_editor
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(text_editor, "LONGEST", 60)
+    monkeypatch.setattr(text_editor, "FRESH", 600)
     monkeypatch.setattr(main, "LOOK_EVERY", 0.03)
 
 
@@ -118,6 +122,8 @@ async def test_an_outside_edit_of_the_same_line_shows_both_to_choose_from(
         await p.press("f3")
         await p.write("my ")
         p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
+        await p.until(lambda: p.state == "conflict")
+        await p.press("f5")
         dialog = await p.dialog(ChooseText)
         assert p.state == "conflict"
         assert p.prompt.raw.startswith("my first line"), "what is typed stays"
@@ -138,6 +144,8 @@ async def test_choosing_one_side_stores_it(
         await p.press("f3")
         await p.write("my ")
         p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
+        await p.until(lambda: p.state == "conflict")
+        await p.press("f5")
         await p.dialog(ChooseText)
         await p.press(key)
         await p.until(lambda: p.state == "saved")
@@ -153,12 +161,14 @@ async def test_putting_a_conflict_off_keeps_both_and_says_so(
         await p.press("f3")
         await p.write("my ")
         p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
+        await p.until(lambda: p.state == "conflict")
+        await p.press("f5")
         await p.dialog(ChooseText)
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         assert p.state == "conflict"
         assert p.main.query_one("#prompt-banner").display
-        assert p.main.editing.would_lose() == ["one"]
+        assert p.main.editing.not_saved() == ["one"]
         await p.press("f5")
         await p.dialog(ChooseText)
         await p.press("2")
@@ -179,7 +189,7 @@ async def test_an_agents_edit_that_meets_typing_in_the_same_line_shows_both(
         p.main.editing.take(changed)
         assert p.state == "conflict"
         assert p.prompt.raw.startswith("my first line")
-        await p.press("escape")
+        await p.press("f5")
         await p.dialog(ChooseText)
         await p.press("1")
         await p.until(lambda: p.on_disk("one") == "my first line\nsecond line\nthird line\n")
@@ -204,17 +214,20 @@ async def test_what_cannot_be_saved_is_kept_over_a_visit_to_another_persona(
         await p.until(lambda: p.state == "failed")
         assert any("disk is full" in message for message in p.messages)
         await p.open("two")
-        assert p.main.editing.would_lose() == ["one"]
+        assert p.main.editing.not_saved() == ["one"]
         monkeypatch.setattr(Store, "change", real)
         await p.open("one")
         assert p.prompt.raw.startswith("precious first line")
         await p.open("two")
         await p.until(lambda: p.on_disk("one").startswith("precious first line"))
-        assert p.main.editing.would_lose() == []
+        assert p.main.editing.not_saved() == []
 
 
-async def test_a_persona_deleted_outside_is_told_and_closed(tmp_path: Path) -> None:
+async def test_a_persona_deleted_outside_is_told_and_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with program(make_store(tmp_path)) as p:
+        monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.05)
         p.file("one").unlink()
         await p.until(lambda: p.main.editing.persona is None)
         await p.until(lambda: list(p.main.personas.entries) == ["two"])
@@ -256,7 +269,6 @@ TESTED = 'name = "T"\n[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n'
     [
         ("1", ["Mine What is 2+2?"]),
         ("2", ["Theirs 2+2?"]),
-        ("escape", ["Theirs 2+2?", "Mine What is 2+2?"]),
     ],
 )
 async def test_a_test_input_changed_on_both_sides_is_chosen_and_no_word_is_lost(
@@ -272,14 +284,20 @@ async def test_a_test_input_changed_on_both_sides_is_chosen_and_no_word_is_lost(
         p.main.editing.take(store.change("t", UpdateTestInput("sum", "Theirs 2+2?"), revision=None, by=USER))
         assert p.main.tests.editor.raw == "Mine What is 2+2?"
         await p.press("escape")
-        await p.dialog(ChooseText)
+        await p.until(lambda: any("changed elsewhere" in message for message in p.messages))
+        assert p.app.screen is p.main, "no dialog opens by itself"
+        await p.press("f5")
+        dialog = await p.dialog(ChooseText)
+        assert p.messages == [] and not dialog.query("#dialog-told"), "what told of it is not in its way"
         await p.press(key)
         await p.until(lambda: [t.content for t in store.get("t").test_inputs] == contents)
         await p.until(lambda: not p.main.tests.editor.unsaved)
         assert p.main.tests.editor.raw in contents
+        texts = [store.version_text("t", version.number) for version in store.log("t")]
+        assert any("Mine What is 2+2?" in text for text in [*texts, p.file("t").read_text()])
 
 
-async def test_a_conflict_put_off_is_not_shown_again_by_itself(
+async def test_no_dialog_opens_by_itself_over_a_person_who_types(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_editor, "PAUSE", 60)
@@ -288,11 +306,63 @@ async def test_a_conflict_put_off_is_not_shown_again_by_itself(
         await p.press("f3")
         await p.write("my ")
         p.main.editing.take(store.change("one", SetPrompt("its line\n"), revision=None, by=USER))
-        await p.press("escape")
-        await p.dialog(ChooseText)
-        await p.press("escape")
-        await p.until(lambda: p.app.screen is p.main)
+        await p.write("version 2 of it ")
         await p.main.editing.flush()
         await p.pilot.pause(0.1)
         assert p.app.screen is p.main
+        assert p.prompt.raw.startswith("my version 2 of it first line")
         assert p.state == "conflict"
+
+
+async def test_a_text_that_is_not_taken_is_kept_as_a_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        await p.press("f3")
+        await p.write("my ")
+        p.main.editing.take(store.change("one", SetPrompt("its line\n"), revision=None, by=USER))
+        await p.press("f5")
+        await p.dialog(ChooseText)
+        await p.press("2")
+        await p.until(lambda: p.state == "saved")
+        assert p.on_disk("one") == "its line\n"
+        texts = [store.version_text("one", version.number) for version in store.log("one")]
+        assert any("my first line" in text for text in texts)
+
+
+async def test_typing_without_a_pause_is_saved_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(text_editor, "LONGEST", 70)
+    monkeypatch.setattr(text_editor, "clock", lambda: now)
+    async with program(make_store(tmp_path)) as p:
+        await p.press("f3")
+        await p.write("a")
+        now += 69
+        await p.write("b")
+        assert p.state == "unsaved"
+        now += 2
+        await p.write("c")
+        await p.until(lambda: p.on_disk("one").startswith("abcfirst"))
+
+
+@pytest.mark.parametrize("opened", [False, True])
+async def test_what_is_written_while_the_file_is_read_is_noticed_too(tmp_path: Path, opened: bool) -> None:
+    store = make_store(tmp_path)
+    read, later = store.get, [ONE.replace("first", "the last")]
+
+    def read_and_be_late(persona_id: str) -> Persona:
+        persona = read(persona_id)
+        if persona_id == "one" and later:
+            p.file("one").write_text(later.pop())
+        return persona
+
+    async with program(store, persona_id="two" if opened else "one") as p:
+        store.get = read_and_be_late  # type: ignore[method-assign]
+        if opened:
+            await p.open("one")
+        else:
+            p.file("one").write_text(ONE.replace("first", "another"))
+        await p.until(lambda: p.prompt.raw.startswith("the last line"))

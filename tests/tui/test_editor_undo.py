@@ -89,7 +89,11 @@ async def test_f8_keeps_what_was_typed_since(tmp_path: Path) -> None:
         await p.until(lambda: p.on_disk("one") == "my first line\nsecond line\nthird line\n")
         await p.until(lambda: p.prompt.raw == "my first line\nsecond line\nthird line\n")
         await p.press("ctrl+z")
-        await p.until(lambda: p.on_disk("one") == "my first line\nsecond line\n3rd line\n")
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == TEXT)
+        await p.press("f9")
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first line\nsecond line\n3rd line\n")
+        await p.press("ctrl+y")
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "my first line\nsecond line\n3rd line\n")
 
 
 async def test_f8_shows_both_where_what_was_typed_touches_the_run(tmp_path: Path) -> None:
@@ -163,3 +167,81 @@ async def test_a_run_that_left_the_prompt_alone_is_undone_first_and_the_prompts_
         await p.until(lambda: p.prompt.raw == TEXT and p.on_disk("one") == TEXT)
         await p.press("ctrl+y")
         await p.until(lambda: "2nd" in p.prompt.raw and "2nd" in p.on_disk("one"))
+
+
+async def test_one_undo_too_many_changes_nothing_and_all_can_be_done_again(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), *edits(("third", "3rd"))) as p:
+
+        async def shows(text: str) -> None:
+            await p.until(lambda: p.prompt.raw == text and p.on_disk("one") == text and p.state == "saved")
+
+        await p.press("f3")
+        await p.write("A")
+        await shows("A" + TEXT)
+        await p.run_to_end("change it")
+        run = "A" + TEXT.replace("third", "3rd")
+        await p.press("f3")
+        await p.write("B")
+        await shows("AB" + TEXT.replace("third", "3rd"))
+        for text in (run, "A" + TEXT, TEXT):
+            await p.press("ctrl+z")
+            await shows(text)
+        for _ in range(3):
+            p.app.clear_notifications()
+            await p.press("ctrl+z")
+            await p.until(lambda: any("nothing to undo" in message for message in p.messages))
+            await shows(TEXT)
+        for text in ("A" + TEXT, run, "AB" + TEXT.replace("third", "3rd")):
+            await p.press("ctrl+y")
+            await shows(text)
+
+
+async def test_what_was_undone_in_the_editor_can_be_done_again_after_a_restart(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        await p.press("f3")
+        await p.write("A")
+        await p.until(lambda: p.on_disk("one") == "A" + TEXT)
+        await p.press("ctrl+z")
+        await p.until(lambda: p.on_disk("one") == TEXT and p.state == "saved")
+    async with program(store) as p:
+        await p.press("f3", "ctrl+y")
+        await p.until(lambda: p.prompt.raw == "A" + TEXT and p.on_disk("one") == "A" + TEXT)
+
+
+async def test_f8_and_f9_cancel_out(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), *edits(("third", "3rd"))) as p:
+
+        async def shows(text: str) -> None:
+            await p.until(lambda: p.prompt.raw == text and p.on_disk("one") == text and p.state == "saved")
+
+        await p.run_to_end("change it")
+        run = TEXT.replace("third", "3rd")
+        await p.press("f3")
+        await p.write("B")
+        await shows("B" + run)
+        for _ in range(2):
+            await p.press("f8")
+            await shows("B" + TEXT)
+            await p.press("f9")
+            await shows("B" + run)
+        await p.press("ctrl+z")
+        await shows(run)
+
+
+async def test_what_the_agent_undid_is_one_step_too(tmp_path: Path) -> None:
+    script = [*edits(("third", "3rd")), answer(ToolUse("undo", {})), answer("Undone.")]
+    async with program(make_store(tmp_path), *script) as p:
+
+        async def shows(text: str) -> None:
+            await p.until(lambda: p.prompt.raw == text and p.on_disk("one") == text and p.state == "saved")
+
+        run = TEXT.replace("third", "3rd")
+        await p.run_to_end("change it")
+        await shows(run)
+        await p.run_to_end("undo that")
+        await shows(TEXT)
+        await p.press("f3")
+        for key, text in (("ctrl+z", run), ("ctrl+z", TEXT), ("ctrl+y", run), ("ctrl+y", TEXT)):
+            await p.press(key)
+            await shows(text)

@@ -28,14 +28,17 @@ from agent.turns import (
 )
 from personas.persona import FileError, Persona, TestInput
 from tui.panel import PanelState
+from tui.slash import Offer
 from tui.widgets.agent_panel import AgentPanel
-from tui.widgets.chat_bar import ChatBar, ChatInput
+from tui.widgets.chat_bar import ChatBar
+from tui.widgets.chat_input import ChatInput
+from tui.widgets.command_list import CommandList
 from tui.widgets.conversation import ConversationView
 from tui.widgets.conversation.canvas import Canvas
 from tui.widgets.conversation.reading import ReadableCanvas
 from tui.widgets.field import Field
 from tui.widgets.key_line import KeyLine
-from tui.widgets.literal import LiteralButton, LiteralLabel, LiteralOptionList, LiteralStatic, option
+from tui.widgets.literal import LiteralButton, LiteralLabel, LiteralStatic
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_list import Entry, PersonaList
 from tui.widgets.prompt_pane import PromptPane
@@ -152,12 +155,18 @@ def fill_queued(lines: QueuedLines, text: str) -> None:
     lines.show([Queued("a", text, False), Queued("b", text, True)])
 
 
+def fill_commands(commands: CommandList, text: str) -> None:
+    commands.find = lambda _text: [Offer(text, text, text)]
+    commands.offer(f"/{text}")
+    commands.styles.offset = (0, 0)
+
+
 def fill_chat_bar(bar: ChatBar, text: str) -> None:
     bar.set_trace(text)
     bar.set_status(text)
     bar.set_sent([text])
     bar.set_mode("asking", text)
-    bar.set_completion(text)
+    fill_commands(bar.commands, text)
     bar.set_queued([Queued("a", text, False)])
 
 
@@ -209,7 +218,6 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
     LiteralStatic: (LiteralStatic, update),
     LiteralLabel: (LiteralLabel, update),
     LiteralButton: (LiteralButton, LiteralButton.set_label),
-    LiteralOptionList: (lambda text: LiteralOptionList(text, option(text)), LiteralOptionList.add_option),
     GuardedTextArea: (GuardedTextArea, GuardedTextArea.set_placeholder),
     ChatInput: (lambda text: ChatInput(text=text, placeholder=text), ChatInput.show),
     ChatBar: (lambda text: ChatBar(), fill_draft),
@@ -219,6 +227,7 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
     ReadableCanvas: (lambda text: ReadableCanvas(), None),
     QuestionBox: (lambda text: QuestionBox(), fill_question),
     Choices: (lambda text: Choices(), lambda choices, text: choices.show([text, text])),
+    CommandList: (lambda text: CommandList(), fill_commands),
     QueuedLines: (lambda text: QueuedLines(), fill_queued),
     Field: (lambda text: Field(text, hint=text), None),
     KeyLine: (lambda text: KeyLine(), lambda line, text: line.show([("f1", "help")], text)),
@@ -235,7 +244,7 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
 }
 """How each class is made, with a text where it takes one, and how it is given the text afterwards."""
 
-LITERALS = [LiteralStatic, LiteralLabel, LiteralButton, LiteralOptionList]
+LITERALS = [LiteralStatic, LiteralLabel, LiteralButton]
 MADE_WITH_TEXT = [*LITERALS, GuardedTextArea, ChatInput, Field, TextEditor]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.tui.program import make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.screens.confirm import Confirm
@@ -29,6 +31,27 @@ async def test_marked_personas_are_deleted_after_one_question_and_can_be_restore
         await p.until(lambda: p.main.editing.id == "c")
         assert p.main.personas.rows.marked == []
         assert len(await p.main.editing.workspace.deleted()) == 2
+
+
+async def test_while_several_are_deleted_none_of_them_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path, THREE)
+    async with program(store) as p:
+        opened: list[str] = []
+        there = p.main.editing.open
+
+        async def watched(persona_id: str) -> bool:
+            opened.append(persona_id)
+            return await there(persona_id)
+
+        monkeypatch.setattr(p.main.editing, "open", watched)
+        p.main.action_go("personas")
+        await p.press("space", "space", "x")
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: p.main.editing.id == "c")
+        assert opened == ["c"]
 
 
 async def test_saying_no_keeps_personas_and_marks_and_escape_takes_the_marks_away(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.events import AppBlur
 
-from agent.models.scripted import answer
+from agent.models.scripted import ToolUse, answer, failed
 from tests.tui.program import Gate, GatedModel, make_store, program
 from tui.capabilities import Capabilities
 from tui.config import Settings
-from tui.notifying import announcement
+from tui.notifying import announcement, asking, ending
 
 HERE = Capabilities()
 
@@ -32,6 +33,16 @@ def test_no_text_leaves_its_sequence() -> None:
     assert sent.count("\x1b") == 1
     assert sent.count("\x07") == 1
     assert len(sent) < 150
+
+
+def test_one_line_says_what_has_become_of_whose_run() -> None:
+    assert ending("Sunny", "completed") == "The agent is done: Sunny"
+    assert ending("Sunny", "failed") == ending("Sunny", None) == "The agent failed: Sunny"
+    assert ending("Sunny", "limit") == "The agent stopped at a limit: Sunny"
+    evil = "a\x1b]0;t\x07\u202eb\n" + "x" * 500
+    for said in (ending(evil, "completed"), asking(evil)):
+        assert len(said) < 100
+        assert said.isprintable()
 
 
 @pytest.mark.parametrize(
@@ -59,3 +70,37 @@ async def test_a_run_that_ends_is_told_if_it_was_long_and_nobody_looks(
         await p.until(lambda: not p.main.conversing.running)
         await p.pilot.pause()
     assert ("\x07" in sent) is told
+
+
+async def test_it_is_told_who_failed_and_at_once_who_asks(tmp_path: Path) -> None:
+    gates = [Gate(), Gate()]
+    model = GatedModel(
+        [
+            [gates[0], failed("invalid_request", "no")],
+            [gates[1], *answer(ToolUse("ask_user", {"question": "Which one?"}))],
+        ]
+    )
+    told: list[str] = []
+    async with program(make_store(tmp_path), model=model, settings=Settings(notify_after=0)) as p:
+        p.app.announce = told.append
+        await p.say("hello")
+        await p.until(lambda: p.main.conversing.running)
+        gates[0].set()
+        await p.until(lambda: told == ["The agent failed: One"])
+        p.app.settings = Settings(notify_after=600)  # an end is not told, a question is
+        await p.say("/task go")
+        await p.until(lambda: p.main.conversing.running)
+        gates[1].set()
+        await p.until(lambda: p.main.conversing.question is not None)
+        await p.until(lambda: told[1:] == ["The agent asks you: One"])
+
+
+async def test_a_key_in_a_list_tells_that_the_person_is_here(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.app.post_message(AppBlur())
+        await p.until(lambda: not p.app.app_focus)
+        p.main.personas.rows.focus()
+        await p.until(lambda: p.main.focused is p.main.personas.rows)
+        await p.press("j")
+        await p.until(lambda: p.main.personas.rows.cursor == 1)
+        assert p.app.app_focus

@@ -231,6 +231,14 @@ class TestAlso:
         assert not panel.asking
         assert not panel.in_flight
 
+    def test_in_full_height_it_is_so_for_another_persona_too(self, panel: Panel) -> None:
+        assert panel.enlarge() is PINNED
+        panel.reset()
+        assert panel.enlarged
+        panel.show_output()
+        panel.enlarge()
+        assert not panel.enlarged
+
 
 EVENTS: dict[str, Callable[[Panel], PanelState]] = {
     "user_sent": Panel.user_sent,
@@ -242,6 +250,7 @@ EVENTS: dict[str, Callable[[Panel], PanelState]] = {
     "dismiss": Panel.dismiss,
     "escape": Panel.escape,
     "show_output": Panel.show_output,
+    "enlarge": Panel.enlarge,
     "interacted": Panel.interacted,
     "hovered": Panel.hovered,
     "key_pressed": Panel.key_pressed,
@@ -258,8 +267,8 @@ EVENTS: dict[str, Callable[[Panel], PanelState]] = {
 
 ALLOWED = {
     (HIDDEN, VISIBLE): {"user_sent", "error_shown"},
-    (HIDDEN, PINNED): {"show_output", "ask_opened", "keep_visible"},
-    (VISIBLE, PINNED): {"clicked_inside", "pin", "show_output", "ask_opened", "keep_visible"},
+    (HIDDEN, PINNED): {"show_output", "enlarge", "ask_opened", "keep_visible"},
+    (VISIBLE, PINNED): {"clicked_inside", "pin", "show_output", "enlarge", "ask_opened", "keep_visible"},
     (VISIBLE, HIDDEN): {"dismiss", "escape", "expire"},
     (PINNED, HIDDEN): {"clicked_away", "dismiss", "escape"},
     (PINNED, VISIBLE): set(),
@@ -279,10 +288,13 @@ def test_no_sequence_leaves_the_table_or_hides_a_question(steps: list[tuple[str,
     for name, wait in steps:
         clock.now += wait
         before, asking, deadline = panel.state, panel.asking, panel.next_deadline()
+        enlarged = panel.enlarged
         state = EVENTS[name](panel)
         assert state is panel.state
         if state is not before:
             assert name in ALLOWED[before, state], (before, name, state)
+        stays = enlarged and state is not HIDDEN
+        assert panel.enlarged is (not enlarged if name == "enlarge" else stays)
         if name == "expire" and state is not before:
             assert deadline is not None
             assert deadline <= clock.now

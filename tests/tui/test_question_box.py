@@ -9,7 +9,8 @@ from textual.app import App, ComposeResult
 
 from agent.task import Approval, Question
 from personas.merge import unified_diff
-from tui.widgets.question_box import GRACE, Choices, QuestionBox, close_context
+from tui.diffs import close_context
+from tui.widgets.question_box import GRACE, Choices, QuestionBox
 
 LONG = "Warm and short, with one concrete step at the end and no exclamation marks at all because they grate"
 

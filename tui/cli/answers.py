@@ -3,11 +3,55 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
+import select
+import stat
+
+import click
 
 PATIENCE = 2.0
-"""Seconds a pipe that is open and empty is waited for; a terminal is waited for without end."""
+"""Seconds a pipe that is open and empty is waited for, where no program is known to drive the command."""
 LONGEST = 1 << 20
+
+
+def _check_wait(_ctx: click.Context, _param: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not value >= 0:  # nan is neither
+        raise click.BadParameter("give seconds, 0 or more")
+    return value
+
+
+wait_option = click.option(
+    "--wait",
+    "wait",
+    type=float,
+    metavar="SECONDS",
+    callback=_check_wait,
+    help="How long a question waits for a line on stdin; 0 takes only what is there.",
+)
+"""The option of the commands that may be asked something."""
+
+
+def patience(wait: float | None, as_json: bool, descriptor: int = 0) -> float | None:
+    """Return the seconds an answer on stdin is waited for, None for as long as somebody may write there.
+
+    A person at a terminal takes their time; so does a program that reads our JSON and holds our stdin open. Any
+    other pipe may be one that was only inherited, with nobody at its end.
+
+    Args:
+        wait: what `--wait` says, None where it was not given.
+        as_json: whether a program reads what is printed.
+        descriptor: stdin.
+    """
+    if wait is not None:
+        return None if math.isinf(wait) else wait
+    try:
+        kind = os.fstat(descriptor).st_mode
+        if os.isatty(descriptor) or (as_json and (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind))):
+            return None
+    except OSError:
+        return 0.0
+    return PATIENCE
 
 
 class Answers:
@@ -15,10 +59,10 @@ class Answers:
 
     Args:
         descriptor: where to read.
-        patience: seconds a pipe may stay silent.
+        patience: seconds it may stay silent, None for as long as it is open.
     """
 
-    def __init__(self, descriptor: int = 0, patience: float = PATIENCE) -> None:
+    def __init__(self, descriptor: int = 0, patience: float | None = PATIENCE) -> None:
         self._descriptor = descriptor
         self._patience = patience
         self._read = b""
@@ -41,13 +85,14 @@ class Answers:
     async def _more(self) -> bytes:
         """Return what has come, or nothing when stdin is at its end, silent or not there."""
         try:
-            terminal = os.isatty(self._descriptor)
-            ready = await self._is_ready(None if terminal else self._patience)
+            ready = await self._is_ready(self._patience)
             return os.read(self._descriptor, 1 << 16) if ready else b""
         except OSError:
             return b""
 
     async def _is_ready(self, seconds: float | None) -> bool:
+        if seconds == 0:
+            return bool(select.select([self._descriptor], [], [], 0)[0])
         loop = asyncio.get_running_loop()
         came: asyncio.Future[None] = loop.create_future()
 

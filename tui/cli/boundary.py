@@ -1,6 +1,7 @@
 """The outermost boundary of every command: whatever goes wrong becomes one line and an exit code.
 
-0 done · 1 failed · 2 wrong usage · 130 Ctrl+C · 141 the reader of stdout went away · 143 SIGTERM.
+0 done · 1 failed · 2 wrong usage · 3 a task waits for an answer · 129 the terminal went away · 130 Ctrl+C · 141 the
+reader of stdout went away · 143 SIGTERM.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import NoReturn
 import click
 
 from personas.errors import PersonaError
-from tui.cli.complaints import complain, redact
-from tui.cli.output import ClosedOutput, drop_stdout
+from tui.cli.complaints import complain
+from tui.cli.output import ClosedOutput, drop
 
 FAILED, USAGE, INTERRUPTED, READER_GONE = 1, 2, 130, 141
 
@@ -48,7 +49,7 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
         code = FAILED
         complain(f"{error.strerror or error}; is stdout writable, and its disk not full?")
         _write_traceback(arguments)
-        drop_stdout()
+        drop(sys.stdout)
     except PersonaError as error:
         code = FAILED
         complain(str(error))
@@ -66,6 +67,8 @@ def _write_traceback(arguments: Sequence[str]) -> None:
     if "--debug" not in arguments:
         return
     import traceback
+
+    from tui.secret_text import redact
 
     sys.stderr.write(redact(traceback.format_exc()))
 
@@ -109,5 +112,5 @@ def _leave(code: int) -> NoReturn:
         code = READER_GONE if isinstance(sys.exc_info()[1], BrokenPipeError) else FAILED
         if code == FAILED:
             complain("cannot write to stdout; is the disk full?")
-        drop_stdout()
+        drop(sys.stdout)
     sys.exit(code)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tui.cli.answers import patience, wait_option
 from tui.cli.group import Invocation
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("--model", "model", metavar="MODEL", help="The agent's model, or `offline`.")
 @click.option("--new", "fresh", is_flag=True, help="Begin a new conversation.")
 @click.option("--task", "as_task", is_flag=True, help="Let the agent work on until the task is done.")
+@wait_option
 @click.pass_obj
 def chat(
     invocation: Invocation,
@@ -31,16 +33,20 @@ def chat(
     model: str | None,
     fresh: bool,
     as_task: bool,
+    wait: float | None,
 ) -> None:
     """Tell the agent what to change about a persona; its answer streams to stdout.
 
-    `-` as the message reads it from stdin. When a task asks something, the next line of stdin answers it; with
-    nobody there to answer it ends with exit code 3 and waits for `persona reply`.
+    `-` as the message reads it from stdin. When a task asks something, the next line of stdin answers it. With
+    nobody there to answer it ends with exit code 3 and waits for `persona reply`: at the end of stdin at once, on a
+    terminal never, on a pipe after 2 seconds of silence, and with --json, where a program may think as long as it
+    likes, when the pipe is closed. --wait says how long instead.
 
     \b
     persona chat optimist "make the second line warmer"
     persona chat optimist - --json < request.txt
     persona chat optimist "rewrite the test inputs, one by one" --task
+    persona chat optimist "rewrite the test inputs" --task --wait 0
     """
     from tui.cli.conversing import converse, message_of, run_printed
 
@@ -54,6 +60,9 @@ def chat(
         async def act(runner: AgentTaskRunner, conversation: Chat) -> AgentTask:
             return await runner.start(conversation, said, mode=mode)
 
-        return converse(invocation, persona_id, printer, act, fresh=fresh)
+        waits = patience(wait, as_json)
+        return converse(
+            invocation, persona_id, printer, act, wait=waits, fresh=fresh, between=not (fresh or as_task)
+        )
 
     raise click.exceptions.Exit(run_printed(as_json, begin))

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NoReturn
 from personas.errors import InvalidValue, PersonaError, StorageError
 from tui.cli.answers import Answers
 from tui.cli.output import summarise
+from tui.cli.tasks import open_task, reminder
+from tui.signals import heeded
 
 if TYPE_CHECKING:
     from agent.chat import Chat
@@ -30,7 +32,14 @@ Act = Callable[["AgentTaskRunner", "Chat"], Awaitable["AgentTask"]]
 
 
 def converse(
-    invocation: Invocation, persona_id: str, printer: Printer, act: Act, *, fresh: bool = False
+    invocation: Invocation,
+    persona_id: str,
+    printer: Printer,
+    act: Act,
+    *,
+    wait: float | None,
+    fresh: bool = False,
+    between: bool = False,
 ) -> int:
     """Open the conversation about a persona, let `act` begin, print what happens; return the exit code.
 
@@ -39,31 +48,42 @@ def converse(
         persona_id: whose conversation.
         printer: where it is printed.
         act: starts a task, answers it or goes on with it.
+        wait: seconds a question waits for its answer on stdin, None for as long as somebody may write there.
         fresh: whether a new conversation begins.
+        between: whether this is a message that leaves a task that could be continued as it is.
 
     Raises:
         PersonaError: nothing could begin.
     """
-    from agent.approval import Grants
     from agent.chat import Chat
+    from agent.grants import Grants
+    from agent.task_found import leave_task
     from agent.task_runner import AgentTaskRunner
     from tui.models import build_model, chat_options, connection, task_options
 
     settings = invocation.config.settings
     chat = Chat(
-        invocation.store, persona_id, build_model(connection(settings)), options=chat_options(settings)
+        invocation.store,
+        persona_id,
+        build_model(connection(settings)),
+        options=chat_options(settings),
+        on_settle=printer.settled,
     )
     if fresh:
+        if left := leave_task(invocation.store, persona_id):
+            printer.notice(left)
         chat.clear()
     else:
         chat.load()
     for problem in summarise(chat.problems):
         printer.notice(problem)
+    if between and (task := open_task(invocation.store, persona_id)) and (left := reminder(task)):
+        printer.notice(left)
 
     async def go() -> int:
         runner = AgentTaskRunner(task_options(settings), grants=Grants.of_person())
         try:
-            return await _Talk(runner, chat, printer).follow(act)
+            return await _Talk(runner, chat, printer, Answers(patience=wait)).follow(act)
         finally:
             await chat.close()
 
@@ -73,11 +93,11 @@ def converse(
 class _Talk:
     """One command's part in a task."""
 
-    def __init__(self, runner: AgentTaskRunner, chat: Chat, printer: Printer) -> None:
+    def __init__(self, runner: AgentTaskRunner, chat: Chat, printer: Printer, answers: Answers) -> None:
         self._runner = runner
         self._chat = chat
         self._printer = printer
-        self._answers = Answers()
+        self._answers = answers
         self._received: list[signal.Signals] = []
         self._asked: str | None = None
         self._waits = False
@@ -87,7 +107,7 @@ class _Talk:
         """Begin, and stay until the task is over or has to be left waiting; return the exit code."""
         runner, printer, persona_id = self._runner, self._printer, self._chat.persona_id
         loop = asyncio.get_running_loop()
-        for number in CANCELLED:
+        for number in heeded(CANCELLED):
             with contextlib.suppress(NotImplementedError, ValueError):  # a platform or thread without signals
                 loop.add_signal_handler(number, self._stop, number)
         printer.on_reader_gone = lambda: self._leave("the reader of stdout went away")
@@ -100,7 +120,7 @@ class _Talk:
         if end is None and not self._waits:
             return self._report_without_run(task)
         if self._waits:
-            printer.advise(f'answer with: persona reply {persona_id} "…"')
+            printer.advise(self._how_to_answer())
         elif end is not None:
             self._offer_to_continue(runner.task(persona_id))
             printer.finish(end)
@@ -113,6 +133,19 @@ class _Talk:
         if self._received and (self._waits or (end is not None and end.outcome == "cancelled")):
             return CANCELLED[self._received[0]]
         return WAITS if self._waits or end is None else exit_code(end)
+
+    def _how_to_answer(self) -> str:
+        from personas import trust
+
+        home, persona_id = self._chat.store.home.root, self._chat.persona_id
+        task = self._runner.task(persona_id)
+        is_approval = task is not None and task.pending is not None and task.pending.approval is not None
+        first = (
+            "trust this home with persona trust, if it is yours; then "
+            if is_approval and not trust.is_trusted(home)
+            else ""
+        )
+        return f'{first}answer with: persona reply {persona_id} "…"'
 
     def _report_without_run(self, task: AgentTask) -> int:
         """Nothing ran: the task is closed, or asks anew."""
@@ -196,7 +229,7 @@ def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
     except PersonaError as error:
         if not as_json or printer.unwritable is not None:
             raise
-        from tui.cli.complaints import redact
+        from tui.secret_text import redact
 
         printer.fail(redact(str(error)))
         return FAILED

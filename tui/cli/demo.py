@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,24 +13,51 @@ from tui.cli.open import run_in_terminal
 from tui.cli.output import say
 from tui.signals import has_terminal
 
+if TYPE_CHECKING:
+    from personas.home import Home
+    from tui.recording import Recording
+
 
 @click.command()
+@click.option(
+    "--session",
+    metavar="ID|FILE",
+    help="Play this conversation: its id, the id of a persona for its current one, or a .jsonl file.",
+)
 @click.pass_obj
-def demo(invocation: Invocation) -> None:
+def demo(invocation: Invocation, session: str | None) -> None:
     """Watch a recorded run: an answer, a change and its diff. It needs no key and touches nothing of yours.
 
     When it is over, or as soon as you type, the program is yours to try, on the offline model.
 
     \b
     persona demo
+    persona demo --session optimist
+    persona demo --session recorded.jsonl
     """
     if not has_terminal():
         raise click.UsageError("the demo needs a terminal")
     settings = invocation.config.settings
+    recording, origin = _chosen(invocation, session) if session is not None else (None, None)
     from tui.demo_app import DemoApp
 
     with tempfile.TemporaryDirectory(prefix="persona-demo-", ignore_cleanup_errors=True) as folder:
-        code = run_in_terminal(DemoApp(Path(folder), settings))
+        code = run_in_terminal(DemoApp(Path(folder), settings, recording=recording, origin=origin))
     if code == 0:
         say("That was the demo; its folder is gone. `persona` opens your own personas.")
     raise click.exceptions.Exit(code)
+
+
+def _chosen(invocation: Invocation, session: str) -> tuple[Recording, Home | None]:
+    """Return the recording that is asked for, and the home it was made in; the home is only read.
+
+    Raises:
+        PersonaError: there is none, or it cannot be played.
+    """
+    from personas.home import Home
+    from tui.recorded_persona import find_recording
+    from tui.recording import read_recording
+
+    home = Home.find(invocation.home_flag).home
+    path, is_own = find_recording(home, session)
+    return read_recording(path), home if is_own else None

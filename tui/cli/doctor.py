@@ -14,7 +14,8 @@ import click
 
 from personas.errors import PersonaError
 from tui.cli.group import Invocation
-from tui.cli.output import emit, say, summarise
+from tui.cli.output import LONGEST_LINE, emit, say, summarise
+from tui.sanitise import one_line
 
 LEAST_SPACE = 1024 * 1024
 """Free bytes below which a change may fail."""
@@ -63,7 +64,11 @@ def doctor(
     else:
         marks = {"ok": "ok  ", "note": "note", "problem": "BAD "}
         for finding in findings:
-            say(f"{marks[finding.level]}  {finding.subject}: {finding.message}")
+            subject, message = (
+                one_line(finding.subject, LONGEST_LINE),
+                one_line(finding.message, LONGEST_LINE),
+            )
+            say(f"{marks[finding.level]}  {subject}: {message}")
     if any(finding.level == "problem" for finding in findings):
         raise click.exceptions.Exit(1)
 
@@ -99,6 +104,10 @@ def _settings(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("problem", "settings", str(error))
         return
     note = "" if loaded.exists else " (no such file yet; the defaults hold)"
+    if loaded.warnings:
+        things = "1 thing" if len(loaded.warnings) == 1 else f"{len(loaded.warnings)} things"
+        yield Finding("note", "settings", f"{loaded.path}: {things} in it to mend, see above")
+        return
     yield Finding("ok", "settings", f"{loaded.path}{note}")
 
 
@@ -124,8 +133,12 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
 
             where = store.path(persona.id)
             yield Finding("problem", f"persona {persona.id}", f"{describe(persona.error)}; mend {where}")
+    from agent.grants import Grants
     from agent.stored import read_history
 
+    if allowed := Grants.of_person().always(root):
+        text = f"always allowed here: {', '.join(allowed)}; persona trust --revoke takes that back"
+        yield Finding("ok", "approval", text)
     for persona in personas:
         try:
             _session, _turns, problems = read_history(store, persona.id)
@@ -157,9 +170,27 @@ def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:
     level: Literal["ok", "problem"] = "ok" if where.source or where.base_url else "problem"
     advice = "" if level == "ok" else "; set ANTHROPIC_API_KEY, or use --model offline"
     yield Finding(level, "model", f"{where.model} at {server}, {key}{advice}")
+    if (budget := invocation.config.settings.task_dollars) and not _has_price(where.model, where.base_url):
+        text = (
+            f"task_dollars = {budget:g} stops no task: the prices of {where.model} at {server} are not known"
+        )
+        yield Finding("note", "budget", text)
     if online and level == "ok":
-        yield _ask_server(build_model(where))
+        try:
+            model = build_model(where)
+        except PersonaError as error:
+            yield Finding("problem", "key", str(error))
+            return
+        yield _ask_server(model)
         yield from _notes_on_local(where.base_url)
+
+
+def _has_price(model: str, base_url: str) -> bool:
+    from agent.models.base import Usage
+    from agent.models.endpoint import OFFICIAL
+    from agent.models.prices import cost
+
+    return cost(model, Usage(), base_url or OFFICIAL) is not None
 
 
 def _ask_server(model: object) -> Finding:

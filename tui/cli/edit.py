@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from personas.authorship import USER
-from personas.changes import ReplaceText
 from personas.errors import BrokenFile, PersonaError, StorageError
 from personas.store import Store
 from tui.cli.group import Invocation
 from tui.cli.output import say
+from tui.draft import Clash
+from tui.editor_files import save_file
+from tui.external import editor_command
 
 
-class EditorFailed(PersonaError):
-    """The editor could not be run or gave up; nothing was changed."""
+class EditFailed(PersonaError):
+    """What came of the editor cannot be saved, or it could not be run; the message says where the text is."""
 
 
 @click.command()
@@ -35,39 +34,43 @@ def edit(invocation: Invocation, persona_id: str) -> None:
     EDITOR="code --wait" persona edit optimist
     """
     store = invocation.store
-    before = store.get(persona_id)
     old = store.text(persona_id)
     draft = write_draft(store, persona_id, old)
     try:
         run_editor(draft)
-    except EditorFailed as error:
+    except PersonaError as error:
+        why = str(error).rstrip(".")
         if read_draft(draft) != old:
-            raise EditorFailed(f"{error}; your text is kept in {draft}") from None
+            raise EditFailed(f"{why}; your text is kept in {draft}") from None
         draft.unlink()
-        raise EditorFailed(f"{error}; nothing was changed") from None
+        raise EditFailed(f"{why}; nothing was changed") from None
     new = read_draft(draft)
     if new == old:
         draft.unlink()
         say("nothing changed")
         return
     try:
-        persona = store.change(
-            persona_id, ReplaceText(new), revision=before.revision, by=USER, reason="edited by hand"
-        )
+        done = save_file(store, persona_id, old, new, "edited by hand")
     except PersonaError as error:
         # What was written stays in the draft; the person is told where.
         raise (
             type(error)(*_with_draft(error, draft))
             if type(error) is BrokenFile
-            else EditorFailed(f"{error} Your text is kept in {draft}")
+            else EditFailed(f"{error} Your text is kept in {draft}")
         ) from None
+    if isinstance(done, Clash):
+        raise EditFailed(
+            f"{persona_id} was changed meanwhile in the same lines and stays as it is; your text is kept in {draft}"
+        )
     draft.unlink()
-    if persona.error is not None:
+    said = f"saved {persona_id}"
+    if done.merged:
+        said += ", merged with what was changed meanwhile"
+    if done.persona.error is not None:
         from tui.cli.personas import describe
 
-        say(f"saved {persona_id}, but it is broken: {describe(persona.error)}")
-    else:
-        say(f"saved {persona_id}")
+        said += f", but it is broken: {describe(done.persona.error)}"
+    say(said)
 
 
 def _with_draft(error: PersonaError, draft: Path) -> tuple[str, int | None, int | None]:
@@ -94,31 +97,28 @@ def read_draft(draft: Path) -> str:
     """Return what the editor left.
 
     Raises:
-        EditorFailed: the file is gone or is not UTF-8.
+        EditFailed: the file is gone or is not UTF-8.
     """
     try:
         return draft.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise EditorFailed("the editor removed its file; nothing was changed") from None
+        raise EditFailed("the editor removed its file; nothing was changed") from None
     except UnicodeDecodeError:
-        raise EditorFailed(f"what the editor left is not UTF-8 text; it is kept in {draft}") from None
+        raise EditFailed(f"what the editor left is not UTF-8 text; it is kept in {draft}") from None
 
 
-def run_editor(path: Path, env: Mapping[str, str] | None = None) -> None:
+def run_editor(path: Path) -> None:
     """Run the person's editor on `path` and wait for it.
 
     Raises:
-        EditorFailed: there is none, or it ended with an error; the file is left as it is.
+        PersonaError: there is none, or it ended with an error; the file is left as it is.
     """
-    env = os.environ if env is None else env
-    named = env.get("VISUAL") or env.get("EDITOR") or "vi"
+    command = editor_command()
     try:
-        command = shlex.split(named)
         done = subprocess.run([*command, str(path)], check=False)
-    except ValueError:
-        raise EditorFailed(f"cannot read the command in $EDITOR: {named}") from None
-    except OSError as error:
-        raise EditorFailed(f"cannot run {named}: {error.strerror}; set EDITOR to your editor") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise EditFailed(f"cannot run {command[0]}: {why}; set EDITOR to your editor") from None
     if done.returncode != 0:
         sys.stderr.flush()
-        raise EditorFailed(f"{named} ended with exit code {done.returncode}")
+        raise EditFailed(f"{command[0]} ended with exit code {done.returncode}")

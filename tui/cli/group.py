@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +47,6 @@ class Invocation:
     home_flag: str | None = None
     model_flag: str | None = None
     debug: bool = False
-    hints: list[str] = field(default_factory=list)
 
     @cached_property
     def config(self) -> Loaded:
@@ -77,8 +78,25 @@ class Invocation:
         return open_store(self.home_flag)
 
 
+@contextmanager
+def _reader_told() -> Iterator[None]:
+    """Let a reader of stdout that went away be told at our boundary: click ends with code 1 where it sees its number."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise BrokenPipeError from None
+
+
 class PersonaGroup(click.Group):
     """Commands are imported when used; the first word that is none of them is a persona's id."""
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        with _reader_told():
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _reader_told():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -14,12 +14,15 @@ import click
 
 from tui.cli.group import Invocation
 from tui.cli.output import say
-from tui.signals import SIGNALS, has_terminal
+from tui.signals import SIGNALS, has_terminal, heeded
 
 LOOK_EVERY = 0.05
 """Seconds without input after which a lone ESC is the key itself."""
-COLUMN = 22
-"""Cells of a column."""
+COLUMN, NARROW_COLUMN = 22, 17
+"""Cells of a column, and of one in a terminal of fewer than 90."""
+ROOM = 40
+"""Cells that what a key does needs beside the two columns; where there are fewer, it stands below them."""
+INDENT = 4
 LOST = 129
 """Exit code when the terminal is gone."""
 
@@ -63,18 +66,40 @@ def _show_keys(keymap: Mapping[str, str]) -> None:
         if ready and not data:
             raise click.exceptions.Exit(LOST)
         for stroke in [*reader.feed(data), *(reader.tick() if not ready else ())]:
-            say(f"{_padded(stroke.sent)}{_padded(stroke.name)}{stroke.does}".rstrip())
+            say(_line(stroke.sent, stroke.name, stroke.does))
             sys.stdout.flush()
             interrupts = interrupts + 1 if stroke.name == "ctrl+c" else 0
             if stroke.name == "q" or interrupts == 2:
                 return
 
 
-def _padded(text: str) -> str:
+def _line(sent: str, name: str, does: str) -> str:
+    """Return the three columns, or two and the third below them; whole words go on below their own column."""
+    import shutil
+    import textwrap
+
+    width = shutil.get_terminal_size().columns
+    column = COLUMN if width >= 90 else NARROW_COLUMN
+    head = f"{_padded(sent, column)}{_padded(name, column)}"
+    beside = width - len(head) > ROOM
+    indent = 2 * column if beside else INDENT
+    rows = [
+        row
+        for told in does.splitlines()
+        for row in textwrap.wrap(
+            told, max(ROOM // 2, width - 1), initial_indent=" " * indent, subsequent_indent=" " * (indent + 2)
+        )
+    ]
+    if beside and rows:
+        head += rows.pop(0).lstrip()
+    return "\n".join([head.rstrip(), *rows])
+
+
+def _padded(text: str, column: int) -> str:
     """Return the text with spaces up to the next column, two at least."""
     from rich.cells import cell_len
 
-    return text + " " * max(2, COLUMN - cell_len(text))
+    return text + " " * max(2, column - cell_len(text))
 
 
 @contextmanager
@@ -87,7 +112,7 @@ def _raw_terminal() -> Iterator[None]:
     modes[0] &= ~(termios.IXON | termios.IXOFF | termios.ICRNL | termios.INLCR | termios.IGNCR)
     modes[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
     modes[6][termios.VMIN] = 1
-    handlers = {number: signal.signal(number, _leave) for number in SIGNALS}
+    handlers = {number: signal.signal(number, _leave) for number in heeded(SIGNALS)}
     try:
         termios.tcsetattr(0, termios.TCSANOW, modes)
         _write(_ASK)

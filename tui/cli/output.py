@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from tui.sanitise import one_line, sanitise
 
 LONGEST_CELL = 100
 """Terminal cells of one entry of a table; `--json` has the whole."""
+LONGEST_LINE = 2_000
+"""Cells of a text from elsewhere that is said in one line."""
 
 
 def say(text: str = "", *, end: str = "\n") -> None:
@@ -22,6 +23,8 @@ def say(text: str = "", *, end: str = "\n") -> None:
 
 def emit(value: Any, *, indent: int | None = None) -> None:
     """Write one JSON document on a line of its own; everything but plain ASCII is escaped."""
+    import json  # not before it is needed: the screen starts without
+
     sys.stdout.write(json.dumps(value, ensure_ascii=True, indent=indent) + "\n")
 
 
@@ -47,11 +50,11 @@ def summarise(problems: Sequence[str], most: int = 3) -> list[str]:
     return shown
 
 
-def drop_stdout() -> None:
-    """Throw away what is still buffered for a stdout that cannot be written, so that nothing raises at exit."""
+def drop(stream: TextIO) -> None:
+    """Throw away what is still buffered for a stream that cannot be written, so that nothing raises at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    with contextlib.suppress(OSError, ValueError):  # a stdout without a descriptor buffers nothing
-        os.dup2(nowhere, sys.stdout.fileno())
+    with contextlib.suppress(OSError, ValueError):  # a stream without a descriptor buffers nothing
+        os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,9 @@ from personas.persona import FileError, Persona
 from tui.cli.group import Invocation
 from tui.cli.output import columns, emit, say
 
+if TYPE_CHECKING:
+    from agent.task import AgentTask
+
 
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
@@ -19,15 +23,23 @@ from tui.cli.output import columns, emit, say
 def list_personas(invocation: Invocation, as_json: bool) -> None:
     """List the personas, broken files too.
 
+    Where a task is not over, it says so: ? waits for your answer, ! was interrupted or stopped at a limit, * at work.
+
     \b
     persona list
     persona list --json | jq '.[].id'
+    persona list --json | jq '.[] | select(.task.question).id'
     """
-    personas = invocation.store.list()
+    from tui.cli.tasks import open_tasks
+
+    personas, tasks = invocation.store.list(), open_tasks(invocation.store)
     if as_json:
-        emit([_listed(persona) for persona in personas], indent=2)
+        emit([_listed(persona, tasks.get(persona.id)) for persona in personas], indent=2)
         return
-    for line in columns([_row(persona) for persona in personas]):
+    rows = [_row(persona) for persona in personas]
+    if tasks:
+        rows = [_with_task(row, tasks.get(row[0])) for row in rows]
+    for line in columns(rows):
         say(line)
     if not personas:
         say("No personas yet. Make one with: persona new NAME")
@@ -48,7 +60,7 @@ def new(invocation: Invocation, name: str, from_id: str | None, prompt: str | No
     """
     if prompt == "-":
         prompt = read_stdin()
-    persona = invocation.store.create(name, system_prompt=prompt or "", from_id=from_id, by=USER)
+    persona = invocation.store.create(name, system_prompt=prompt or "", from_id=from_id)
     if as_json:
         emit(
             {
@@ -136,7 +148,9 @@ def read_stdin() -> str:
         raise InvalidValue("stdin is not UTF-8 text") from None
 
 
-def _listed(persona: Persona) -> dict[str, object]:
+def _listed(persona: Persona, task: AgentTask | None) -> dict[str, object]:
+    from tui.cli.tasks import task_field
+
     return {
         "id": persona.id,
         "name": persona.name,
@@ -144,9 +158,16 @@ def _listed(persona: Persona) -> dict[str, object]:
         "tags": list(persona.tags),
         "test_inputs": len(persona.test_inputs),
         "error": persona.error.model_dump() if persona.error else None,
+        **task_field(task),
     }
 
 
 def _row(persona: Persona) -> tuple[str, ...]:
     note = f"broken: {describe(persona.error)}" if persona.error else persona.description
     return persona.id, persona.name, note
+
+
+def _with_task(row: tuple[str, ...], task: AgentTask | None) -> tuple[str, ...]:
+    from tui.cli.tasks import task_word
+
+    return *row[:2], task_word(task) if task is not None else "", *row[2:]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from personas.errors import InvalidValue
+from tui.cli.answers import patience, wait_option
 from tui.cli.group import Invocation
 
 if TYPE_CHECKING:
@@ -23,14 +24,21 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @click.option("--model", "model", metavar="MODEL", help="The agent's model, or `offline`.")
 @click.option("--stop", "stop", is_flag=True, help="Give the task up; what was done stays.")
+@wait_option
 @click.pass_obj
 def reply(
-    invocation: Invocation, persona_id: str, message: str, as_json: bool, model: str | None, stop: bool
+    invocation: Invocation,
+    persona_id: str,
+    message: str,
+    as_json: bool,
+    model: str | None,
+    stop: bool,
+    wait: float | None,
 ) -> None:
     """Answer the question of a task about a persona; the task then goes on.
 
     An approval is answered with once, task, always, or no and a reason. A task that was interrupted or stopped by a
-    limit goes on with whatever you say to it. `-` as the message reads it from stdin.
+    limit goes on with whatever you say to it. `-` as the message reads it from stdin. What it asks next is answered as with `persona chat`.
 
     \b
     persona reply optimist "the second one"
@@ -38,7 +46,7 @@ def reply(
     persona reply optimist continue
     persona reply optimist --stop
     """
-    from agent.task_found import read_task
+    from agent.task_found import read_task, refuse_when_at_work
     from tui.cli.conversing import converse, message_of, picked, run_printed
 
     if model:
@@ -56,12 +64,16 @@ def reply(
             if task is not None and task.can_continue:
                 wants_only_that = said.strip().casefold() == "continue"
                 return await runner.resume(conversation, "" if wants_only_that else said)
+            refuse_when_at_work(conversation.store, task)
             if task is None or task.pending is None or not task.is_waiting:
+                failed = task is not None and task.status == "error"
+                why = f"the last one failed: {task.error_message} " if failed and task is not None else ""
                 raise InvalidValue(
-                    f"No task about {persona_id} waits; begin one with persona chat {persona_id} --task"
+                    f"No task about {persona_id} waits; {why}begin one with persona chat {persona_id} --task"
                 )
-            return await runner.respond(conversation, picked(task.pending, said))
+            answer, asked = picked(task.pending, said), task.pending.id
+            return await runner.respond(conversation, answer, question_id=asked)
 
-        return converse(invocation, persona_id, printer, act)
+        return converse(invocation, persona_id, printer, act, wait=patience(wait, as_json))
 
     raise click.exceptions.Exit(run_printed(as_json, begin))

@@ -10,7 +10,9 @@ from tui.cli.output import emit, say, summarise
 
 @click.command()
 @click.argument("persona_id", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="Print {session_id, turns}.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print {session_id, turns}, and the task that is not over."
+)
 @click.pass_obj
 def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     """Show the current conversation about a persona.
@@ -22,16 +24,21 @@ def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     from agent.stored import read_history
     from agent.turns import to_record
     from tui.cli.complaints import complain
+    from tui.cli.tasks import open_task, task_field, task_line
     from tui.cli.transcript import transcript
 
-    session_id, turns, problems = read_history(invocation.store, persona_id)
+    session_id, turns, problems = read_history(invocation.store, persona_id, as_stored=as_json)
     for problem in summarise(problems):
         complain(problem)
+    task = open_task(invocation.store, persona_id)
     if as_json:
-        emit({"session_id": session_id, "turns": [to_record(turn) for turn in turns]}, indent=2)
+        told = [to_record(turn) for turn in turns]
+        emit({"session_id": session_id, "turns": told, **task_field(task)}, indent=2)
         return
     for line in transcript(turns):
         say(line)
+    if task is not None:
+        say(task_line(task))
     if not turns:
         say(f'No conversation yet. Begin one with: persona chat {persona_id} "…"')
 
@@ -47,7 +54,11 @@ def clear(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     persona clear optimist
     """
     from agent.stored import start_session
+    from agent.task_found import leave_task
+    from tui.cli.complaints import complain
 
+    if left := leave_task(invocation.store, persona_id):
+        complain(left)
     session_id = start_session(invocation.store, persona_id)
     if as_json:
         emit({"session_id": session_id})

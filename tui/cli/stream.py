@@ -9,10 +9,22 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.events import AgentEnd, Event, ModelNotice, RetryWait, TurnDelta, TurnEnd, TurnStart
 from agent.models.base import Usage
+from agent.models.errors import with_next_step
 from agent.tools.control import CONTROL
-from agent.turns import AssistantTextTurn, NoticeTurn, ThinkingTurn, ToolCallTurn, ToolResultTurn, thaw
-from tui.cli.output import drop_stdout
-from tui.sanitise import Sanitiser, one_line, sanitise
+from agent.turns import (
+    FAILED,
+    AssistantTextTurn,
+    NoticeTurn,
+    ThinkingTurn,
+    ToolCallTurn,
+    ToolResultTurn,
+    thaw,
+)
+from tui.cli.complaints import complain, remark
+from tui.cli.output import drop
+from tui.cli.tasks import question_fields
+from tui.diffs import diff_lines
+from tui.sanitise import Sanitiser, one_line, sanitise, spelled_out
 
 if TYPE_CHECKING:
     from agent.task import Question
@@ -29,6 +41,9 @@ class Printer(Protocol):
 
     def feed(self, event: Event) -> None:
         """Print one event."""
+
+    def settled(self, call: ToolCallTurn, result: ToolResultTurn) -> None:
+        """Print the result of a call that an earlier program left open."""
 
     def notice(self, message: str) -> None:
         """Print something about the conversation that is no event."""
@@ -76,7 +91,7 @@ class _Output:
                 self.reader_gone = True
             else:
                 self.unwritable = error
-            drop_stdout()
+            drop(sys.stdout)
             self.on_reader_gone()
 
 
@@ -132,10 +147,14 @@ class JsonPrinter(_Output):
                     output=turn.output,
                     is_error=turn.is_error,
                 )
-            case NoticeTurn():
+            case NoticeTurn() if _is_told(turn):
                 self.notice(turn.content)
             case _:
                 pass
+
+    def settled(self, call: ToolCallTurn, result: ToolResultTurn) -> None:
+        """Print the `tool_result` line of a call that an earlier program left open."""
+        self._turn(result)
 
     def notice(self, message: str) -> None:
         """Print a `notice` line."""
@@ -144,7 +163,7 @@ class JsonPrinter(_Output):
     def finish(self, end: AgentEnd) -> None:
         """Print the last line, `done` or `error`."""
         if end.outcome == "failed":
-            self.fail(end.error.message if end.error else "the run failed")
+            self.fail(with_next_step(end.error))
             return
         reason = STOP_REASONS.get(end.outcome) or end.stop_reason or "end_turn"
         if end.outcome == "completed" and reason == "tool_use":
@@ -154,19 +173,7 @@ class JsonPrinter(_Output):
 
     def question(self, question: Question) -> None:
         """Print a `question` line; one that asks to agree to a call says what the call would do."""
-        fields: dict[str, Any] = {
-            "id": question.id,
-            "question": question.text,
-            "options": list(question.options),
-        }
-        if (approval := question.approval) is not None:
-            fields["approval"] = {
-                "tool_use_id": question.tool_use_id,
-                "tool_name": approval.tool,
-                "diff": approval.diff,
-                "note": approval.note,
-            }
-        self._line(type="question", **fields)
+        self._line(type="question", **question_fields(question))
 
     def close(self, message: str) -> None:
         """Print the `done` line of a task that was given up."""
@@ -192,7 +199,7 @@ class TextPrinter(_Output):
     def __init__(self) -> None:
         super().__init__()
         self._text: dict[str, Sanitiser] = {}
-        self._calls: dict[str, str] = {}
+        self._calls: dict[str, ToolCallTurn] = {}
         self._open_line = False
 
     def feed(self, event: Event) -> None:
@@ -206,11 +213,10 @@ class TextPrinter(_Output):
                 self._say(self._text.pop(turn.id).flush())
                 self._end_line()
             case TurnEnd(turn=ToolCallTurn() as turn):
-                self._calls[turn.tool_use_id] = turn.tool_name
-                self._say_report(turn)
+                self._calls[turn.tool_use_id] = turn
             case TurnEnd(turn=ToolResultTurn() as turn):
                 self._tool(turn)
-            case TurnEnd(turn=NoticeTurn() as turn):
+            case TurnEnd(turn=NoticeTurn() as turn) if _is_told(turn):
                 self.notice(turn.content)
             case RetryWait():
                 self.notice(f"{event.error.message} Trying again in {event.delay:.0f} s.")
@@ -220,7 +226,7 @@ class TextPrinter(_Output):
                 pass
 
     def _say_report(self, turn: ToolCallTurn) -> None:
-        """What the agent reports with a call is meant for the person."""
+        """What the agent reports with a call is meant for the person, once the call was taken."""
         report = turn.input.get({"send_update": "text", "task_complete": "summary"}.get(turn.tool_name, ""))
         if isinstance(report, str) and report:
             self._end_line()
@@ -228,13 +234,20 @@ class TextPrinter(_Output):
             self._end_line()
 
     def _tool(self, turn: ToolResultTurn) -> None:
-        if self._calls.get(turn.tool_use_id) in CONTROL and not turn.is_error:
+        call = self._calls.get(turn.tool_use_id)
+        if call is not None and call.tool_name in CONTROL and not turn.is_error:
+            self._say_report(call)
             return
         details = turn.details or {}
         added, removed = details.get("added"), details.get("removed")
         counts = f"  +{added} -{removed}" if added or removed else ""
         outcome = f"  error: {turn.output}" if turn.is_error else counts
-        self._aside(f"> {self._calls.get(turn.tool_use_id, 'tool')}{outcome}")
+        self._aside(f"> {call.tool_name if call is not None else 'tool'}{outcome}")
+
+    def settled(self, call: ToolCallTurn, result: ToolResultTurn) -> None:
+        """Say what became of a call that an earlier program left open."""
+        self._calls[call.tool_use_id] = call
+        self._tool(result)
 
     def notice(self, message: str) -> None:
         """Print a remark on stderr."""
@@ -244,7 +257,8 @@ class TextPrinter(_Output):
         """Print the question, what it is about, and what can be picked."""
         self._end_line()
         if (approval := question.approval) is not None:
-            self._say(sanitise("\n".join(filter(None, (approval.diff.rstrip("\n"), approval.note)))))
+            lines = diff_lines(approval.diff.rstrip("\n")) if approval.diff else []
+            self._say("\n".join([*lines, *filter(None, [spelled_out(approval.note)])]))
             self._end_line()
         self._say(sanitise(f"? {question.text}"))
         self._end_line()
@@ -257,21 +271,18 @@ class TextPrinter(_Output):
 
     def advise(self, message: str) -> None:
         """Say on stderr what can be done next, even when muted."""
-        sys.stderr.write(f"({one_line(message, 400)})\n")
-        sys.stderr.flush()
+        remark(f"({one_line(message, 400)})")
 
     def finish(self, end: AgentEnd) -> None:
         """Say on stderr how the run ended, unless it just completed."""
         self._end_line()
         if end.outcome == "failed":
-            self.fail(end.error.message if end.error else "the run failed")
+            self.fail(with_next_step(end.error))
         elif end.outcome != "completed" and not (self.reader_gone or self.unwritable):
             self._aside(f"({STOP_REASONS.get(end.outcome, end.outcome)})")
 
     def fail(self, message: str) -> None:
         """Print the error on stderr."""
-        from tui.cli.complaints import complain
-
         self._end_line()
         complain(message)
 
@@ -289,5 +300,9 @@ class TextPrinter(_Output):
         if self._muted:
             return
         self._end_line()
-        sys.stderr.write(one_line(message, 400) + "\n")
-        sys.stderr.flush()
+        remark(one_line(message, 400))
+
+
+def _is_told(notice: NoticeTurn) -> bool:
+    """Whether a notice has a line of its own: not what is meant for the model, nor why a run failed, which ends it."""
+    return not notice.is_nudge and notice.kind != FAILED

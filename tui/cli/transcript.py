@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from agent.turns import (
     AssistantTextTurn,
+    CustomTurn,
     NoticeTurn,
     ThinkingTurn,
     ToolCallTurn,
@@ -32,7 +33,11 @@ def transcript(turns: Iterable[Turn]) -> Iterator[str]:
             case ToolResultTurn():
                 mark = "error: " if turn.is_error else ""
                 yield "  " + (mark + turn.output).replace("\n", "\n  ")
-            case NoticeTurn():
+            case NoticeTurn() if not turn.is_nudge:
                 yield f"({turn.content})"
+            case NoticeTurn():
+                pass  # meant for the model
+            case CustomTurn(type="hand_edit"):
+                yield "(the file was changed by hand)"
             case _:
                 yield f"[{turn.type}]"

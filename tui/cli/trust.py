@@ -15,7 +15,8 @@ from tui.cli.output import emit, say
 def trust(invocation: Invocation, revoke: bool, as_json: bool) -> None:
     """Trust the home that is used: what waits in it for approval counts, what it schedules may run.
 
-    Homes this program made are trusted. Look at one that came from somebody else first.
+    Homes this program made are trusted. Look at one that came from somebody else first. Taking the trust back also takes
+    back what you answered with "always" there.
 
     \b
     persona --home ./their-personas trust
@@ -24,8 +25,16 @@ def trust(invocation: Invocation, revoke: bool, as_json: bool) -> None:
     from personas import trust as trusted
 
     root = invocation.store.home.root
-    (trusted.distrust if revoke else trusted.trust)(root)
+    if revoke:
+        from agent.grants import Grants
+
+        trusted.distrust(root)
+        Grants.of_person().forget(root)
+    else:
+        trusted.trust(root)
     if as_json:
         emit({"home": str(root), "trusted": not revoke})
+    elif revoke:
+        say(f"{root} is not trusted any more; what you always allowed in it is asked for again")
     else:
-        say(f"{root} is {'not trusted any more' if revoke else 'trusted'}")
+        say(f"{root} is trusted")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import click
 
 from personas.authorship import USER, Author, Undone
@@ -63,7 +65,7 @@ def diff(
     if as_json:
         emit(found.to_record())
     elif found.diff:
-        say(found.diff, end="" if found.diff.endswith("\n") else "\n")
+        _say_diff(found.diff)
 
 
 @click.command()
@@ -72,7 +74,7 @@ def diff(
 @click.option("--json", "as_json", is_flag=True, help=RESULT_HELP)
 @click.pass_obj
 def restore(invocation: Invocation, persona_id: str, version: str, as_json: bool) -> None:
-    """Make the file what it was in VERSION (a number from `persona log`, or a name).
+    """Make the file what it was in VERSION, a number from `persona log`.
 
     \b
     persona restore optimist 3
@@ -95,11 +97,7 @@ def undo(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     \b
     persona undo optimist
     """
-    try:
-        _tell(invocation.store.undo(persona_id, by=USER), as_json)
-    except Conflict as conflict:
-        _show_both(conflict, as_json)
-        raise
+    _step(invocation.store.undo, persona_id, as_json)
 
 
 @click.command()
@@ -112,8 +110,13 @@ def redo(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     \b
     persona redo optimist
     """
+    _step(invocation.store.redo, persona_id, as_json)
+
+
+def _step(take: Callable[..., Undone], persona_id: str, as_json: bool) -> None:
+    """Undo or redo, and tell what that did; where it met something else, show both."""
     try:
-        _tell(invocation.store.redo(persona_id, by=USER), as_json)
+        _tell(take(persona_id, by=USER), as_json)
     except Conflict as conflict:
         _show_both(conflict, as_json)
         raise
@@ -141,6 +144,12 @@ def _show_both(conflict: Conflict, as_json: bool) -> None:
     from personas.merge import unified_diff
 
     say("What this would have done to the text as it was:")
-    say(unified_diff(conflict.base, conflict.ours, "then", "wanted"))
+    _say_diff(unified_diff(conflict.base, conflict.ours, "then", "wanted"))
     say("What was written since:")
-    say(unified_diff(conflict.base, conflict.theirs, "then", "now"))
+    _say_diff(unified_diff(conflict.base, conflict.theirs, "then", "now"))
+
+
+def _say_diff(diff: str) -> None:
+    from tui.diffs import diff_lines
+
+    say("\n".join(diff_lines(diff.removesuffix("\n"), names=True)))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.widget import Widget
 from textual.widgets import Input
 
 from tui.editable import from_shown
-from tui.screens.dialog import Dialog
+from tui.screens.dialog import Dialog, DialogText
 from tui.widgets.field import Field
-from tui.widgets.literal import LiteralStatic, label
+from tui.widgets.literal import label
 from tui.widgets.text_editor import TextEditor
 
 
@@ -35,9 +37,9 @@ class AskLine(Dialog[str]):
         with Vertical(classes="dialog") as box:
             box.border_title = label(self._question, 70)
             if self._explanation:
-                yield LiteralStatic(self._explanation, classes="dialog-text")
+                yield DialogText(self._explanation)
             yield Field(self._text, hint=self._hint, id="answer")
-            yield LiteralStatic("Enter accepts · Esc closes", classes="dialog-hint")
+            yield self.hint("Enter accepts", ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -56,38 +58,72 @@ class _Answer(TextEditor):
     """The text of the answer: Enter accepts, Ctrl+J is a new line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "screen.accept", show=False, priority=True),
-        Binding("ctrl+j,shift+enter,alt+enter", "new_line", show=False, priority=True),
+        Binding("enter", "screen.accept", show=False),
+        Binding("ctrl+j,shift+enter,alt+enter", "new_line", show=False),
     ]
 
     def action_new_line(self) -> None:
         self._replace_via_keyboard("\n", *self.selection)
 
-    async def _on_key(self, event: events.Key) -> None:
-        await super()._on_key(event)
-
 
 class AskText(Dialog[str]):
-    """Asks for a text of several lines; gives it, or None. Blanks alone are no answer."""
+    """Asks for a text of several lines; gives it, or None. Blanks alone are no answer.
 
-    def __init__(self, question: str, *, text: str = "") -> None:
+    Args:
+        question: any text.
+        text: what stands there at first.
+        keep: told the text at each pause and whenever the dialog goes without an answer; says whether it is kept.
+    """
+
+    def __init__(self, question: str, *, text: str = "", keep: Callable[[str], bool] | None = None) -> None:
         super().__init__()
-        self._question, self._text = question, text
+        self._question, self._text, self._keep = question, text, keep
+        self._answered = False
+        self._answer = _Answer(id="answer", prose=False)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
             box.border_title = label(self._question, 70)
-            yield _Answer(id="answer", prose=False)
-            yield LiteralStatic("Enter accepts · Ctrl+J new line · Esc closes", classes="dialog-hint")
+            self._answer.add_class("gives")
+            yield self._answer
+            yield self.hint("Enter accepts", "Ctrl+J new line", ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
-        editor = self.query_one(_Answer)
+        editor = self._answer
         editor.show(self._text)
         editor.focus()
         editor.move_cursor(editor.document.end)
 
+    def wish(self, part: Widget) -> int:
+        return 8
+
+    @on(TextEditor.SaveWanted)
+    def _keep_text(self, event: TextEditor.SaveWanted) -> None:
+        event.stop()
+        self._keep_now()
+
+    def _keep_now(self) -> None:
+        self.keep_begun()
+
+    def keep_begun(self) -> str:
+        """Have what is written kept; return it where that was not possible, else nothing."""
+        text, kept = self._answer.raw, True
+        if self._keep is not None and not self._answered:
+            kept = self._keep(text)
+            self._answer.mark_saved(text)
+        return "" if kept or not text.strip() else text
+
+    def on_unmount(self) -> None:
+        self._keep_now()  # also when the program ends
+
+    def action_cancel(self) -> None:
+        self._keep_now()
+        super().action_cancel()
+
     def action_accept(self) -> None:
-        text = self.query_one(_Answer).raw
+        text = self._answer.raw
         if text.strip():
+            self._keep_now()
+            self._answered = True
             self.dismiss(text)

@@ -6,12 +6,13 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Button
 
-from tui.screens.dialog import GRACE, Dialog
-from tui.widgets.literal import LiteralButton, LiteralStatic, label
+from tui.commands import binding
+from tui.screens.dialog import GRACE, Dialog, DialogText
+from tui.widgets.literal import LiteralButton, label
 
 
 class Confirm(Dialog[bool]):
@@ -26,10 +27,10 @@ class Confirm(Dialog[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", show=False),
-        Binding("n", "answer(False)", show=False),
-        Binding("left,up,shift+tab", "app.focus_previous", show=False),
-        Binding("right,down,tab", "app.focus_next", show=False),
+        binding("ask.yes"),
+        binding("ask.no"),
+        binding("ask.previous"),
+        binding("ask.next"),
     ]
 
     grace = GRACE
@@ -45,17 +46,15 @@ class Confirm(Dialog[bool]):
         with Vertical(classes="dialog") as box:
             box.border_title = label(self._question, 70)
             if self._explanation:
-                yield LiteralStatic(self._explanation, classes="dialog-text")
+                yield DialogText(self._explanation)
             with Horizontal(classes="dialog-buttons"):
-                yield LiteralButton(self._keep, id="keep", compact=True)
-                yield LiteralButton(
-                    self._deed, id="deed", variant="error" if self._danger else "primary", compact=True
-                )
-            yield LiteralStatic("Enter chooses · y yes · n no · Esc closes", classes="dialog-hint")
+                yield LiteralButton(self._keep, id="keep")
+                yield LiteralButton(self._deed, id="deed", variant="error" if self._danger else "primary")
+            yield self.hint("Enter chooses", ("ask.yes", "yes"), ("ask.no", "no"), ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.query_one("#keep" if self._danger else "#deed", Button).focus()
+        self.query_one("#keep" if self._danger else "#deed", LiteralButton).focus()
 
     def action_answer(self, answer: bool) -> None:
         if self.ready:

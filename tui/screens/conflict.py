@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Button
 
+from tui.commands import bindings
 from tui.draft import Choice, Clash, resolve
-from tui.screens.dialog import GRACE, Dialog
-from tui.widgets.literal import LiteralButton, LiteralStatic, label
+from tui.sanitise import sanitise
+from tui.screens.dialog import GRACE, Dialog, arrows
+from tui.widgets.literal import LiteralButton, LiteralStatic, content, label
+from tui.word_diffs import Span, differences, first_difference
+
+SIDES = ("ours", "theirs")
+KEYS = {"ours": "clash.mine", "theirs": "clash.theirs"}
+CHOICES = {"Yours": "Keep mine", "On disk": "Take theirs"}
+"""What to call the choice of a side where that is not the title of its box."""
 
 
 class ChooseText(Dialog[str]):
@@ -24,13 +35,7 @@ class ChooseText(Dialog[str]):
         theirs: what to call the text on disk.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1", "choose('ours')", "Yours", show=False),
-        Binding("2", "choose('theirs')", "Theirs", show=False),
-        Binding("3", "choose('both')", "Both", show=False),
-        Binding("left", "app.focus_previous", show=False),
-        Binding("right", "app.focus_next", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("clash")]
 
     grace = GRACE
 
@@ -39,27 +44,31 @@ class ChooseText(Dialog[str]):
         self._clash = clash
         self._titles = (ours, theirs)
         self._choices: list[Choice] = []
+        self._sides: dict[str, str] = {}
+        self._seek = False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog wide"):
-            yield LiteralStatic("", id="conflict-where", classes="dialog-text")
-            with Horizontal(id="conflict-sides"):
-                for side, title in zip(("ours", "theirs"), self._titles, strict=True):
+            yield LiteralStatic("", id="conflict-where")
+            with Horizontal(id="conflict-sides", classes="gives"):
+                for side, title in zip(SIDES, self._titles, strict=True):
                     with VerticalScroll(id=f"side-{side}", can_focus=False) as box:
                         box.border_title = label(title, 40)
                         yield LiteralStatic("", id=f"text-{side}")
             with Horizontal(classes="dialog-buttons"):
-                yield LiteralButton("1 Keep mine", id="ours", compact=True)
-                yield LiteralButton("2 Take theirs", id="theirs", compact=True)
-                yield LiteralButton("3 Both", id="both", compact=True)
-            yield LiteralStatic(
-                "Nothing is lost: the other text stays in the log · Esc decides later", classes="dialog-hint"
+                for side, title in zip(SIDES, self._titles, strict=True):
+                    yield LiteralButton(self.labelled(KEYS[side], CHOICES.get(title, title)), id=side)
+                yield LiteralButton(self.labelled("clash.both", "Both"), id="both")
+            yield self.hint(
+                "The other stays in the log",
+                arrows(self.keymap, "clash.up", "clash.down", "scroll"),
+                ("dialog.close", "not now"),
             )
 
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one(".dialog").border_title = "Both changed the same lines"
-        self.query_one("#ours", Button).focus()
+        self.query_one("#ours", LiteralButton).focus()
         self._show()
 
     def _show(self) -> None:
@@ -67,9 +76,35 @@ class ChooseText(Dialog[str]):
         place = f"Place {len(self._choices) + 1} of {len(self._clash.hunks)}, line {hunk.line}"
         was = f" · it was: {hunk.base.strip()}" if hunk.base.strip() else ""
         self.query_one("#conflict-where", LiteralStatic).update(label(place + was, 200))
-        for side, text in (("ours", hunk.ours), ("theirs", hunk.theirs)):
-            shown = text.rstrip("\n") or "(nothing: the lines are removed)"
+        ours, theirs = hunk.ours.rstrip("\n"), hunk.theirs.rstrip("\n")
+        self._sides = {"ours": ours, "theirs": theirs}
+        for (side, text), spans in zip(self._sides.items(), differences(ours, theirs), strict=True):
+            shown = marked(text, spans) if text else "(nothing: the lines are removed)"
             self.query_one(f"#text-{side}", LiteralStatic).update(shown)
+        self._seek = True
+        self.fit_soon()
+
+    def wish(self, part: Widget) -> int:
+        return max(text.size.height for text in part.query(LiteralStatic)) + 2  # the borders
+
+    def fitted(self) -> None:
+        """The boxes have their rows: bring the first difference into sight, once."""
+        super().fitted()
+        if not self._seek:
+            return
+        self._seek = False
+        begin = first_difference(*self._sides.values())
+        for side, text in self._sides.items():
+            box = self.query_one(f"#side-{side}", VerticalScroll)
+            rows = content(text[:begin]).get_height({}, max(1, self.query_one(f"#text-{side}").size.width))
+            box.scroll_to(y=rows - 1 - box.size.height // 3, animate=False)
+
+    def action_scroll_sides(self, by: int) -> None:
+        for box in self.query("#conflict-sides VerticalScroll"):
+            box.scroll_relative(y=by, animate=False)
+
+    def action_page(self, by: int) -> None:
+        self.action_scroll_sides(by * max(1, self.query_one("#side-ours").size.height - 1))
 
     def action_choose(self, choice: Choice) -> None:
         if not self.ready:
@@ -84,3 +119,13 @@ class ChooseText(Dialog[str]):
     def _pressed(self, event: Button.Pressed) -> None:
         event.stop()
         self.action_choose(event.button.id)  # type: ignore[arg-type]
+
+
+def marked(text: str, spans: Sequence[Span]) -> Content:
+    """Return a text as literal content with some stretches (begin, end) of it marked."""
+    parts: list[str | tuple[str, str]] = []
+    at = 0
+    for begin, end in spans:
+        parts += [sanitise(text[at:begin]), (sanitise(text[begin:end]), "bold underline $text-warning")]
+        at = end
+    return Content.assemble(*parts, sanitise(text[at:]))

@@ -9,14 +9,15 @@ from typing import Any, ClassVar
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Input
 
+from tui.commands import binding, first_key
 from tui.config import OFFLINE
-from tui.screens.dialog import GRACE, Dialog
+from tui.screens.dialog import GRACE, Dialog, DialogText, choosing
 from tui.widgets.field import Field
-from tui.widgets.literal import LiteralStatic, label
+from tui.widgets.literal import label
 from tui.widgets.row_list import Row, RowList
 
 WAYS = (
@@ -44,8 +45,10 @@ class Connect(Dialog[str]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "step(-1)", show=False, priority=True),
-        Binding("down", "step(1)", show=False, priority=True),
+        binding("dialog.up"),
+        binding("dialog.down"),
+        binding("dialog.page_up", priority=True),
+        binding("dialog.page_down", priority=True),
     ]
 
     grace = GRACE
@@ -57,16 +60,18 @@ class Connect(Dialog[str]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog switcher ways") as box:
             box.border_title = "Welcome" if self._greeting else "The agent's model"
-            yield LiteralStatic(self._text, classes="dialog-text")
-            yield RowList(id="choices")
-            yield LiteralStatic("Enter chooses · ↑ ↓ · Esc closes", classes="dialog-hint")
+            yield DialogText(self._text)
+            yield RowList(id="choices", classes="gives")
+            yield self.hint(("rows.open", "chooses"), choosing(self.keymap, ""), ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
         rows = self.query_one(RowList)
         ways: tuple[Row, ...] = WAYS
         if self._greeting:
-            first = Row(STAY, f"Begin with {the_model(self._model)}", tail="Enter")
+            first = Row(
+                STAY, f"Begin with {the_model(self._model)}", tail=first_key("rows.open", self.keymap)
+            )
             ways = (first, *(row for row in WAYS if row.key not in ("offline", "model")))
         rows.set_rows(ways)
         rows.styles.height = len(ways)
@@ -121,9 +126,9 @@ class AskSecret(Dialog[str]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
             box.border_title = label(self._question, 70)
-            yield LiteralStatic(self._explanation, classes="dialog-text")
+            yield DialogText(self._explanation)
             yield SecretField(hint="paste it here; it is not shown", id="answer")
-            yield LiteralStatic("Enter accepts · Esc closes", classes="dialog-hint")
+            yield self.hint("Enter accepts", ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -158,8 +163,8 @@ class Wait(Dialog[Any]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
             box.border_title = "One moment"
-            yield LiteralStatic(self._text, classes="dialog-text")
-            yield LiteralStatic("Esc stops", classes="dialog-hint")
+            yield DialogText(self._text)
+            yield self.hint(("dialog.close", "stops"))
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError
+from tui.commands import first_key
 from tui.config import OFFLINE
 from tui.screens.connect import STAY, AskSecret, Connect, Wait, the_model
 
@@ -20,11 +21,10 @@ if TYPE_CHECKING:
 ANTHROPIC = "Anthropic's API"
 OFFLINE_IS = "It is built in and needs no network: it follows plain requests such as “replace X with Y”."
 
-WELCOME = """Each persona is a file that you own. Ask for changes in the bar at the bottom: the agent makes \
-them, you see each as a diff, and every one can be undone. F1 shows the keys.
+WELCOME = """Each persona is a file that you own. Ask for changes in the bar below: the agent makes them \
+and shows each as a diff; every one can be undone. {help} shows the keys.
 
-The agent's model is {model}. {is_}You can connect another now, or later with /model; nothing has to be \
-started again."""
+The agent's model is {model}. {is_}You can connect another at any time with /model."""
 
 NOW = "The agent's model is {model}{server}. {is_}"
 
@@ -42,7 +42,11 @@ class Connecting:
 
     async def greet(self) -> None:
         """Greet somebody who starts the program for the first time, and offer the ways to a model."""
-        text = WELCOME.format(model=the_model(self._program.model_name), is_=self._what_it_is())
+        text = WELCOME.format(
+            model=the_model(self._program.model_name),
+            is_=self._what_it_is(),
+            help=first_key("help", self._program.settings.keys) or "/help",
+        )
         await self._go(Connect(self._program.model_name, text, greeting=True))
 
     async def choose(self) -> None:
@@ -62,6 +66,13 @@ class Connecting:
         way = await self._screen.ask(dialog)
         if way is not None and way != STAY:
             await getattr(self, f"_by_{way}")()
+
+    async def take_key(self, key: str) -> None:
+        """Connect with a key that was given to /model."""
+        from tui.secret_text import keep_out
+
+        keep_out(key)
+        await self._take(self._preferences.other(key=key), keep_key=True)
 
     # -- the ways -----------------------------------------------------------------------------------------
 
@@ -143,7 +154,7 @@ class Connecting:
     # -- trying, taking, keeping --------------------------------------------------------------------------
 
     async def _ask_key(self, server: str, *, optional: bool = False) -> str | None:
-        from tui.cli.complaints import keep_out
+        from tui.secret_text import keep_out
 
         explanation = (
             f"It is sent to {server or ANTHROPIC} and nowhere else, and forgotten when the program ends."
@@ -215,7 +226,7 @@ class Connecting:
         from tui import keyring
         from tui.screens.confirm import Confirm
 
-        if not keyring.available():
+        if not await asyncio.to_thread(keyring.available):
             self._screen.tell(
                 "The key is kept until you quit. For every start set ANTHROPIC_API_KEY, or api_key_command in "
                 "the settings."

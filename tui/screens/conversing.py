@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual.widgets import Input, TextArea
@@ -13,55 +12,43 @@ from personas.errors import PersonaError
 from tui.config import OFFLINE
 from tui.editable import from_shown
 from tui.panel import PanelState
-from tui.screens.past import Past
+from tui.screens.hearing import Hearing
+from tui.screens.remembering import below
 from tui.screens.running_note import spent
-from tui.talking import Badge, Talk, Talks
+from tui.slash import as_typed
 from tui.widgets.chat_bar import HINT
-from tui.widgets.text_editor import Step, TextEditor
+from tui.widgets.text_editor import TextEditor
 
 if TYPE_CHECKING:
     from agent.chat import Chat
-    from agent.events import AgentEnd, Event
     from agent.models.base import Model
     from agent.task import Mode
     from agent.task_runner import AgentTaskRunner
-    from agent.turns import CustomTurn
     from personas.persona import Persona
     from tui.config import Settings
-    from tui.editing import Editing
-    from tui.remembered import Remembered
     from tui.screens.main import MainScreen
+    from tui.talk import Talk
+    from tui.talking import Badge
     from tui.widgets.agent_panel import AgentPanel
 
 
-class Conversing(Past):
+ENDS_WHEN_DONE = "quits when done"
+
+
+class Conversing(Hearing):
     """What is said about the open persona, and what the others' runs do meanwhile."""
 
     def __init__(self, screen: MainScreen) -> None:
         super().__init__(screen)
-        self._drafts: dict[str, str] = {}
-        self._remembered: Remembered | None = None
-        self._shown: str | None = None
-        self._first_time = False
         self._usual_hint = HINT
-        self.when_idle: Callable[[], object] | None = None
         self.settled = asyncio.Event()
-
-    async def recall(self, editing: Editing) -> str:
-        """The home is open: read what is remembered of it; returns the id of the persona that was open last."""
-        from tui.remembered import recall
-
-        self._editing = editing
-        self._remembered = await editing.workspace.call(recall, editing.workspace.store.home)
-        self._first_time = not self._remembered.known
-        self._screen.take_layouts(self._remembered.layouts)
-        self._drafts = {**self._remembered.drafts}
-        return self._remembered.persona_id
 
     def begin(self, panel: AgentPanel) -> None:
         """The panel is there: conversations can be."""
+        from tui.talking import Talks
+
         self.attach(panel)
-        self._panel.delay = self._screen.program.settings.panel_seconds
+        self.use_times(self._screen.program.settings)
         if self._screen.program.model_name == OFFLINE:
             self._usual_hint = "Ask for a change in plain words…"
         self._talks = Talks(
@@ -80,24 +67,6 @@ class Conversing(Past):
             await self._talks.runner.find_all(self._editing.workspace.store)
             self._screen.show_marks()
 
-    async def remember(self) -> None:
-        """Store which persona is open and what is written but not sent, if that changed."""
-        if self._editing is None:
-            return
-        from tui.remembered import Remembered, remember
-
-        drafts = {**self._drafts, self._shown: self._bar.draft} if self._shown else self._drafts
-        written = {str(key): text for key, text in drafts.items() if text.strip()}
-        now = Remembered(self._shown or "", written, self._screen.layouts)
-        if now != self._remembered:
-            self._remembered = now
-            await self._editing.workspace.call(remember, self._editing.workspace.store.home, now)
-
-    @property
-    def first_time(self) -> bool:
-        """Whether nothing was remembered of this home when it was opened."""
-        return self._first_time
-
     # -- state --------------------------------------------------------------------------------------------
 
     @property
@@ -111,13 +80,6 @@ class Conversing(Past):
         return self._talk is not None and self._talk.running
 
     @property
-    def working(self) -> list[str]:
-        """The names of all personas the agent works on."""
-        entries = self._screen.personas.entries
-        running = self._talks.working if self._talks else []
-        return [entries[t.persona_id].name if t.persona_id in entries else t.persona_id for t in running]
-
-    @property
     def marked(self) -> set[str]:
         """The ids with a task that runs or waits, or with unseen turns."""
         return set(self.badges)
@@ -129,13 +91,14 @@ class Conversing(Past):
 
     @property
     def note(self) -> str:
-        """Which model answers, and what it took so far."""
-        return spent(self._screen.program.model_name, self._talk)
+        """Which model answers, and what it took so far; before it, that the program is about to end."""
+        told = spent(self._screen.program.model_name, self._talk)
+        return f"{ENDS_WHEN_DONE} · {told}" if self.when_idle is not None else told
 
     # -- opening ------------------------------------------------------------------------------------------
 
     def _make_runner(self) -> AgentTaskRunner:
-        from agent.approval import Grants
+        from agent.grants import Grants
         from agent.task_runner import AgentTaskRunner
         from tui.models import task_options
 
@@ -179,8 +142,16 @@ class Conversing(Past):
         if self._shown is not None:
             self._drafts[self._shown] = self._bar.draft
         self._leave_talk()
-        if self._shown is not None or persona_id in self._drafts:
-            self._bar.set_draft(self._drafts.pop(persona_id, ""))
+        typed = "" if self._shown is not None else self._bar.draft
+        goes_on = self._shown == persona_id or typed.strip()
+        show_draft = self._bar.set_draft if goes_on else self._bar.begin_draft
+        if self._shown is not None:
+            show_draft(self._drafts.pop(persona_id, ""))
+        elif stored := self._drafts.pop(persona_id, ""):
+            show_draft(below(stored, typed))
+        if typed.strip():
+            self._answers.pop(persona_id, None)  # who typed ahead did not see what is asked
+        draft = self._bar.draft
         self._shown, self._talk = persona_id, None
         self.view.clear()
         self._panel.reset()
@@ -191,6 +162,7 @@ class Conversing(Past):
             talk = await self._talks.open(persona_id)
         except PersonaError as error:
             self._screen.tell(str(error), error=True)
+            self._answers.pop(persona_id, None)
             self.settled.set()
             return
         if self._editing is None or self._editing.id != persona_id:
@@ -203,10 +175,13 @@ class Conversing(Past):
             self._panel.request_started()
         if talk.running or had_news:
             self._panel.user_sent()  # what was said while another persona was open comes up like an answer
+        elif talk.task is not None and talk.task.status == "interrupted" and talk.kept is None:
+            self._panel.error_shown()  # what was being written when the program ended may cover the placeholder
         if talk.kept is not None:
             self.view.go_back(talk.kept)
-        question = talk.question
-        self._show_question(mine=question is not None and question.id == talk.answering)
+        answered, question = self._answers.pop(persona_id, None), talk.question
+        is_answer = question is not None and question.id == answered and self._bar.draft == draft
+        self._show_question(mine=is_answer)
         self.settled.set()
         self.sync()
 
@@ -219,9 +194,8 @@ class Conversing(Past):
             return
         talk.kept = self.view.where()
         talk.pinned = self._panel.state is PanelState.PINNED
-        talk.answering = (
-            talk.question.id if talk.question is not None and self._bar.mode == "asking" else None
-        )
+        if asked := self.answered_now:
+            self._answers[talk.persona_id] = asked
 
     def show_talk(self, talk: Talk) -> None:
         """Show the turns of a conversation."""
@@ -234,20 +208,21 @@ class Conversing(Past):
         if talk.chat is not None:
             for problem in talk.chat.problems:
                 self.view.add_notice(problem)
-        if talk.task is not None and talk.task.status == "interrupted" and not talk.running:
-            self.view.add_notice(
-                f"The program ended while this task was at step {talk.task.step_count}. /continue goes on with it, "
-                "/stop gives it up."
-            )
+        if note := talk.cut_short():
+            self.view.add_notice(note)
         turns = [*talk.earlier, *(talk.chat.turns if talk.chat else ())]
         self._bar.set_sent(list(dict.fromkeys(t.content for t in turns if t.type == "user")))  # type: ignore[union-attr]
+        for draft in self.put_aside_drafts():
+            self._bar.input.sent.add(draft)
 
     def forget(self, persona_id: str) -> None:
-        """A persona was deleted."""
+        """A persona was deleted; its draft stays its own, and is there again when it is brought back."""
         if self._talks is not None:
             self._talks.forget(persona_id)
-        self._drafts.pop(persona_id, None)
-        if self._talk is not None and self._talk.persona_id == persona_id:
+        self._answers.pop(persona_id, None)
+        if self._shown == persona_id:
+            self._drafts[persona_id] = self._bar.draft
+            self._bar.begin_draft("")
             self._talk = self._shown = None
             self.view.clear()
             self._panel.reset()
@@ -265,19 +240,21 @@ class Conversing(Past):
         await self.settled.wait()  # in the first moments the home is still being read
         talk, talks = self._talk, self._talks
         if talk is None or talks is None or self._editing is None:
-            self._bar.set_draft(text)
+            self._bar.set_draft(as_typed(text))
             self._screen.tell("Open a persona first.")
             return
         if talk.question is not None and not talk.running:
-            self._bar.put_back(text)
+            self._bar.put_back(as_typed(text), mine=True)
             self._screen.tell("The task waits for an answer; Enter gives this as the answer.")
+            self.sync()
             return
         self._panel.user_sent()
         self.view.follow()
         self.sync()
         if not talk.running:
             await self._editing.flush()
-        talks.send(talk, text, mode=mode or ("task" if self.task_mode else "chat"))
+        typed = f"/task {text}" if mode == "task" else as_typed(text)
+        talks.send(talk, text, mode=mode or ("task" if self.task_mode else "chat"), typed=typed)
         self.sync()
 
     async def stop_all(self, seconds: float) -> None:
@@ -289,7 +266,7 @@ class Conversing(Past):
         """Go by other settings in every conversation from the next message on, and for how long the panel stays."""
         from tui.models import chat_options, task_options
 
-        self._panel.delay = settings.panel_seconds
+        self.use_times(settings)
         if self._talks is not None:
             self._talks.use_options(chat_options(settings), task_options(settings))
 
@@ -298,76 +275,6 @@ class Conversing(Past):
         if self._talks is not None:
             self._talks.use_model(model)
         self.sync()
-
-    # -- what runs do -------------------------------------------------------------------------------------
-
-    def _hear(self, talk: Talk, event: Event) -> None:
-        if self._is_over:
-            return
-        if event.type == "step_end":
-            talk.add_step(event.usage, self._screen.program.model())  # type: ignore[union-attr]
-        if talk is not self._talk:
-            if event.type in ("turn_end", "agent_end"):
-                talk.news = True
-                self._show_marks()
-            return
-        if event.type == "agent_start" and talk.reread:
-            self.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
-        self.view.feed(event)
-        if event.type == "agent_start":
-            self._panel.request_started()
-        elif event.type == "agent_end":
-            self._panel.request_ended()
-            if event.outcome == "failed":  # type: ignore[union-attr]
-                self._panel.error_shown()
-        elif event.type == "tool_end":
-            self._trace.note(event)  # type: ignore[arg-type]
-        if event.type not in ("turn_delta", "tool_progress"):
-            self.sync()
-
-    def _ended(self, talk: Talk, end: AgentEnd | None, back: list[str]) -> None:
-        if self._is_over:
-            return
-        if talk is self._talk:
-            if talk.failure:
-                self.view.add_notice(talk.failure, error=True)
-                self._panel.error_shown()
-                back = back or [talk.sent]
-            if text := "\n".join(part for part in back if part):
-                self._bar.put_back(text)  # nothing that was typed vanishes
-            self.sync()
-        else:
-            talk.news = True
-            texts = [*back, self._drafts.get(talk.persona_id, "")]
-            if text := "\n".join(part for part in texts if part):
-                self._drafts[talk.persona_id] = text
-        self._show_marks()
-        self._screen.program.run_ended(talk.persona_id, time.monotonic() - talk.started)
-        if self.when_idle is not None and not self.working:
-            self.when_idle()
-
-    def _task_changed(self, persona_id: str) -> None:
-        if self._talk is not None and self._talk.persona_id == persona_id:
-            self.sync()
-        else:
-            self._show_marks()
-
-    def _marked(self, talk: Talk, mark: CustomTurn) -> None:
-        if talk is self._talk and not self._is_over:
-            self.view.end_turn(mark)
-
-    def _changed(self, talk: Talk, persona: Persona) -> None:
-        """A tool wrote: the editors show it at once."""
-        if self._editing is not None:
-            if self._editing.id == persona.id:
-                self._editing.agent_wrote(persona, Step(talk.run_id))
-            else:
-                self._screen.note_persona(persona)
-
-    def _keep(self, talk: Talk) -> None:
-        if talk is self._talk:
-            self._panel.keep_visible()
-            self.sync()
 
     # -- the panel ----------------------------------------------------------------------------------------
 
@@ -380,29 +287,26 @@ class Conversing(Past):
         if state is PanelState.HIDDEN and self.reading:
             self.stop_reading()
         self._widget.show_state(state)
+        self._widget.enlarge(self._panel.enlarged)
+        self.show_way_back()
         self._bar.show_output_button(state is PanelState.HIDDEN and bool(self.view.layout_model.entries))
-        self._bar.set_hint(self._hint(self._usual_hint))
+        self._bar.set_hint(self._hint(self._usual_hint), can_continue=self._can_continue)
+        self._bar.set_task_mode(self.task_mode)
+        self._give_queue_back()
         self._show_queued()
+        self._note_queued()
         self._show_activity()
         self._keep_time()
         self._arm()
         self._screen.call_after_refresh(self._cover)
         self._screen.show_marks()
 
-    def _show_marks(self) -> None:
-        if not self._is_over:
-            self._screen.show_marks()
-
-    @property
-    def _is_over(self) -> bool:
-        """Whether the screen is being taken down: tasks may still say how they ended."""
-        return not self._screen.program.is_running
-
     def tick(self) -> None:
         """A second went by: ages, durations, and what is to be remembered."""
         self._screen.start(self.remember())
         if not self.running:
             self._show_activity()
+            self._screen.start(self.catch_up())
 
     def trace_text(self) -> str:
         """Return what the agent did last."""

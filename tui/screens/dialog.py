@@ -1,19 +1,56 @@
-"""What all dialogs share: Esc closes them, and keys pressed before one appeared do not answer it."""
+"""What all dialogs share: Esc closes them, keys pressed before one appeared do not answer it, and they fit.
+
+A dialog's buttons, field and hint are always on the screen: what may be long has the class `gives`, scrolls, and
+gets the rows the others leave. What is told meanwhile stands in the dialog and covers nothing.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets._toast import ToastRack
+
+from tui.commands import Keymap, binding, first_key, hint, keymap_of, sentence
+from tui.widgets.literal import LiteralStatic
+from tui.widgets.row_list import RowList
 
 Result = TypeVar("Result")
 
 GRACE = 0.3
 """Seconds after its appearance in which a dialog takes no answer."""
+
+JUST_NOW = 2.0
+"""Seconds for which an error that was told before a dialog opened belongs to it."""
+
+SHORT = 20
+"""Rows of a screen below which a dialog takes all of them and leaves no blanks."""
+
+
+class DialogText(VerticalScroll, can_focus=False):
+    """A text of any length above what a dialog asks."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(LiteralStatic(text, classes="dialog-text"), classes="gives")
+
+    def on_resize(self) -> None:
+        # What was called after a refresh may have come before the layout that it was to wait for.
+        if isinstance(self.screen, Dialog):
+            self.screen.fit_soon()
+
+
+class Told(LiteralStatic):
+    """What is told while a dialog is open: the other parts make room for it."""
+
+    def on_resize(self) -> None:
+        self.screen.fit_soon()  # type: ignore[attr-defined]
 
 
 class Dialog(ModalScreen[Result]):
@@ -21,16 +58,31 @@ class Dialog(ModalScreen[Result]):
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", priority=True)]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (SHORT, "-high")]  # noqa: RUF012 - declared by Textual
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding("dialog.close"),
+        binding("dialog.page_up"),
+        binding("dialog.page_down"),
+    ]
 
     grace: ClassVar[float] = 0.0
 
     def __init__(self) -> None:
         super().__init__()
         self._appeared = time.monotonic()
+        self._error = ""
 
     def on_mount(self) -> None:
         self._appeared = time.monotonic()
+        self.query(ToastRack).remove()
+        errors = [one for one in self.app._notifications if one.severity == "error"]
+        if errors and time.time() - errors[-1].raised_at < JUST_NOW:
+            self.show_told(errors[-1].message, error=True)
+        self.fit_soon()
+
+    def on_resize(self) -> None:
+        self.fit_soon()
 
     @property
     def ready(self) -> bool:
@@ -41,6 +93,117 @@ class Dialog(ModalScreen[Result]):
         """Close without an answer."""
         self.dismiss(None)
 
+    def action_page(self, by: int) -> None:
+        """Scroll the text, where it does not fit."""
+        for text in self.query(DialogText):
+            text.scroll_relative(y=by * max(1, text.size.height - 1), animate=False)
+
     def on_click(self, event: events.Click) -> None:
         if event.widget is self:
             self.action_cancel()
+
+    # -- keys -----------------------------------------------------------------------------------------------
+
+    @property
+    def keymap(self) -> Keymap:
+        """The person's own keys."""
+        return keymap_of(self.app)
+
+    @property
+    def closes(self) -> str:
+        """How it is closed, for the border."""
+        return sentence("dialog.close", self.keymap, "{} closes")
+
+    def hint(self, *parts: str | tuple[str, str]) -> LiteralStatic:
+        """Return the last line, as `tui.commands.hint` takes its parts."""
+        return LiteralStatic(hint(self.keymap, *parts), classes="dialog-hint")
+
+    def say_hint(self, *parts: str | tuple[str, str]) -> None:
+        """Say something else in the last line."""
+        self.query_one(".dialog-hint", LiteralStatic).update(hint(self.keymap, *parts))
+
+    def labelled(self, command_id: str, word: str) -> str:
+        """Return what stands on the button of a command: its key, and the word."""
+        return sentence(command_id, self.keymap, f"{{}} {word}", word)
+
+    # -- what is told meanwhile ---------------------------------------------------------------------------
+
+    def show_told(self, message: str, *, error: bool = False) -> None:
+        """Show what is told while the dialog is open: the last error, and what was told last."""
+        if error or not self._error:
+            self._error = message if error else ""
+        else:
+            message = f"{self._error}\n{message}"
+        box = next(iter(self.query(".dialog")), None)
+        if not isinstance(box, Vertical):
+            return
+        told = next(iter(self.query(Told)), None)
+        if told is None:
+            last = next(iter(box.query(".dialog-buttons, .dialog-hint")), None)
+            told = Told(message, id="dialog-told")
+            box.mount(told, before=last)
+        else:
+            told.update(message)
+        told.set_class(bool(self._error), "-error")
+
+    # -- fitting ------------------------------------------------------------------------------------------
+
+    def fit_soon(self) -> None:
+        """Share out the rows once it is known how many each part has."""
+        self.call_after_refresh(self.fit)
+
+    def fit(self) -> None:
+        """Give what may be long the rows that the other parts leave."""
+        for box in self.query(".dialog"):
+            giving = [part for part in box.children if part.display and part.has_class("gives")]
+            if not giving:
+                continue
+            parts = [part.virtual_region.grow(part.styles.margin) for part in box.children if part.display]
+            taken = max(part.bottom for part in parts) - min(part.y for part in parts)
+            taken -= sum(part.outer_size.height for part in giving)
+            height = self.size.height
+            room = (height if height < SHORT else height * 9 // 10) - box.gutter.height - taken
+            shares = share([self.wish(part) for part in giving], max(len(giving), room))
+            for part, rows in zip(giving, shares, strict=True):
+                part.styles.max_height = rows
+        self.call_after_refresh(self.fitted)
+
+    def wish(self, part: Widget) -> int:
+        """Return the rows a part would take if there were room for all of it."""
+        if isinstance(part, RowList):
+            return max(1, len(part.rows))
+        return part.virtual_size.height + part.gutter.height
+
+    def fitted(self) -> None:
+        """The parts have their rows: say so where there is more text than fits; keep the chosen row in sight."""
+        for rows in self.query(RowList):
+            rows.show_cursor()
+        for box in self.query(".dialog").results(Vertical):
+            if texts := list(box.query(DialogText)):
+                box.border_subtitle = (
+                    sentence("dialog.page_down", self.keymap, "{}: more text")
+                    if any(text.max_scroll_y > 0 for text in texts)
+                    else ""
+                )
+
+
+def arrows(keymap: Keymap, up: str, down: str, word: str) -> str:
+    """Return which two keys go up and down, with a word; arrows as arrows."""
+    keys = [first_key(up, keymap), first_key(down, keymap)]
+    told = " ".join({"Up": "↑", "Down": "↓"}.get(key, key) for key in keys if key)
+    return f"{told} {word}".strip() if told else ""
+
+
+def choosing(keymap: Keymap, word: str = "choose") -> str:
+    """Return which keys go from row to row in a dialog."""
+    return arrows(keymap, "dialog.up", "dialog.down", word)
+
+
+def share(wishes: Sequence[int], room: int) -> list[int]:
+    """Return how `room` is shared out: nobody gets more than its wish, and the modest get all of theirs."""
+    shares = [0] * len(wishes)
+    order = sorted(range(len(wishes)), key=lambda place: wishes[place])
+    for count, place in enumerate(order):
+        shares[place] = max(1, min(wishes[place], room // (len(wishes) - count)))
+        room -= shares[place]
+    return shares

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 
-from tui.commands import COMMANDS, NO_KEYMAP, Keymap, help_rows
+from tui.commands import COMMANDS, Keymap, binding, bindings, help_rows
 from tui.screens.dialog import Dialog
 from tui.widgets.literal import LiteralStatic
 
@@ -24,6 +24,8 @@ offline is built in: it understands plain requests such as "replace X with Y", a
 For every start set ANTHROPIC_API_KEY, or base_url and model in {settings}. /settings shows all that can be set."""
 
 
+DIALOG = 72
+"""Columns of a dialog that has room."""
 NAMES = "What the commands are called, for other keys in [keys] of the settings file"
 
 
@@ -33,25 +35,23 @@ class Help(Dialog[None]):
     Args:
         model: the name of the agent's model.
         settings: where the settings file lies, any text.
-        keymap: the person's own keys.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f1,q,enter", "cancel", show=False, priority=True),
-        Binding("j", "scroll_by(1)", show=False),
-        Binding("k", "scroll_by(-1)", show=False),
+        binding("help", "cancel", priority=True),
+        *bindings("page"),
     ]
 
-    def __init__(self, model: str = "", settings: str = "", keymap: Keymap = NO_KEYMAP) -> None:
+    def __init__(self, model: str = "", settings: str = "") -> None:
         super().__init__()
-        self._model, self._settings, self._keymap = model, settings, keymap
+        self._model, self._settings = model, settings
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog tall") as box:
             box.border_title = "Help"
-            box.border_subtitle = "Esc closes"
-            yield LiteralStatic(ABOUT, classes="dialog-text")
-            yield LiteralStatic(_page(self._keymap), id="help-keys")
+            box.border_subtitle = self.closes
+            yield LiteralStatic(f"{ABOUT}\n", classes="dialog-text")
+            yield LiteralStatic(_page(self.keymap, self._columns()), id="help-keys")
             yield LiteralStatic(CONNECT.format(model=self._model, settings=self._settings), id="help-model")
             yield LiteralStatic(_names(), id="help-names")
 
@@ -59,18 +59,30 @@ class Help(Dialog[None]):
         super().on_mount()
         self.query_one(VerticalScroll).focus()
 
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.query_one("#help-keys", LiteralStatic).update(_page(self.keymap, self._columns()))
+
+    def _columns(self) -> int:
+        """Return the columns a line has here: the dialog's without frame, blanks and scrollbar."""
+        return min(DIALOG, self.app.size.width * 94 // 100) - 8
+
     def action_scroll_by(self, by: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
 
 
-def _page(keymap: Keymap) -> Content:
+def _page(keymap: Keymap, columns: int) -> Content:
+    """Return the keys and what they do; what is longer than a line goes on below itself."""
+    from textwrap import wrap
+
     rows = help_rows(keymap)
     width = max(len(keys) for _, lines in rows for keys, _ in lines)
     parts: list[Content | tuple[str, str] | str] = []
     for heading, lines in rows:
         parts.append((f"{heading}\n", "bold $text-accent"))
         for keys, title in lines:
-            parts += [(f"  {keys:<{width}}  ", "bold"), f"{title}\n"]
+            told = f"\n{' ' * (width + 4)}".join(wrap(title, max(12, columns - width - 4)))
+            parts += [(f"  {keys:<{width}}  ", "bold"), f"{told}\n"]
         parts.append("\n")
     return Content.assemble(*parts)
 

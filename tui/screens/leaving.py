@@ -7,12 +7,13 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Button
 
-from tui.screens.dialog import GRACE, Dialog
-from tui.widgets.literal import LiteralButton, LiteralStatic
+from tui.commands import binding
+from tui.screens.dialog import GRACE, Dialog, DialogText
+from tui.widgets.literal import LiteralButton
 
 
 class Leaving(Dialog[str]):
@@ -23,10 +24,10 @@ class Leaving(Dialog[str]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "answer('stop')", show=False),
-        Binding("w", "answer('wait')", show=False),
-        Binding("left,up,shift+tab", "app.focus_previous", show=False),
-        Binding("right,down,tab", "app.focus_next", show=False),
+        binding("ask.stop"),
+        binding("ask.wait"),
+        binding("ask.previous"),
+        binding("ask.next"),
     ]
 
     grace = GRACE
@@ -38,19 +39,20 @@ class Leaving(Dialog[str]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
             box.border_title = "Quit while the agent works?"
-            yield LiteralStatic(
-                f"It still works on {', '.join(self._working)}. What it did so far is saved and can be undone.",
-                classes="dialog-text",
+            yield DialogText(
+                f"It still works on {', '.join(self._working)}. What it did so far is saved and can be undone."
             )
             with Horizontal(classes="dialog-buttons"):
-                yield LiteralButton("Stay", id="stay", compact=True)
-                yield LiteralButton("Wait, then quit", id="wait", compact=True)
-                yield LiteralButton("Stop and quit", id="stop", variant="error", compact=True)
-            yield LiteralStatic("Enter chooses · w waits · s stops · Esc stays", classes="dialog-hint")
+                yield LiteralButton("Stay", id="stay")
+                yield LiteralButton("Wait, then quit", id="wait")
+                yield LiteralButton("Stop and quit", id="stop", variant="error")
+            yield self.hint(
+                "Enter chooses", ("ask.wait", "waits"), ("ask.stop", "stops"), ("dialog.close", "stays")
+            )
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.query_one("#stay", Button).focus()
+        self.query_one("#stay", LiteralButton).focus()
 
     def action_answer(self, answer: str) -> None:
         if self.ready:

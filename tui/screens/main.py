@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.events import ScreenResume
 
 from personas.errors import PersonaError
-from tui.commands import bindings, first_key, footer
+from tui.commands import Keymap, bindings, first_key
+from tui.footer import Place, Situation, keys_now
 from tui.screens.conversing import Conversing
 from tui.screens.main_actions import MainActions
 from tui.screens.main_chat import ChatActions
 from tui.screens.main_layout import PANES, PaneLayout
+from tui.screens.main_persona import PersonaActions
 from tui.widgets.chat_bar import HINT, ChatBar
 from tui.widgets.key_line import KeyLine
-from tui.widgets.literal import LiteralStatic
+from tui.widgets.literal import LiteralStatic, content
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_list import Entry, PersonaList, sign_of
 from tui.widgets.prompt_pane import PromptPane
@@ -35,10 +38,10 @@ if TYPE_CHECKING:
     from personas.persona import Persona
     from tui.app import PersonaApp
     from tui.capabilities import Capabilities
-    from tui.commands import Where
     from tui.deeds import Deeds
     from tui.draft import Clash
     from tui.editing import Editing
+    from tui.field_saving import Outcome
     from tui.listing import Listing
     from tui.screens.dialog import Dialog
     from tui.widgets.agent_panel import AgentPanel
@@ -47,12 +50,14 @@ LOOK_EVERY = 1.0
 """Seconds between two looks for changes from outside."""
 
 
-class MainScreen(MainActions, ChatActions, PaneLayout):
+class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
     """Everything on one screen."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere")]
+
+    AUTO_FOCUS = "ChatInput"
 
     def __init__(self, persona_id: str | None = None) -> None:
         super().__init__()
@@ -107,19 +112,28 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
 
     def focus_chat(self) -> None:
         """Give the keys to the chat bar."""
-        self.conversing.reading = False
-        self.chat_bar.input.focus()
+        self.conversing.end_reading()
+        self.set_focus(self.chat_bar.input)  # at once: what is typed behind the key goes there
 
     def note_persona(self, persona: Persona) -> None:
         """Another persona than the open one changed."""
         self.personas.show_entries([Entry.of(persona)])
 
+    async def on_unmount(self) -> None:
+        if self.editing is not None:
+            await asyncio.to_thread(self.editing.unsaved.close)
+
     # -- beginning ----------------------------------------------------------------------------------------
 
+    def _on_screen_resume(self, event: ScreenResume) -> None:
+        # Comes before the handler of the base class, which styles every widget anew: they were styled a moment ago.
+        if self.stack_updates == 0:
+            event.refresh_styles = False
+
     def on_mount(self) -> None:
-        self.prompt.read_only = True
         self.chat_bar.set_hint(HINT)
         self.chat_bar.show_output_button(False)
+        self.chat_bar.commands.find = self.find_offers
         self.focus_chat()
         self.call_after_refresh(self._start_up)
 
@@ -166,13 +180,15 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         ids = await editing.workspace.ids()
         self.personas.show_ids(ids)
         last = await self.conversing.recall(editing)
-        first = self._wanted or (last if last in ids else ids[0] if ids else None)
+        kept = [] if last in ids else await editing.giving.without_file()
+        first = self._wanted or (last if last in [*ids, *kept] else ids[0] if ids else None)
         self.editing, self.deeds = editing, Deeds(self, editing)
         if first is not None:
             await editing.open(first)
         panel = await asyncio.to_thread(_load_panel, self.program.capabilities)
         await self.query_one("#stage").mount(panel)
         await self.settings.fill()
+        await editing.fields.flush()
         self.conversing.begin(panel)
         if editing.id is not None:
             await self.conversing.show(editing.id)
@@ -188,15 +204,18 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         preferences = self.program.preferences
         if preferences is None:
             return
-        for warning in preferences.warnings:
-            self.tell(warning, error=True)
+        if len(odd := preferences.warnings) > 1:
+            where = preferences.path.name
+            self.tell(f"{len(odd)} things in {where} are wrong: /settings shows them.", error=True)
+        elif odd:
+            self.tell(odd[0], error=True)
         if not (preferences.new and self.conversing.first_time):
             return
         if preferences.explicit:
             keys = self.program.settings.keys
             self.tell(
                 f"Welcome. The agent's model is {self.program.model_name}; /model changes it. "
-                f"{first_key('help', keys)} shows the keys."
+                f"{first_key('help', keys) or '/help'} shows the keys."
             )
             return
         from tui.screens.connecting import Connecting
@@ -243,40 +262,58 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         self.app.push_screen(dialog, lambda result: None if answer.done() else answer.set_result(result))
         return await answer
 
-    async def choose(self, clash: Clash, ours: str, theirs: str) -> str | None:
-        """Let the person choose between two texts."""
+    async def choose(self, clash: Clash, ours: str, theirs: str, told: str = "") -> str | None:
+        """Let the person choose between two texts; `told`: what was said of it, which goes."""
         from tui.screens.conflict import ChooseText
 
+        for one in [one for one in self.app._notifications if one.message == content(told).plain]:
+            self.app._unnotify(one)
         chosen: str | None = await self.ask(ChooseText(clash, ours=ours, theirs=theirs))
         return chosen
 
-    async def set_field(self, field: str, value: str) -> None:
+    async def set_field(self, field: str, value: str) -> Outcome:
         """Store a field of the settings; one that is refused shows what is stored again."""
-        if self.deeds is not None and not await self.deeds.set_field(field, value):
+        outcome = "failed" if self.deeds is None else await self.deeds.set_field(field, value)
+        if outcome == "refused":
             self.settings.reset(field)
+        return outcome
 
-    async def open_persona(self, persona_id: str) -> None:
-        """Show a persona and its conversation."""
+    async def open_persona(self, persona_id: str, *, stay: bool = False) -> None:
+        """Show a persona and its conversation; with `stay` the list of personas keeps the focus it has."""
         if self.editing is None:
             return
         if await self.editing.open(persona_id):
             await self.conversing.show(persona_id)
-            if self.focused is None or self.personas in self.focused.ancestors_with_self:
+            in_list = self.focused is not None and self.personas in self.focused.ancestors_with_self
+            if in_list and stay:
+                return
+            if self.focused is None or in_list:
                 self.focus_chat()
             if self.has_class("-narrow") and self.pane == "personas":
                 self.show_pane("prompt")
 
-    def gone(self, persona_id: str) -> None:
-        """A persona was deleted: show the one next to it."""
-        self.conversing.forget(persona_id)
-        if self.editing is None or self.editing.id != persona_id:
+    @property
+    def keymap(self) -> Keymap:
+        """The person's own keys."""
+        return self.program.settings.keys
+
+    def name_of(self, persona_id: str) -> str:
+        """Return what a persona is called, told apart from others of the same name."""
+        return self.personas.name_of(persona_id)
+
+    def gone(self, *persona_ids: str) -> None:
+        """Personas were deleted: where one of them is open, show the one next to it that is left."""
+        for persona_id in persona_ids:
+            self.conversing.forget(persona_id)
+        if self.editing is None or self.editing.id not in persona_ids:
             return
         ids = list(self.personas.entries)
-        place = ids.index(persona_id) if persona_id in ids else 0
-        others = [key for key in ids if key != persona_id]
+        before = ids[: ids.index(self.editing.id)] if self.editing.id in ids else []
+        place = len([key for key in before if key not in persona_ids])
+        others = [key for key in ids if key not in persona_ids]
         self.editing.close()
         if others:
-            self.start(self.open_persona(others[min(place, len(others) - 1)]))
+            self.start(self.open_persona(others[min(place, len(others) - 1)], stay=True))
 
     def show_state(self) -> None:
         """Show whose prompt this is, how it is saved, and what keys do."""
@@ -285,13 +322,18 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
         banner, keymap = "", self.program.settings.keys
         external = first_key("editor.external", keymap)
         if editing is not None and persona is not None:
-            if persona.error is not None:
+            if editing.state == "gone":
+                banner = "The file is gone. What you typed is kept."
+                banner += _hint("offers to write the file back.", first_key("edit.compare", keymap))
+            elif persona.error is not None:
                 where = (
                     f" (line {persona.error.line}, column {persona.error.column})"
                     if persona.error.line
                     else ""
                 )
                 banner = f"{persona.error.message}{where}." + _hint("opens the file to mend it.", external)
+                if self.prompt.unsaved:
+                    banner += " What you type is kept, and goes into the file once it is mended."
             elif editing.state == "conflict":
                 banner = "This prompt was changed elsewhere in the same lines."
                 banner += _hint("shows both to choose from.", first_key("edit.compare", keymap))
@@ -319,20 +361,37 @@ class MainScreen(MainActions, ChatActions, PaneLayout):
 
     def show_keys(self) -> None:
         """Show in the last line what keys do where the focus is."""
-        place: Where = "anywhere"
+        self.query_one(KeyLine).show(
+            keys_now(self.situation, self.program.settings.keys), self.conversing.note
+        )
+
+    @property
+    def situation(self) -> Situation:
+        """What the meaning of keys depends on now."""
+        conversing, bar = self.conversing, self.chat_bar
+        return Situation(
+            self._place_of_keys(),
+            self.escape_meaning()[0],
+            bar.mode_told,
+            bool(bar.draft.strip()),
+            len(conversing.question.options) if conversing.question is not None and not bar.draft else 0,
+            conversing.panel.state.value,
+            conversing.question is not None,
+            bar.mode == "running",
+            not conversing.bar_focused or bar.input.undoes,
+        )
+
+    def _place_of_keys(self) -> Place:
         chain = self.focused.ancestors_with_self if self.focused else []
         if self.conversing.reading:
-            place = "output"
-        elif self.personas in chain:
-            place = "personas"
-        elif self.tests.rows in chain:
-            place = "tests"
-        keys = [("Esc", meaning)] if (meaning := self.escape_meaning()[0]) else []
-        keymap = self.program.settings.keys
-        keys += footer(place, keymap) if place != "anywhere" else []
-        keys += [(key, "panes")] if (key := first_key("pane.next", keymap)) else []
-        keys += footer("anywhere", keymap)
-        self.query_one(KeyLine).show(keys, self.conversing.note)
+            return "output"
+        if self.chat_bar in chain:
+            return "commands" if self.chat_bar.commands.display else "chat"
+        if self.personas in chain:
+            return "personas" if self.personas.rows in chain else "filter"
+        if self.tests.rows in chain:
+            return "tests"
+        return "settings" if self.settings in chain else "prompt"
 
 
 def _hint(words: str, key: str) -> str:
@@ -342,6 +401,7 @@ def _hint(words: str, key: str) -> str:
 def _load_panel(terminal: Capabilities) -> AgentPanel:
     """Make the agent's panel for a terminal. Its modules, and those of tasks, are loaded here, after the first paint."""
     import agent.task_runner  # noqa: F401 - it takes a while, and is wanted in a moment
+    import tui.talking  # noqa: F401 - the same
     from tui.widgets.agent_panel import AgentPanel
     from tui.widgets.conversation import Glyphs
 

@@ -1,4 +1,7 @@
-"""What the commands do on the main screen: one `action_…` for each, named in `tui.commands`."""
+"""What the commands do on the main screen: one `action_…` for each, named in `tui.commands`.
+
+Those on the open persona are in `main_persona`, those on the conversation in `main_chat`.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 from textual.screen import Screen
 
+from tui.commands import first_key
 from tui.widgets.persona_list import PersonaList
 from tui.widgets.row_list import RowList
-from tui.widgets.settings_pane import SettingsPane
 from tui.widgets.test_inputs import TestInputs
-from tui.widgets.text_editor import TextEditor
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen
@@ -39,10 +41,12 @@ class MainActions(Screen[None]):
         screen = self._screen
         if screen.personas.filter_open:
             return "close filter", screen.personas.close_filter
+        if screen.chat_bar.commands.display:
+            return "close list", screen.chat_bar.close_commands
         for pane in (screen.personas, screen.tests):
             if pane.rows.has_focus and pane.rows.marked:
                 return "take marks away", pane.rows.clear_marks
-        if screen.conversing.running:
+        if screen.conversing.can_stop:
             return "stop", screen.conversing.stop
         if screen.conversing.reading:
             return "chat", screen.conversing.stop_reading
@@ -68,10 +72,16 @@ class MainActions(Screen[None]):
         self._screen.start(self._screen.conversing.resume())
 
     def action_copy_or_stop(self) -> None:
+        if self._screen.conversing.bar_focused:
+            self._screen.chat_bar.input.after_typing(self._copy_or_stop)
+        else:
+            self._copy_or_stop()
+
+    def _copy_or_stop(self) -> None:
         screen = self._screen
         if text := screen.conversing.selected_text():
             screen.program.copy(text)
-        elif screen.conversing.running:
+        elif screen.conversing.can_stop:
             screen.conversing.stop()
         elif screen.conversing.clear_draft():
             screen.tell("The draft is put away; Up brings it back.")
@@ -79,7 +89,8 @@ class MainActions(Screen[None]):
             self.action_leave()
         else:
             self._last_quit_key = time.monotonic()
-            screen.tell("Press Ctrl+C again to quit.")
+            key = first_key("copy", screen.program.settings.keys)
+            screen.tell(f"Press {key} again to quit." if key else "Once more quits.")
 
     def action_leave(self) -> None:
         self._screen.start(self._leave())
@@ -92,16 +103,18 @@ class MainActions(Screen[None]):
         if screen.editing is not None:
             await screen.editing.flush()
             lost = screen.editing.would_lose()
+            left = lost or screen.editing.not_saved()
             names = ", ".join(
-                screen.personas.entries[key].name for key in lost if key in screen.personas.entries
+                screen.personas.entries[key].name if key in screen.personas.entries else key for key in left
             )
-            if lost and not await screen.ask(
+            if left and not await screen.ask(
                 Confirm(
-                    "Quit and lose what is not saved?",
-                    f"The prompt of {names} could not be saved.",
+                    "Quit and lose what is not saved?" if lost else "Quit with text that is not in its file?",
+                    f"What you typed in {names} could not be saved."
+                    + ("" if lost else " It is kept and offered at the next start."),
                     deed="Quit",
                     keep="Stay",
-                    danger=True,
+                    danger=bool(lost),
                 )
             ):
                 return
@@ -116,6 +129,7 @@ class MainActions(Screen[None]):
                     screen.conversing.when_idle()
             else:
                 screen.conversing.when_idle = None
+            screen.show_keys()  # they tell whether the program is to end
             if choice != "stop":
                 return
         await screen.program.leave(0)
@@ -137,7 +151,6 @@ class MainActions(Screen[None]):
                 persona.id if persona else None,
                 [(t.id, t.content) for t in persona.test_inputs] if persona else [],
                 query,
-                screen.program.settings.keys,
             )
         )
         if picked is None:
@@ -165,9 +178,7 @@ class MainActions(Screen[None]):
         from tui.screens.help import Help
 
         program = self._screen.program
-        self.app.push_screen(
-            Help(program.model_name, str(program.config_path or "config.toml"), program.settings.keys)
-        )
+        self.app.push_screen(Help(program.model_name, str(program.config_path or "config.toml")))
 
     def action_program_settings(self) -> None:
         from tui.screens.settings import ProgramSettings
@@ -181,48 +192,7 @@ class MainActions(Screen[None]):
     def action_redraw(self) -> None:
         self._screen.program.redraw()
 
-    # -- undo ---------------------------------------------------------------------------------------------
-
-    def action_undo(self) -> None:
-        if (editing := self._screen.editing) is not None:
-            self._screen.start(editing.undo("undo", agent=False))
-
-    def action_redo(self) -> None:
-        if (editing := self._screen.editing) is not None:
-            self._screen.start(editing.undo("redo", agent=False))
-
-    def action_undo_agent(self) -> None:
-        if (editing := self._screen.editing) is not None:
-            self._screen.start(editing.undo_agent("undo"))
-
-    def action_redo_agent(self) -> None:
-        if (editing := self._screen.editing) is not None:
-            self._screen.start(editing.undo_agent("redo"))
-
-    @on(TextEditor.StoreStep)
-    def _store_step(self, event: TextEditor.StoreStep) -> None:
-        event.stop()
-        editing = self._screen.editing
-        if editing is not None and (event.editor is self._screen.prompt or event.step is None):
-            self._screen.start(editing.undo(event.operation, agent=False, step=event.step))  # type: ignore[arg-type]
-
-    # -- saving and deeds --------------------------------------------------------------------------------
-
-    @on(TextEditor.Edited, "#prompt")
-    def _edited(self, event: TextEditor.Edited) -> None:
-        event.stop()
-        self._screen.show_state()
-
-    @on(TextEditor.SaveWanted, "#prompt")
-    def _save(self, event: TextEditor.SaveWanted) -> None:
-        event.stop()
-        if (editing := self._screen.editing) is not None:
-            self._screen.start(editing.save())
-
-    @on(TestInputs.Save)
-    def _save_test(self, event: TestInputs.Save) -> None:
-        if (editing := self._screen.editing) is not None:
-            self._screen.start(editing.save_test(event.input_id, event.base, event.text))
+    # -- deeds in lists ------------------------------------------------------------------------------------
 
     @on(TestInputs.Wanted)
     def _test_deed(self, event: TestInputs.Wanted) -> None:
@@ -254,46 +224,3 @@ class MainActions(Screen[None]):
     @on(PersonaList.Opened)
     def _opened(self, event: PersonaList.Opened) -> None:
         self._screen.start(self._screen.open_persona(event.persona_id))
-
-    @on(SettingsPane.Changed)
-    def _setting(self, event: SettingsPane.Changed) -> None:
-        self._screen.start(self._screen.set_field(event.field, event.value))
-
-    # -- looking closer ----------------------------------------------------------------------------------
-
-    def action_compare(self) -> None:
-        self._screen.start(self._compare())
-
-    async def _compare(self) -> None:
-        """Show both texts of a conflict, else what the last change did."""
-        from tui.screens.diff import ShowDiff
-
-        screen = self._screen
-        editing = screen.editing
-        if editing is None or editing.persona is None:
-            return
-        if editing.state == "conflict":
-            await editing.choose(asked=True)
-            return
-        await editing.flush()
-        title, diff = await editing.last_change()
-        if not diff:
-            screen.tell(title)
-            return
-        await screen.ask(ShowDiff(title, diff))
-
-    def action_external_editor(self) -> None:
-        self._screen.start(self._external_editor())
-
-    async def _external_editor(self) -> None:
-        from tui.external import edit_draft, edit_file
-
-        screen = self._screen
-        editing = screen.editing
-        if screen.conversing.bar_focused:
-            text = await edit_draft(screen.program, screen.chat_bar.draft)
-            if text is not None:
-                screen.chat_bar.set_draft(text)
-        elif editing is not None and editing.id is not None:
-            await editing.flush()
-            await edit_file(screen.program, editing)

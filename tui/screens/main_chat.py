@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from textual import events, on
@@ -9,6 +10,7 @@ from textual.screen import Screen
 from textual.widgets import TextArea
 
 from tui import slash
+from tui.commands import command_of
 from tui.widgets.chat_bar import ChatBar
 
 if TYPE_CHECKING:
@@ -21,8 +23,14 @@ else:
     MainScreen = Any
 
 
+DIGITS = frozenset("0123456789")
+
+
 class ChatActions(Screen[None]):
     """The conversation's side of the main screen."""
+
+    _written = (False, False)
+    """Whether commands are offered, and whether anything is written, when the keys were shown last."""
 
     @property
     def _chat(self) -> Conversing:
@@ -37,13 +45,33 @@ class ChatActions(Screen[None]):
     @on(ChatBar.Submitted)
     def _submitted(self, event: ChatBar.Submitted) -> None:
         event.stop()
-        command = slash.parse(event.text)
-        if command is not None:
-            self._all.start(self._run_slash(*command))
-        elif event.mode == "asking" and self._chat.may_answer and (question := self._chat.question) is not None:
-            self._all.start(self._chat.answer(question.id, event.text))
+        text = self._message_in(event.text)
+        if text is None:
+            return
+        if event.mode == "asking" and self._chat.may_answer and (question := self._chat.question) is not None:
+            self._all.start(self._chat.answer(question.id, text))
         else:
-            self._all.start(self._chat.send(event.text))
+            self._all.start(self._chat.send(text))
+
+    @on(ChatBar.KeyFound)
+    def _key_found(self, event: ChatBar.KeyFound) -> None:
+        event.stop()
+        self._all.tell(
+            "That looks like an API key: it was not sent. /model takes it; Enter again sends it all the same.",
+            error=True,
+        )
+
+    def _message_in(self, written: str) -> str | None:
+        """Return the message in a text from the chat bar; None for a command, which is done or, unknown, put back."""
+        meant = slash.read(written)
+        if isinstance(meant, str):
+            return meant
+        if isinstance(meant, slash.Command):
+            self._all.start(self._run_slash(meant.name, meant.rest))
+        else:
+            self._all.chat_bar.put_back(written)
+            self._all.tell(meant.trouble, error=True)
+        return None
 
     @on(ChatBar.Picked)
     def _picked(self, event: ChatBar.Picked) -> None:
@@ -58,12 +86,18 @@ class ChatActions(Screen[None]):
     @on(ChatBar.FollowUp)
     def _follow_up(self, event: ChatBar.FollowUp) -> None:
         event.stop()
-        self._chat.follow_up(event.text)
+        if (text := self._message_in(event.text)) is not None:
+            self._chat.follow_up(text)
 
     @on(ChatBar.StopPressed)
     def _stop_pressed(self, event: ChatBar.StopPressed) -> None:
         event.stop()
         self._chat.stop()
+
+    @on(ChatBar.TaskModePressed)
+    def _task_mode_pressed(self, event: ChatBar.TaskModePressed) -> None:
+        event.stop()
+        self._chat.toggle_task_mode()
 
     @on(ChatBar.ShowOutputPressed)
     def _show_output(self, event: ChatBar.ShowOutputPressed) -> None:
@@ -86,8 +120,16 @@ class ChatActions(Screen[None]):
         if event.text_area is self._all.chat_bar.input:
             event.stop()
             self._chat.interacted()
-            names = list(self._all.personas.entries)
-            self._all.chat_bar.set_completion(slash.complete(event.text_area.text, names))
+            bar = self._all.chat_bar
+            if (now := (bar.commands.display, bool(bar.draft))) != self._written:
+                self._written = now
+                self._all.show_keys()
+
+    def find_offers(self, text: str) -> list[slash.Offer]:
+        """Return what a text in the chat bar could become."""
+        if not text.startswith("/persona "):
+            return slash.offers(text)
+        return slash.offers(text, {key: entry.name for key, entry in self._all.personas.entries.items()})
 
     # -- the panel ----------------------------------------------------------------------------------------
 
@@ -96,6 +138,10 @@ class ChatActions(Screen[None]):
     def on_agent_panel_dismiss_pressed(self, event: AgentPanel.DismissPressed) -> None:
         event.stop()
         self._chat.panel_event("dismiss")
+
+    def on_agent_panel_enlarge_pressed(self, event: AgentPanel.EnlargePressed) -> None:
+        event.stop()
+        self._chat.enlarge()
 
     def on_question_box_answered(self, event: QuestionBox.Answered) -> None:
         event.stop()
@@ -124,8 +170,6 @@ class ChatActions(Screen[None]):
         # down: clicks do not come up from buttons and several other widgets.
         if isinstance(event, events.MouseDown) and not event.is_forwarded:
             self._chat.mouse_down(int(event.screen_x), int(event.screen_y))
-        elif isinstance(event, events.Key):
-            self._chat.key_pressed()
         super()._forward_event(event)
 
     # -- commands -----------------------------------------------------------------------------------------
@@ -135,6 +179,9 @@ class ChatActions(Screen[None]):
 
     def action_pin_output(self) -> None:
         self._chat.panel_event("show_output")
+
+    def action_enlarge_output(self) -> None:
+        self._chat.enlarge()
 
     def action_clear_conversation(self) -> None:
         self._all.start(self._chat.clear())
@@ -151,11 +198,14 @@ class ChatActions(Screen[None]):
         text = await self._all.ask(AskLine("Find in the conversation"))
         if not text:
             return
+        was_reading = self._chat.reading
+        self._chat.start_reading()  # before the search, which goes to what it finds
         found = self._chat.view.search(text)
         if not found:
+            if not was_reading:
+                self._chat.end_reading()
             self._all.tell(f"Not found in the conversation: {text}")
             return
-        self._chat.start_reading()
         self._all.tell(f"{found} found. n goes to the next, N to the one before.")
 
     def action_recall(self) -> None:
@@ -173,6 +223,7 @@ class ChatActions(Screen[None]):
             Pick("Recall a message", [Row(str(place), text) for place, text in enumerate(sent)], filter=True)
         )
         if key is not None:
+            self._all.chat_bar.put_draft_aside()  # Up brings it back
             self._all.chat_bar.set_draft(sent[int(key)])
             self._all.focus_chat()
 
@@ -181,6 +232,7 @@ class ChatActions(Screen[None]):
 
     async def _choose_model(self, name: str = "") -> None:
         from tui.screens.ask import AskLine
+        from tui.secret_text import is_key
 
         program = self._all.program
         if not name and program.preferences is not None:
@@ -188,11 +240,19 @@ class ChatActions(Screen[None]):
 
             await Connecting(self._all, program.preferences).choose()
             return
+        if is_key(name) and program.preferences is not None:
+            from tui.screens.connecting import Connecting
+
+            await Connecting(self._all, program.preferences).take_key(name.strip())
+            return
         if not name:
             name = await self._all.ask(AskLine("The agent's model", text=program.model_name))
         if name and name != program.model_name:
             await program.use_model(name)
-            self._all.tell(f"From the next message on: {program.model_name}.")
+            known = program.preferences
+            lacking = known is not None and known.connection().lacks_key
+            note = " There is no key for it yet: /model takes one you paste." if lacking else ""
+            self._all.tell(f"From the next message on: {program.model_name}.{note}")
 
     async def _run_slash(self, name: str, rest: str) -> None:
         """Do what a slash command says."""
@@ -255,28 +315,35 @@ class ChatActions(Screen[None]):
     def on_key(self, event: events.Key) -> None:
         if not self._chat.reading:
             return
-        view = self._chat.view
-        deeds: dict[str, Any] = {
-            "j": lambda: view.move_cursor(1),
-            "down": lambda: view.move_cursor(1),
-            "k": lambda: view.move_cursor(-1),
-            "up": lambda: view.move_cursor(-1),
-            "home": view.cursor_home,
-            "g": view.cursor_home,
-            "enter": view.toggle,
-            "d": view.toggle,
-            "y": lambda: self._all.program.copy(view.cursor_text()),
-            "u": self._all.action_undo_agent,
-            "slash": self.action_find,
-            "n": lambda: view.search_step(1),
-            "N": lambda: view.search_step(-1),
-            "end": view.follow,
-            "G": view.follow,
-            "pageup": lambda: view.page(-1),
-            "pagedown": lambda: view.page(1),
-        }
-        if event.key in deeds:
+        pressed = command_of("output", event.key, self._all.program.settings.keys)
+        if event.character in DIGITS and self._chat.can_pick:
+            # The answer is given where the keys of the question are: Enter opens a turn here.
             event.stop()
             event.prevent_default()
-            deeds[event.key]()
+            self._chat.stop_reading()
+            self._all.chat_bar.input.take_digit(event.character)
+        elif pressed:
+            event.stop()
+            event.prevent_default()
+            self.action_read(pressed.partition(".")[2])
             self._chat.interacted()
+
+    def action_read(self, what: str) -> None:
+        """Do what a key does while the output is read, by the last part of its command's id."""
+        view = self._chat.view
+        deeds: dict[str, Callable[[], Any]] = {
+            "next": lambda: view.move_cursor(1),
+            "previous": lambda: view.move_cursor(-1),
+            "first": view.cursor_home,
+            "open": view.toggle,
+            "copy": lambda: self._all.program.copy(view.cursor_text()),
+            "undo": self._all.action_undo_agent,
+            "find": self.action_find,
+            "find_next": lambda: view.search_step(1),
+            "find_previous": lambda: view.search_step(-1),
+            "follow": view.follow,
+            "full": self._chat.enlarge,
+            "page_up": lambda: view.page(-1),
+            "page_down": lambda: view.page(1),
+        }
+        deeds[what]()

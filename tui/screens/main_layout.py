@@ -9,6 +9,7 @@ from textual import events, on
 from textual.screen import Screen
 from textual.widget import Widget
 
+from tui.toasts import LOW
 from tui.widgets.literal import LiteralStatic
 from tui.widgets.pane_tabs import PaneTabs
 
@@ -27,7 +28,7 @@ WIDTHS = {"personas": (24, 28, 14), "side": (40, 48, 22)}
 PROMPT_WIDTH = 34
 """Columns the prompt keeps when panes are resized."""
 STEP = 4
-LAYOUTS = frozenset({"-wide", "-narrow", "-roomy", "-too-small"})
+LAYOUTS = frozenset({"-wide", "-narrow", "-roomy", "-low", "-too-small"})
 
 
 class PaneLayout(Screen[None]):
@@ -54,6 +55,8 @@ class PaneLayout(Screen[None]):
         classes = {f"-pane-{self.pane}", "-wide" if width >= WIDE else "-narrow"}
         if width >= ROOMY:
             classes.add("-roomy")
+        if height < LOW:
+            classes.add("-low")
         if width < SMALLEST[0] or height < SMALLEST[1]:
             classes.add("-too-small")
         return classes | {f"-no-{name}" for name in WIDTHS if width >= WIDE and not self._width(name)}
@@ -204,6 +207,8 @@ class PaneLayout(Screen[None]):
         self._main.show_marks()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        if self.focused is not None:
+            self._main.conversing.end_reading()  # it is the state in which no widget has the keys
         self.call_later(self._main.show_keys)
 
     @on(PaneTabs.Chosen)
@@ -246,7 +251,7 @@ class PaneLayout(Screen[None]):
         if self._hidden(pane):
             self._show(self._beside(pane), True)
         self.show_pane(pane)
-        self._target(pane).focus()
+        self.set_focus(self._target(pane))  # at once: what is typed behind the key goes there
 
     def _step_pane(self, by: int) -> None:
         order = ["chat", *(pane for pane in PANES if not self._hidden(pane))]
@@ -257,9 +262,15 @@ class PaneLayout(Screen[None]):
             self.action_go(pane)
 
     def action_next_pane(self) -> None:
-        if self._here() == "chat" and self._main.chat_bar.take_tab():
-            return  # a completion was accepted, or the draft queued
-        self._step_pane(1)
+        # What Tab does in the chat bar depends on what is written, and that may just be arriving.
+        if self._main.conversing.bar_focused:
+            self._main.chat_bar.input.after_typing(self._leave_chat)
+        else:
+            self._step_pane(1)
+
+    def _leave_chat(self) -> None:
+        if not self._main.chat_bar.take_tab():  # else a completion was accepted, or the draft queued
+            self._step_pane(1)
 
     def action_previous_pane(self) -> None:
         self._step_pane(-1)

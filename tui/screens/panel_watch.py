@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from textual.timer import Timer
 
+from tui.commands import first_key
 from tui.panel import Panel, PanelState
 
 if TYPE_CHECKING:
+    from tui.config import Settings
     from tui.screens.main import MainScreen
     from tui.widgets.agent_panel import AgentPanel
     from tui.widgets.conversation import ConversationView
@@ -32,6 +34,11 @@ class PanelWatch:
     def attach(self, panel: AgentPanel) -> None:
         """Take the panel; before, nothing can be said."""
         self._widget = panel
+
+    def use_times(self, settings: Settings) -> None:
+        """Go by the person's settings for how long the panel stays."""
+        self._panel.delay = settings.panel_seconds
+        self._panel.reading_rate = settings.reading_rate
 
     @property
     def view(self) -> ConversationView:
@@ -118,6 +125,10 @@ class PanelWatch:
         """Esc in the idle chat bar."""
         self.panel_event("escape")
 
+    def enlarge(self) -> None:
+        """Show the panel in full height, until it is put away; or, where it is, as high as what it holds."""
+        self.panel_event("enlarge")
+
     def cycle_output(self) -> None:
         """Hidden, then pinned, then reading, then hidden."""
         if self._panel.state is not PanelState.PINNED:
@@ -127,6 +138,14 @@ class PanelWatch:
         else:
             self.stop_reading()
             self.panel_event("dismiss")
+
+    def show_way_back(self) -> None:
+        """While the keys go to the turns, let an open question say how one comes back to it."""
+        if self._widget is not None:
+            keymap = self._screen.program.settings.keys
+            key = first_key("output.toggle", keymap) or first_key("back", keymap) if self.reading else ""
+            digits = self._widget.box.choices.count > 0 and not self._screen.chat_bar.draft
+            self._widget.box.show_way_back(key, digits=digits)
 
     # -- reading mode ----------------------------------------------------------------------------------
 
@@ -141,7 +160,11 @@ class PanelWatch:
     def stop_reading(self) -> None:
         """Give the keys back to the chat bar."""
         if self.reading:
+            self._screen.focus_chat()
+
+    def end_reading(self) -> None:
+        """The keys go elsewhere."""
+        if self.reading:
             self.reading = False
             self.view.stop_reading()
-            self._screen.focus_chat()
             self.sync()

@@ -1,4 +1,4 @@
-"""What was said before: older turns of the conversation, a new conversation, and the way back from one."""
+"""What was said before, or elsewhere: older turns of the conversation, a new conversation, and the way back from one."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class Past(Tasking):
     def __init__(self, screen: MainScreen) -> None:
         super().__init__(screen)
         self._trace = Trace()
+        self._catching_up = False
         self._cleared: dict[str, str | None] = {}
 
     async def load_older(self) -> None:
@@ -26,11 +27,29 @@ class Past(Tasking):
         if talk is None or talk.chat is None or talk.older is not None:
             return
         talk.older = ()
-        talk.older = tuple(await asyncio.to_thread(talk.chat.earlier))
+        older = tuple(await asyncio.to_thread(talk.chat.earlier))
+        if self._talks is not None:
+            await self._talks.mark_found(talk, older)
+        talk.older = older
         if talk.older and talk is self._talk:
             view, below = self.view, self.view.virtual_size.height - self.view.scroll_offset.y
             self.show_talk(talk)
             self._screen.call_after_refresh(lambda: view.scroll_to(y=view.virtual_size.height - below))
+
+    async def catch_up(self) -> None:
+        """Show what another program has said in the open conversation, or asks there."""
+        talk = self._talk
+        if talk is None or self._talks is None or self._catching_up:
+            return
+        self._catching_up = True
+        try:
+            if await self._talks.catch_up(talk) and talk is self._talk and not talk.running:
+                stood = self.view.where()
+                self.show_talk(talk)
+                self.view.go_back(stood)
+                self.sync()
+        finally:
+            self._catching_up = False
 
     async def clear(self) -> None:
         """Begin a new conversation after asking once; `undo_clear` brings the old one back."""
@@ -45,13 +64,21 @@ class Past(Tasking):
         if not talk.chat.turns:
             self._screen.tell("The conversation is empty.")
             return
-        asked = Confirm("Begin a new conversation?", "The old one stays on disk.", deed="Clear", keep="Keep")
+        from agent.task_found import TaskWaits, leave_task
+
+        try:
+            left = await asyncio.to_thread(leave_task, talk.chat.store, talk.persona_id)
+        except TaskWaits:
+            self._screen.tell("The task waits for your answer; give it, or stop the task first.")
+            return
+        told = f"{left} /unclear brings it back.".strip() if left else "The old one stays on disk."
+        asked = Confirm("Begin a new conversation?", told, deed="Clear", keep="Keep")
         if not await self._screen.ask(asked):
             return
         self._cleared[talk.persona_id] = talk.chat.session_id
         await asyncio.to_thread(talk.chat.clear)
         talk.older = None
-        talk.earlier, talk.events, talk.usage, talk.cost = (), [], None, None
+        talk.earlier, talk.events = (), []
         talk.task = None
         if talk is self._talk:
             self.view.clear()
@@ -78,6 +105,7 @@ class Past(Tasking):
         talk.older, talk.earlier, talk.events = None, tuple(talk.chat.turns), []
         if self._talks is not None:
             await self._talks.look(talk)
+            talk.earlier = talk.turns_now()
         if talk is self._talk:
             self.show_talk(talk)
             self._panel.show_output()

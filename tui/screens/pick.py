@@ -7,22 +7,27 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.widget import Widget
 from textual.widgets import Input
 
+from tui.commands import binding
 from tui.screens.dialog import Dialog
 from tui.widgets.field import Field
-from tui.widgets.literal import LiteralStatic, label
+from tui.widgets.literal import label
 from tui.widgets.row_list import Row, RowList
+
+MOST = 14
+"""Rows that are shown at once at most."""
 
 
 class Pick(Dialog[str]):
     """Shows rows; gives the key of the chosen one, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "step(-1)", show=False, priority=True),
-        Binding("down", "step(1)", show=False, priority=True),
+        binding("dialog.up"),
+        binding("dialog.down"),
     ]
 
     def __init__(self, question: str, rows: Sequence[Row], *, filter: bool = False) -> None:
@@ -34,14 +39,16 @@ class Pick(Dialog[str]):
             box.border_title = label(self._question, 70)
             if self._filter:
                 yield Field(hint="filter", id="query")
-            yield RowList(empty="Nothing here.", id="choices")
-            yield LiteralStatic("Enter chooses · Esc closes", classes="dialog-hint")
+            yield RowList(empty="Nothing here.", id="choices", classes="gives")
+            yield self.hint(
+                "Enter chooses" if self._filter else ("rows.open", "chooses"), ("dialog.close", "closes")
+            )
 
     def on_mount(self) -> None:
         super().on_mount()
         rows = self.query_one(RowList)
         rows.set_rows(self._rows)
-        rows.styles.height = min(14, max(1, len(self._rows)))
+        rows.styles.height = min(MOST, max(1, len(self._rows)))
         (self.query_one(Field) if self._filter else rows).focus()
 
     @on(Input.Changed)
@@ -56,6 +63,9 @@ class Pick(Dialog[str]):
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.query_one(RowList).action_choose()
+
+    def wish(self, part: Widget) -> int:
+        return min(MOST, max(1, len(self._rows)))
 
     def action_step(self, by: int) -> None:
         self.query_one(RowList).cursor += by

@@ -10,7 +10,7 @@ from tui.sanitise import one_line
 
 if TYPE_CHECKING:
     from agent.events import ToolEnd
-    from tui.talking import Talk
+    from tui.talk import Talk
 
 
 class Trace:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Input
 
 from personas.errors import PersonaError
 from tui import manual
-from tui.config import CHOICES, Settings
+from tui.commands import bindings, sentence
+from tui.config import BrokenSettings
 from tui.screens.dialog import Dialog
 from tui.screens.pick import Pick
+from tui.settings_rules import CHOICES
 from tui.widgets.field import Field
 from tui.widgets.literal import LiteralStatic, label
 from tui.widgets.row_list import Row, RowList
@@ -24,9 +27,16 @@ if TYPE_CHECKING:
     from tui.app import PersonaApp
     from tui.preferences import Preferences
 
-HINT = "Enter changes · d default · e opens the file in $EDITOR · Esc closes"
-EDITING = "Enter stores · Esc leaves it as it was"
-TABLE = "A table of the file: Enter opens it in $EDITOR."
+HINT = (
+    ("rows.open", "changes"),
+    ("program.default", "default"),
+    ("program.file", "edits file"),
+    ("dialog.close", "closes"),
+)
+TABLE = "A table of the file: {} opens it in $EDITOR."
+ODD = "{} opens the file in $EDITOR."
+_ODD = "!"
+"""How the keys of the rows begin that say what is wrong in the file."""
 
 
 class ProgramSettings(Dialog[None]):
@@ -36,10 +46,7 @@ class ProgramSettings(Dialog[None]):
         preferences: the settings and where they are stored.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e", "open_file", show=False),
-        Binding("d", "default", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("program")]
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
@@ -53,7 +60,7 @@ class ProgramSettings(Dialog[None]):
             yield LiteralStatic("", id="setting-help")
             yield Field(id="setting-value")
             yield LiteralStatic("", id="setting-trouble")
-            yield LiteralStatic(HINT, classes="dialog-hint")
+            yield self.hint(*HINT)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -80,6 +87,13 @@ class ProgramSettings(Dialog[None]):
         return self._rows.key or "model"
 
     @property
+    def _wrong(self) -> str:
+        """What is wrong in the file, where the cursor is on a row that says so; else empty."""
+        key = self._chosen
+        odd = self._preferences.warnings
+        return odd[int(key[1:])] if key.startswith(_ODD) and int(key[1:]) < len(odd) else ""
+
+    @property
     def _value(self) -> Any:
         return getattr(self._preferences.settings, self._chosen)
 
@@ -87,8 +101,19 @@ class ProgramSettings(Dialog[None]):
         settings = self._preferences.settings
         names = manual.names()
         width = max(map(len, names))
+        about_file = f"{self._preferences.path}:"
         self._rows.set_rows(
             [
+                Row(
+                    f"{_ODD}{place}",
+                    f"line {odd.removeprefix(about_file)}" if odd.startswith(about_file) else odd,
+                    head="wrong",
+                    head_cells=width,
+                    tone="error",
+                )
+                for place, odd in enumerate(self._preferences.warnings)
+            ]
+            + [
                 Row(
                     name,
                     manual.shown(getattr(settings, name)),
@@ -104,14 +129,22 @@ class ProgramSettings(Dialog[None]):
 
     def _explain(self) -> None:
         name = self._chosen
+        if wrong := self._wrong:
+            self.query_one("#setting-help", LiteralStatic).update(
+                "\n".join(filter(None, (wrong, self._opens(ODD))))
+            )
+            return
         said = [manual.explanations().get(name, "").replace("`", "")]
         if manual.kind(name) == "table":
-            said.append(TABLE)
+            said.append(self._opens(TABLE))
         if over := self._preferences.overruled(name):
             said.append(f"At the next start {over} holds over the file." if over[0] in "-$" else "")
         if name in manual.AT_NEXT_MESSAGE:
             said.append("A change holds from your next message.")
         self.query_one("#setting-help", LiteralStatic).update("\n".join(filter(None, said)))
+
+    def _opens(self, told: str) -> str:
+        return sentence("rows.open", self.keymap, told)
 
     def _trouble(self, text: str) -> None:
         self.query_one("#setting-trouble", LiteralStatic).update(text)
@@ -127,6 +160,9 @@ class ProgramSettings(Dialog[None]):
     @on(RowList.Chosen)
     def _change(self, event: RowList.Chosen) -> None:
         event.stop()
+        if self._wrong:
+            self.action_open_file()
+            return
         name, value = self._chosen, self._value
         choices = self._choices(name)
         if manual.kind(name) == "switch":
@@ -142,7 +178,7 @@ class ProgramSettings(Dialog[None]):
             field.display = True
             field.focus()
             field.cursor_position = len(field.value)
-            self.query_one(".dialog-hint", LiteralStatic).update(EDITING)
+            self.say_hint("Enter stores", ("dialog.close", "leaves it as it was"))
 
     def _choices(self, name: str) -> list[str]:
         if name == "theme":
@@ -177,33 +213,57 @@ class ProgramSettings(Dialog[None]):
     def _close_field(self) -> None:
         self._field.display = False
         self._rows.focus()
-        self.query_one(".dialog-hint", LiteralStatic).update(HINT)
+        self.say_hint(*HINT)
 
     def action_default(self) -> None:
-        if not self._field.display and manual.kind(self._chosen) != "table":
-            self._store(self._chosen, getattr(Settings(), self._chosen))
+        if not (self._field.display or self._wrong) and manual.kind(self._chosen) != "table":
+            name = self._chosen
+            self._program.main.start(self._changed(lambda: self._preferences.unset(name)))
 
     def _store(self, name: str, value: Any) -> None:
-        self._program.main.start(self._stored(lambda: self._preferences.store({name: value})))
+        self._program.main.start(self._changed(lambda: self._preferences.store({name: value})))
+
+    async def _changed(self, deed: Callable[[], None]) -> None:
+        had_key = self._preferences.settings.api_key_in_keyring
+        await self._stored(deed)
+        if had_key and not self._preferences.settings.api_key_in_keyring:
+            from tui.keyring import forget_key
+
+            try:
+                await asyncio.to_thread(forget_key)
+            except PersonaError as error:
+                if self.is_attached:
+                    self._trouble(str(error))
 
     def action_open_file(self) -> None:
-        from tui.external import edit_settings
+        if not self._field.display:
+            self._program.main.start(self._open_file())
 
-        if self._field.display:
-            return
+    async def _open_file(self) -> None:
+        from tui.external import EditorFailed, edit_settings
+
+        failure = ""
         try:
-            edit_settings(self._program, self._preferences.path)
+            if not await edit_settings(self._program, self._preferences.path):
+                return
+        except EditorFailed as error:
+            failure = f"{error} What it had saved holds."
         except PersonaError as error:
-            self._trouble(str(error))
+            if self.is_attached:
+                self._trouble(str(error))
             return
-        self._program.main.start(self._stored(self._preferences.read_again))
+        await self._stored(self._preferences.read_again, failure)
 
-    async def _stored(self, deed: Any) -> None:
-        trouble = ""
+    async def _stored(self, deed: Callable[[], None], failure: str = "") -> None:
+        trouble = failure
         try:
             await asyncio.to_thread(deed)
-            trouble = " ".join(self._preferences.warnings)
+            odd = self._preferences.warnings
+            told = f"{len(odd)} things in the file are wrong, see above." if len(odd) > 1 else "".join(odd)
+            trouble = " ".join(filter(None, (told, failure)))
             await self._program.apply_settings()
+        except BrokenSettings as error:
+            trouble = f"{error} {sentence('program.file', self.keymap, '{} edits it.')}".strip()
         except PersonaError as error:
             trouble = str(error)
         if self.is_attached:

@@ -8,16 +8,20 @@ from typing import ClassVar, Literal
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.widget import Widget
 from textual.widgets import Input
 
-from tui.commands import NO_KEYMAP, Keymap, first_key, palette
-from tui.screens.dialog import Dialog
+from tui.commands import binding, first_key, palette
+from tui.screens.dialog import Dialog, choosing
 from tui.widgets.field import Field
-from tui.widgets.literal import LiteralStatic
-from tui.widgets.persona_list import SIGNS, Entry
+from tui.widgets.persona_list import SIGNS, Entry, names_shared
 from tui.widgets.row_list import Row, RowList
+
+TITLES = {"persona": "Switch persona", "command": "Commands", "test": "Test inputs"}
+MOST = 16
+"""Rows that are shown at once at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +41,14 @@ class Switcher(Dialog[Picked]):
         current: the open persona.
         inputs: (id, content) of its test inputs.
         query: what stands in the field at first.
-        keymap: the person's own keys.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "step(-1)", show=False, priority=True),
-        Binding("down", "step(1)", show=False, priority=True),
-        Binding("pageup", "step(-8)", show=False, priority=True),
-        Binding("pagedown", "step(8)", show=False, priority=True),
-        Binding("ctrl+p,f2", "cancel", show=False, priority=True),
+        binding("dialog.up"),
+        binding("dialog.down"),
+        binding("dialog.page_up", "step(-8)", priority=True),
+        binding("dialog.page_down", "step(8)", priority=True),
+        binding("persona.switch", "cancel"),
     ]
 
     def __init__(
@@ -55,18 +58,17 @@ class Switcher(Dialog[Picked]):
         current: str | None,
         inputs: Sequence[tuple[str, str]],
         query: str = "",
-        keymap: Keymap = NO_KEYMAP,
     ) -> None:
         super().__init__()
         self._entries, self._news, self._current = entries, news, current
-        self._inputs, self._query, self._keymap = inputs, query, keymap
+        self._inputs, self._query = inputs, query
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog switcher") as box:
-            box.border_title = "Switch persona"
+            box.border_title = TITLES["persona"]
             yield Field(self._query, hint="a name · > commands · # test inputs", id="query")
-            yield RowList(empty="Nothing matches.", id="matches", lit=True)
-            yield LiteralStatic("Enter opens · ↑ ↓ choose · Esc closes", classes="dialog-hint")
+            yield RowList(empty="Nothing matches.", id="matches", classes="gives", lit=True)
+            yield self.hint("Enter opens", choosing(self.keymap), ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -84,34 +86,49 @@ class Switcher(Dialog[Picked]):
 
     def _match(self, query: str) -> None:
         rows = self.query_one(RowList)
-        kind, words = query[:1], query.lstrip(">#").casefold().split()
-        if kind == ">":
-            found = [
-                Row(f"command {command.action}", command.title, first_key(command.id, self._keymap))
-                for command in palette()
-                if all(word in command.title.casefold() for word in words)
-            ]
-        elif kind == "#":
-            found = [
-                Row(f"test {key}", content, head=key)
-                for key, content in self._inputs
-                if all(word in f"{key} {content}".casefold() for word in words)
-            ]
-        else:
-            found = [
-                Row(
-                    f"persona {entry.id}",
-                    entry.name,
-                    SIGNS.get(self._news.get(entry.id, ""), "") or ("broken" if entry.error else ""),
-                    tone="error" if entry.error else "",
-                    current=entry.id == self._current,
-                )
-                for entry in self._entries
-                if entry.matches(words)
-            ]
+        sign, words = query[:1], query.lstrip(">#").casefold().split()
+        kind = {">": "command", "#": "test"}.get(sign, "persona")
+        found = {"command": self._commands, "test": self._tests, "persona": self._personas}[kind](words)
+        self.query_one(".dialog").border_title = TITLES[kind]
         rows.set_rows(found)
         rows.cursor = 0
-        rows.styles.height = min(16, max(1, len(found)))
+        rows.styles.height = min(MOST, max(1, len(found)))
+
+    def _commands(self, words: list[str]) -> list[Row]:
+        keys = {command.id: first_key(command.id, self.keymap) for command in palette()}
+        width = max(map(len, keys.values()))
+        return [
+            Row(f"command {command.action}", command.title, keys[command.id], head_cells=width)
+            for command in palette()
+            if all(word in command.title.casefold() for word in words)
+        ]
+
+    def _tests(self, words: list[str]) -> list[Row]:
+        return [
+            Row(f"test {key}", content, head=key)
+            for key, content in self._inputs
+            if all(word in f"{key} {content}".casefold() for word in words)
+        ]
+
+    def _personas(self, words: list[str]) -> list[Row]:
+        shared = names_shared(self._entries)
+        return [
+            Row(
+                f"persona {entry.id}",
+                entry.name,
+                tail=" ".join(filter(None, (entry.id if entry.id in shared else "", self._sign(entry)))),
+                tone="error" if entry.error else "",
+                current=entry.id == self._current,
+            )
+            for entry in self._entries
+            if entry.matches(words)
+        ]
+
+    def _sign(self, entry: Entry) -> str:
+        return SIGNS.get(self._news.get(entry.id, ""), "") or ("broken" if entry.error else "")
+
+    def wish(self, part: Widget) -> int:
+        return MOST
 
     def action_step(self, by: int) -> None:
         self.query_one(RowList).cursor += by

@@ -10,6 +10,7 @@ from personas.errors import InvalidValue, PersonaError
 from tui.activity import activity_line
 from tui.panel import PanelState
 from tui.screens.panel_watch import PanelWatch
+from tui.slash import as_typed
 from tui.widgets.queued_lines import Queued
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from agent.task import Question
     from tui.editing import Editing
-    from tui.talking import Talk, Talks
+    from tui.talk import Talk
+    from tui.talking import Talks
     from tui.widgets.chat_bar import ChatBar
 
 BEAT, CALM_BEAT = 0.5, 1.0
@@ -46,6 +48,11 @@ class Tasking(PanelWatch):
         """What the open persona's task waits for."""
         return self._talk.question if self._talk is not None else None
 
+    @property
+    def can_stop(self) -> bool:
+        """Whether there is something to stop at once: a task at work, or one that waits, wherever it began."""
+        return self._talk is not None and (self._talk.running or self._talk.question is not None)
+
     async def _flush(self) -> None:
         """Save what is typed: the agent works on what the person sees."""
         if self._editing is not None:
@@ -66,7 +73,11 @@ class Tasking(PanelWatch):
                 self._panel.ask_opened(key)
         if question is not None:
             self._bar.set_mode(
-                "asking", question.text, asked=question.id, options=bool(question.options), mine=mine
+                *("asking", question.text),
+                asked=question.id,
+                options=bool(question.options),
+                mine=mine,
+                live=self._talk is not None and self._talk.running,
             )
         else:
             running = self._talk is not None and self._talk.running
@@ -76,6 +87,11 @@ class Tasking(PanelWatch):
         """A key of the empty chat bar, for the options."""
         if self._widget is not None:
             self._widget.box.press(key)
+
+    @property
+    def can_pick(self) -> bool:
+        """Whether a digit picks an answer now: it may be given, and nothing is written that Enter would send."""
+        return self.may_answer and bool(self.question and self.question.options) and not self._bar.draft
 
     def scroll_question(self, pages: int) -> bool:
         """Scroll the question, if it is longer than its room; return whether it was."""
@@ -90,30 +106,31 @@ class Tasking(PanelWatch):
         """Answer the question; an answer that is not taken comes back into the draft."""
         talk, talks, question = self._talk, self._talks, self.question
         if talk is None or talks is None or question is None or question.id != question_id:
-            self._put_back(talk, text if question is None or text not in question.options else "")
+            self._put_back(talk, as_typed(text) if question is None or text not in question.options else "")
             self._screen.tell("That question is not open any more.")
             return
         from agent.approval import NotTrusted
 
-        typed = "" if text in question.options else text
+        typed = "" if text in question.options else as_typed(text)
         try:
             await self._flush()
             try:
                 await talks.answer(talk, text, question_id)
             except NotTrusted:
                 if not await self._trust():
-                    self._put_back(talk, typed)
+                    self._put_back(talk, typed, mine=True)
                     return
                 await talks.answer(talk, text, question_id)
         except PersonaError as error:
-            self._put_back(talk, typed)
             self._screen.tell(str(error), error=not isinstance(error, InvalidValue))
             await talks.look(talk)
+            still = talk.question is not None and talk.question.id == question_id
+            self._put_back(talk, typed, mine=still)
         self.sync()
 
-    def _put_back(self, talk: Talk | None, text: str) -> None:
+    def _put_back(self, talk: Talk | None, text: str, *, mine: bool = False) -> None:
         if text and talk is self._talk:
-            self._bar.put_back(text)
+            self._bar.put_back(text, mine=mine)
 
     async def _trust(self) -> bool:
         """Ask whether what was found in this home counts; remember a yes."""
@@ -143,20 +160,20 @@ class Tasking(PanelWatch):
         if talk is None or talks is None:
             return
         if talk.running or talk.task is None or not talk.task.can_continue:
-            self._put_back(talk, text)
+            self._put_back(talk, f"/continue {text}" if text else "")
             self._screen.tell("There is no task to continue.")
             return
         self._panel.user_sent()
         self.view.follow()
         await self._flush()
         if talk.running:  # asked for twice
-            self._put_back(talk, text)
+            self._put_back(talk, as_typed(text))
         elif talk.task.mode == "task":
             talks.resume(talk, text)
         else:
             from agent.task_resuming import CONTINUE
 
-            talks.send(talk, text or CONTINUE)
+            talks.send(talk, text or CONTINUE, typed=f"/continue {text}" if text else "")
         self.sync()
 
     def stop(self) -> None:
@@ -167,6 +184,8 @@ class Tasking(PanelWatch):
         if talk.running:
             self._talks.stop(talk)
             self.sync()
+        elif talk.task is not None and talk.task.is_working:
+            self._screen.tell("Another program works on this task; it can be stopped there.")
         elif talk.task is not None and not talk.task.is_over:
             self._screen.start(self._give_up(talk))
 
@@ -195,15 +214,32 @@ class Tasking(PanelWatch):
         )
         self.sync()
 
+    @property
+    def _can_continue(self) -> bool:
+        """Whether a task that a limit stopped or that was interrupted can be gone on with."""
+        talk = self._talk
+        return talk is not None and talk.task is not None and talk.task.can_continue and not talk.running
+
     def _hint(self, usual: str) -> str:
         """Return what the empty chat bar says."""
         task = self._talk.task if self._talk is not None else None
-        if task is not None and task.can_continue and not (self._talk and self._talk.running):
+        if task is not None and self._can_continue:
             why = "The task was interrupted" if task.status == "interrupted" else "It stopped at a limit"
             return f"{why}. /continue goes on with it."
+        if task is not None and task.is_working and not (self._talk and self._talk.running):
+            return "Another program is at work on this persona…"
         return "Give it a task; it works until it is done…" if self.task_mode else usual
 
     # -- what is queued ---------------------------------------------------------------------------------
+
+    def _give_queue_back(self) -> None:
+        """What was queued for a found task that cannot go on any more comes back into the draft."""
+        talk = self._talk
+        if talk is None or talk.chat is None or talk.running or talk.question is not None or not talk.queued:
+            return
+        turns = talk.chat.withdraw_all()
+        talk.undelivered.clear()
+        self._bar.put_back(as_typed("\n".join(turn.content for turn in turns)))
 
     def _show_queued(self) -> None:
         queued = self._talk.queued if self._talk is not None else []
@@ -212,20 +248,19 @@ class Tasking(PanelWatch):
     def follow_up(self, text: str) -> None:
         """Queue a message for when the run is over."""
         talk = self._talk
-        if talk is not None and talk.chat is not None and talk.running:
+        if talk is not None and talk.chat is not None and (talk.running or talk.question is not None):
             talk.chat.follow_up(text)
             self.sync()
         else:
-            self._bar.put_back(text)
+            self._bar.put_back(as_typed(text))
 
     def take_back(self, key: str, *, edit: bool) -> None:
         """Take a queued message back: into the draft to be edited, or for good."""
-        chat = self._talk.chat if self._talk is not None else None
-        turn = chat.withdraw(key) if chat is not None else None
+        turn = self._talk.take_back(key) if self._talk is not None else None
         if turn is None:
             self._screen.tell("It was delivered already.")
         elif edit:
-            self._bar.put_back(turn.content)
+            self._bar.put_back(as_typed(turn.content))
         self.sync()
 
     # -- the activity line ------------------------------------------------------------------------------
@@ -236,9 +271,9 @@ class Tasking(PanelWatch):
             return
         talk = self._talk
         text = ""
-        if talk is not None and talk.running:
+        if talk is not None and self.can_stop:
             now = time.monotonic()
-            text = activity_line(talk.activity, talk.task, now - talk.started, now)
+            text = activity_line(talk.activity, talk.task, talk.time.seconds(now), now)
         hidden = self._panel.state is PanelState.HIDDEN
         before, was_hidden, at = self._told
         soon = time.monotonic() - at < self._seconds_of_beat

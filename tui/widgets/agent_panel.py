@@ -1,7 +1,7 @@
-"""The panel over the panes: a title, a pinned mark, a dismiss button and the conversation.
+"""The panel over the panes: a title, a pinned mark, buttons for its height and to dismiss it, and the conversation.
 
 It lies on its own layer at the bottom of the stage, takes no focus, and is as high as what it holds up to a
-share of the stage. When it shows is the state machine's business (`tui.panel`), not the widget's.
+share of the stage, or as the stage. When it shows is the state machine's business (`tui.panel`), not the widget's.
 """
 
 from __future__ import annotations
@@ -47,6 +47,9 @@ class AgentPanel(Vertical, can_focus=False):
     class DismissPressed(Message):
         """The dismiss button was pressed."""
 
+    class EnlargePressed(Message):
+        """Its button was pressed, or the title clicked twice: it is to have the full height, or that of what it holds."""
+
     class Pressed(Message):
         """The mouse went down in the panel, not on the dismiss button."""
 
@@ -64,8 +67,8 @@ class AgentPanel(Vertical, can_focus=False):
         super().__init__(**options)
         self._glyphs = glyphs
         self.share = share
-        self._enlarged = False
         self._title = "Agent"
+        self._enlarged = False
         self._state = PanelState.HIDDEN
         self.set_class(glyphs.bar == "|", "-ascii")
         self.box = QuestionBox(cursor=glyphs.closed)
@@ -76,7 +79,8 @@ class AgentPanel(Vertical, can_focus=False):
         with Horizontal(classes="panel--bar"):
             yield LiteralLabel("Agent", classes="panel--title")
             yield LiteralLabel("", classes="panel--mark")
-            yield LiteralButton(dismiss, focusable=False, classes="panel--dismiss", compact=True)
+            yield LiteralButton(self._sign, focusable=False, classes="panel--enlarge")
+            yield LiteralButton(dismiss, focusable=False, classes="panel--dismiss")
         yield self.conversation
         yield self.box
 
@@ -97,6 +101,25 @@ class AgentPanel(Vertical, can_focus=False):
         self._set_height()
         self._fit_box()
 
+    @property
+    def enlarged(self) -> bool:
+        """Whether it has the full height of the stage."""
+        return self._enlarged
+
+    def enlarge(self, enlarged: bool) -> None:
+        """Be as high as the stage, whatever it holds, or as high as what it holds."""
+        if enlarged != self._enlarged:
+            self._enlarged = enlarged
+            self.set_class(enlarged, "-full")
+            self.query_one(".panel--enlarge", LiteralButton).set_label(self._sign)
+            self._set_height()
+            self._fit_box()
+            self.call_after_refresh(self.conversation.keep_cursor_seen)
+
+    @property
+    def _sign(self) -> str:
+        return ("^v" if self._glyphs.bar == "|" else "▲▼")[self._enlarged]
+
     def show_state(self, state: PanelState) -> None:
         """Be on the screen, or not, and say whether the panel is pinned."""
         self._state = state
@@ -104,17 +127,6 @@ class AgentPanel(Vertical, can_focus=False):
         self.set_class(state is PanelState.PINNED, "-pinned")
         if self.is_mounted:
             self._show_mark()
-
-    def enlarge(self, enlarged: bool) -> None:
-        """Take the full height of the stage, or as much as the content needs."""
-        self._enlarged = enlarged
-        self.set_class(enlarged, "-full")
-        self._set_height()
-
-    @property
-    def enlarged(self) -> bool:
-        """Whether the panel takes the full height."""
-        return self._enlarged
 
     def contains_screen(self, x: int, y: int) -> bool:
         """Whether a place on the screen is on the panel, it being shown."""
@@ -129,9 +141,16 @@ class AgentPanel(Vertical, can_focus=False):
         """Reading with the mouse is an interaction."""
         self.post_message(self.Hovered())
 
-    @on(ConversationView.Followed)
-    def _followed(self) -> None:
-        self._show_mark()
+    def on_click(self, event: events.Click) -> None:
+        """Two clicks on the title change the height."""
+        title = self.query_one(".panel--title").region
+        if event.chain == 2 and title.contains(int(event.screen_x), int(event.screen_y)):
+            self.post_message(self.EnlargePressed())
+
+    @on(Button.Pressed, ".panel--enlarge")
+    def _enlarge(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.post_message(self.EnlargePressed())
 
     @on(Button.Pressed, ".panel--dismiss")
     def _dismiss(self, event: Button.Pressed) -> None:
@@ -161,9 +180,5 @@ class AgentPanel(Vertical, can_focus=False):
             self.box.fit(rows - (3 if rows > LOW - FRAME_ROWS else 1))
 
     def _show_mark(self) -> None:
-        marks = []
-        if self.conversation.new_below:
-            marks.append(f"{self._glyphs.down} new below")
-        if self._state is PanelState.PINNED:
-            marks.append("pinned")
-        self.query_one(".panel--mark", LiteralLabel).update("  ".join(marks))
+        pinned = self._state is PanelState.PINNED
+        self.query_one(".panel--mark", LiteralLabel).update("pinned" if pinned else "")

@@ -7,130 +7,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any, Literal
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.message import Message
 from textual.widgets import Button, TextArea
 
-from tui.sanitise import one_line, sanitise
+from tui import slash
+from tui.sanitise import one_line
+from tui.secret_text import SecondThought, is_key
+from tui.widgets.chat_input import ChatInput
+from tui.widgets.command_list import CommandList
 from tui.widgets.literal import LiteralButton, LiteralLabel
 from tui.widgets.queued_lines import Queued, QueuedLines
+from tui.widgets.row_list import RowList
 from tui.widgets.sent_messages import SentMessages
-from tui.widgets.text_area import GuardedTextArea
 
 Mode = Literal["idle", "running", "asking"]
 
 HINT = "Ask for a change…"
-NEWLINE_KEYS = frozenset(
-    {"ctrl+j", "shift+enter", "alt+enter", "ctrl+enter", "shift+alt+enter", "alt+shift+enter"}
-)
-
-
-class ChatInput(GuardedTextArea):
-    """The text a person is writing: Enter sends it, the newline keys do not."""
-
-    @dataclass
-    class Entered(Message):
-        """Enter was pressed on `text`."""
-
-        text: str
-
-    @dataclass
-    class Paged(Message):
-        """PageUp (-1) or PageDown (1) was pressed: it scrolls the agent's output, not the draft."""
-
-        pages: int
-
-    @dataclass
-    class Picked(Message):
-        """With nothing written, a key that chooses from options: `up`, `down`, a number, `enter`."""
-
-        key: str
-
-    class TakeBack(Message):
-        """Up was pressed with nothing written, and a message is queued."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(soft_wrap=True, highlight_cursor_line=False, tab_behavior="focus", **options)
-        self.sent = SentMessages()
-        self.has_options = False
-        self.has_queued = False
-        self._digits = ""
-
-    def show(self, text: str) -> None:
-        """Replace what is written by `text`, as one step of undo, and go to its end."""
-        self.history.checkpoint()
-        self.replace(text, (0, 0), self.document.end)
-        self.move_cursor(self.document.end)
-        self.history.checkpoint()
-
-    async def _on_key(self, event: events.Key) -> None:
-        if self._pick_key(event) or self._take_key(event.key):
-            event.stop()
-            event.prevent_default()
-
-    def _pick_key(self, event: events.Key) -> bool:
-        """With options to choose from and nothing written, let a key choose; return whether it did."""
-        digits, self._digits = self._digits, ""
-        if not self.has_options or self.text:
-            return False
-        key = event.key
-        if event.character is not None and event.character in "0123456789":
-            self._digits = digits + event.character
-            self.post_message(self.Picked(self._digits))
-            return True
-        if key in ("up", "down", "enter"):
-            self.post_message(self.Picked(key))
-            return True
-        if digits and event.is_printable:
-            self._replace_via_keyboard(digits, *self.selection)  # it was the beginning of a text
-        return False
-
-    def _take_key(self, key: str) -> bool:
-        """Do what a key does here and nowhere else; return False to leave it to the base class."""
-        match key:
-            case "enter":
-                self._enter()
-            case _ if key in NEWLINE_KEYS:
-                self._replace_via_keyboard("\n", *self.selection)
-            case "up" if self.has_queued and not self.text:
-                self.post_message(self.TakeBack())
-            case "up" if self._at_edge(first=True):
-                self._recall(self.sent.previous(self.text))
-            case "down" if self._at_edge(first=False):
-                self._recall(self.sent.following(self.text))
-            case "pageup" | "pagedown":
-                self.post_message(self.Paged(-1 if key == "pageup" else 1))
-            case _:
-                return False
-        return True
-
-    def _enter(self) -> None:
-        """Send; after a backslash at the end of a line, begin a new line instead."""
-        row, column = self.cursor_location
-        line = self.document.get_line(row)
-        no_selection = self.selection.start == self.selection.end
-        if no_selection and column == len(line) and line.endswith("\\"):
-            self._replace_via_keyboard("\n", (row, column - 1), (row, column))
-        else:
-            self.post_message(self.Entered(self.text))
-
-    def _at_edge(self, *, first: bool) -> bool:
-        """Whether Up (or Down) has no further line to go to within the text."""
-        if self.selection.start != self.selection.end:
-            return False
-        navigator = self.navigator
-        if first:
-            return navigator.is_first_wrapped_line(self.cursor_location)
-        return navigator.is_last_wrapped_line(self.cursor_location)
-
-    def _recall(self, text: str | None) -> None:
-        if text is not None:
-            self.show(text)
+TASK_SIGNS = {False: ("○", "●"), True: ("[ ]", "[x]")}
+"""By whether only ASCII is to be used: the signs that messages begin no tasks, and that they do."""
 
 
 class ChatBar(Vertical):
@@ -142,7 +42,7 @@ class ChatBar(Vertical):
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Submitted(Message):
         """The person sends `text`; `mode` says whether it opens a run, steers one or answers a question."""
 
@@ -154,7 +54,7 @@ class ChatBar(Vertical):
         def control(self) -> ChatBar:
             return self.bar
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class FollowUp(Message):
         """The person queues `text` for when the run is over."""
 
@@ -165,13 +65,16 @@ class ChatBar(Vertical):
         def control(self) -> ChatBar:
             return self.bar
 
-    @dataclass
+    class KeyFound(Message):
+        """The draft is nothing but a key to a model: it stays, and is sent when the person insists."""
+
+    @dataclass(eq=False, repr=False)
     class Picked(Message):
         """A key for the options of the question; `enter` also from the Reply button."""
 
         key: str
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class TakeBack(Message):
         """A queued message is to be edited again, or removed."""
 
@@ -181,10 +84,13 @@ class ChatBar(Vertical):
     class StopPressed(Message):
         """The Stop button was pressed."""
 
+    class TaskModePressed(Message):
+        """Whether messages begin tasks is to be the other way round."""
+
     class ShowOutputPressed(Message):
         """The "Show output" button was pressed."""
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Paged(Message):
         """Scroll the agent's output by so many pages, up when negative."""
 
@@ -197,28 +103,48 @@ class ChatBar(Vertical):
         self._question = ""
         self._asked = ""
         self._draft_is_older = False
+        self._live = True
         self._hint = HINT
+        self._can_continue = False
+        self._begins_tasks = False
+        self._buttons = ("", "")
+        self._second_thought = SecondThought()
 
     def compose(self) -> ComposeResult:
+        yield CommandList(ascii_only=self._ascii_only, classes="chat--commands")
         yield LiteralLabel("", classes="chat--trace")
         yield QueuedLines(ascii_only=self._ascii_only, classes="chat--queued")
         with Horizontal(classes="chat--row"):
             yield LiteralLabel("> " if self._ascii_only else "› ", classes="chat--glyph")
-            yield ChatInput(classes="chat--input", compact=True)
-            yield LiteralButton("Send", focusable=False, classes="chat--act", compact=True)
-            yield LiteralButton("Show output", focusable=False, classes="chat--show", compact=True)
+            yield ChatInput(classes="chat--input")
+            yield LiteralButton("Send", focusable=False, classes="chat--act")
+            yield LiteralButton("Stop", focusable=False, classes="chat--stop")
+            yield LiteralButton("", focusable=False, classes="chat--task")
+            yield LiteralButton("Show output", focusable=False, classes="chat--show")
             yield LiteralLabel("", classes="chat--status")
 
     def on_mount(self) -> None:
         """Begin with nothing to say."""
         self.query_one(".chat--trace").display = False
+        self.query_one(".chat--stop").display = False
         self.query_one(".chat--status").display = False
+        self.input.commands = self.commands
+        self.input.send = self.submit
         self._show_mode()
+
+    def on_resize(self) -> None:
+        """Keep the list within a screen of another size."""
+        self.commands.place()
 
     @property
     def input(self) -> ChatInput:
         """The text area."""
         return self.query_one(ChatInput)
+
+    @property
+    def commands(self) -> CommandList:
+        """The list of commands, shown while one is being written."""
+        return self.query_one(CommandList)
 
     @property
     def draft(self) -> str:
@@ -230,13 +156,36 @@ class ChatBar(Vertical):
         """What sending does now. What was begun before a question came does not answer it."""
         return "running" if self._draft_is_older else self._mode
 
-    def set_draft(self, text: str) -> None:
-        """Write `text` into the input, in place of what is there; that can be undone."""
+    @property
+    def mode_told(self) -> Mode:
+        """What sending is said to do; a draft from before a found question answers it, after a word on that."""
+        return self.mode if self._live else self._mode
+
+    @property
+    def asked(self) -> str:
+        """What names the question that is asked; empty for none."""
+        return self._asked
+
+    def set_draft(self, text: str, *, older: bool = False) -> None:
+        """Write `text` into the input, in place of what is there; that can be undone.
+
+        Args:
+            text: the draft.
+            older: it was begun before the question that is asked now, so Enter does not give it as the answer.
+        """
+        if older and text and self._mode == "asking":
+            self._draft_is_older = True
+            self._show_mode()
         self.input.show(text)
+
+    def begin_draft(self, text: str) -> None:
+        """Show the draft of another conversation: undo does not lead back into the one before."""
+        self.set_draft(text)
+        self.input.history.clear()
 
     def set_sent(self, messages: list[str]) -> None:
         """Take the messages that were sent before, oldest first."""
-        self.input.sent = SentMessages(messages)
+        self.input.sent = SentMessages([slash.as_typed(message) for message in messages])
 
     def put_draft_aside(self) -> bool:
         """Empty the input, the draft being what Up brings back; return whether there was one."""
@@ -248,7 +197,14 @@ class ChatBar(Vertical):
         return True
 
     def set_mode(
-        self, mode: Mode, question: str = "", *, asked: str = "", options: bool = False, mine: bool = False
+        self,
+        mode: Mode,
+        question: str = "",
+        *,
+        asked: str = "",
+        options: bool = False,
+        mine: bool = False,
+        live: bool = True,
     ) -> None:
         """Say what sending does: open a run, steer one, or answer `question`. The draft stays.
 
@@ -258,7 +214,9 @@ class ChatBar(Vertical):
             asked: what names the question; a draft that was begun before it came is no answer to it.
             options: whether there is something to choose from.
             mine: the draft was begun for this question.
+            live: the task that asks runs in this program, and can be steered.
         """
+        self._live = live
         if mode != "asking":
             self._draft_is_older = False
         elif asked != self._asked:
@@ -267,21 +225,41 @@ class ChatBar(Vertical):
         self._mode = mode
         self._question = question if mode == "asking" else ""
         self.input.has_options = mode == "asking" and options
+        self._say_what_edits()
         self._show_mode()
 
     def set_queued(self, queued: list[Queued]) -> None:
         """Show what was said and is not delivered yet, oldest first."""
         self.query_one(QueuedLines).show(queued)
         self.input.has_queued = bool(queued)
+        self._say_what_edits()
 
-    def put_back(self, text: str) -> None:
-        """Put a text that was sent before what is written: nothing is lost on either side."""
+    def _say_what_edits(self) -> None:
+        """Up takes back what is queued, but where it picks an answer."""
+        self.query_one(QueuedLines).set_key("Shift+Up" if self.input.has_options else "Up")
+
+    def put_back(self, text: str, *, mine: bool = False) -> None:
+        """Put a text that was sent before what is written: nothing is lost on either side.
+
+        Args:
+            text: what comes back.
+            mine: it was meant for the question that is asked; else Enter does not give it as the answer.
+        """
         draft = self.draft
+        if self._mode == "asking" and text and not mine:
+            self._draft_is_older = True
+            self._show_mode()
         self.set_draft(f"{text}\n{draft}" if draft.strip() else text)
 
-    def set_hint(self, text: str) -> None:
-        """Show `text` in the empty input when nothing is asked."""
+    def set_task_mode(self, on: bool) -> None:
+        """Say whether what is sent begins a task that goes on until the work is done."""
+        self._begins_tasks = on
+        self._show_mode()
+
+    def set_hint(self, text: str, *, can_continue: bool = False) -> None:
+        """Show `text` in the empty input when nothing is asked; `can_continue`: the button then sends /continue."""
         self._hint = text
+        self._can_continue = can_continue
         self._show_mode()
 
     def set_status(self, text: str) -> None:
@@ -296,50 +274,74 @@ class ChatBar(Vertical):
         """Offer "Show output", or not, the output being on the screen."""
         self.query_one(".chat--show").display = shown
 
-    def set_completion(self, text: str) -> None:
-        """Offer `text` as what could follow the cursor; Tab and Right accept it. "" offers nothing."""
-        self.input.suggestion = one_line(text, 200)
+    def close_commands(self) -> bool:
+        """Take the list of commands away, until another is begun; return whether there was one."""
+        shown = self.commands.chosen is not None
+        if shown:
+            self.commands.close()
+        return shown
 
     def take_tab(self) -> bool:
-        """Tab was pressed in the input: accept the completion, else queue the draft during a run.
+        """Tab was pressed in the input: write the offered command out, else queue the draft during a run.
 
         Returns:
             False when Tab has nothing to do here and may go to the next pane.
         """
         area = self.input
-        if area.suggestion:
-            area.insert(area.suggestion)
-            return True
         text = area.text
+        self.commands.offer(text)
+        if (offer := self.commands.chosen) is not None:
+            area.write_command(offer)
+            return True
         if self.mode == "running" and text.strip():
-            area.sent.add(text)
-            area.show("")
-            self.post_message(self.FollowUp(self, text))
+            if self._may_go(text):
+                area.show("")
+                self.post_message(self.FollowUp(self, text))
             return True
         return False
 
-    def submit(self) -> bool:
-        """Send the draft as Enter does; return whether there was something to send."""
-        text = self.draft
+    def submit(self, text: str | None = None) -> bool:
+        """Send the draft, or `text` that was chosen for it, as Enter does; return whether there was any."""
+        text = self.draft if text is None else text
         if not text.strip():
             return False
+        if not self._may_go(text):
+            return True
         mode = self.mode
-        self.input.sent.add(text)
         self.input.load_text("")
+        self.commands.offer("")
         if self._draft_is_older:
             self._draft_is_older = False
             self._show_mode()
         self.post_message(self.Submitted(self, text, mode))
         return True
 
-    def contains_screen(self, x: int, y: int) -> bool:
-        """Whether a place on the screen is on the bar."""
-        return self.region.contains(x, y)
+    def _may_go(self, text: str) -> bool:
+        """Note that a text is sent, to be recalled; a key is never noted, and goes only when it is sent again."""
+        if not is_key(text):
+            self.input.sent.add(text)
+        elif not text.startswith("/") and not self._second_thought.lets(text, monotonic()):
+            self.post_message(self.KeyFound())
+            return False
+        return True
 
-    @on(ChatInput.Entered)
-    def _entered(self, event: ChatInput.Entered) -> None:
+    def contains_screen(self, x: int, y: int) -> bool:
+        """Whether a place on the screen is on the bar, or on the list above it."""
+        on_list = self.commands.display and self.commands.region.contains(x, y)
+        return on_list or self.region.contains(x, y)
+
+    @on(RowList.Highlighted)
+    def _went_over(self, event: RowList.Highlighted) -> None:
         event.stop()
-        self.submit()
+
+    @on(RowList.Chosen)
+    def _clicked_command(self, event: RowList.Chosen) -> None:
+        event.stop()
+        if (offer := self.commands.chosen) is not None:
+            if offer.more:
+                self.input.write_command(offer)
+            else:
+                self.submit(offer.line)
 
     @on(ChatInput.Paged)
     def _paged(self, event: ChatInput.Paged) -> None:
@@ -351,8 +353,20 @@ class ChatBar(Vertical):
         event.stop()
         if self._mode == "running":
             self.post_message(self.StopPressed())
+        elif self._offers_to_continue:
+            self.submit("/continue")
         elif not self.submit() and self.input.has_options:
             self.post_message(self.Picked("enter"))
+
+    @on(Button.Pressed, ".chat--stop")
+    def _stop(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.post_message(self.StopPressed())
+
+    @on(Button.Pressed, ".chat--task")
+    def _task_mode(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.post_message(self.TaskModePressed())
 
     @on(ChatInput.Picked)
     def _picked(self, event: ChatInput.Picked) -> None:
@@ -372,8 +386,11 @@ class ChatBar(Vertical):
 
     @on(TextArea.Changed)
     def _written(self) -> None:
+        self.commands.offer(self.draft)
         if self._draft_is_older and not self.draft:
             self._draft_is_older = False
+            self._show_mode()
+        elif self._can_continue:
             self._show_mode()
 
     @on(Button.Pressed, ".chat--show")
@@ -381,15 +398,34 @@ class ChatBar(Vertical):
         event.stop()
         self.post_message(self.ShowOutputPressed())
 
+    @property
+    def _offers_to_continue(self) -> bool:
+        return self._can_continue and self._mode == "idle" and not self.draft.strip()
+
     def _show_mode(self) -> None:
         if not self.is_mounted:
             return
         act = self.query_one(".chat--act", LiteralButton)
-        word = "Send" if self._draft_is_older else {"idle": "Send", "running": "Stop", "asking": "Reply"}[self._mode]
-        if str(act.label) != word:
-            act.set_label(word)
-            act.refresh(layout=True)
+        idle = "Start task" if self._begins_tasks else "Send"
+        if self._offers_to_continue:
+            idle = "Continue"
+        word = (
+            "Send"
+            if self._draft_is_older and self._live
+            else {"idle": idle, "running": "Stop", "asking": "Reply"}[self._mode]
+        )
+        _relabel(act, word)
+        switch = self.query_one(".chat--task", LiteralButton)
+        switch.display = self._mode == "idle"
+        off, on = TASK_SIGNS[self._ascii_only]
+        _relabel(switch, f"{on if self._begins_tasks else off} task")
+        switch.set_class(self._begins_tasks, "-on")
         act.set_class(self._mode == "running", "-stop")
+        self.query_one(".chat--stop").display = self._mode == "asking"
+        if (buttons := (word, self._mode)) != self._buttons:
+            self._buttons = buttons
+            # Textual 8.2 does not always draw what a button leaves uncovered when others move in the same moment.
+            self.call_after_refresh(self.query_one(".chat--row").refresh)
         steer = "Add something while it works…"
         hint = {"idle": self._hint, "running": steer, "asking": self._question or "Your answer…"}[self._mode]
         own = self._mode != "asking" or not self._question
@@ -398,5 +434,12 @@ class ChatBar(Vertical):
     def _show_label(self, selector: str, text: str, limit: int) -> None:
         label = self.query_one(selector, LiteralLabel)
         line = one_line(text, limit)
-        label.update(Content(sanitise(line)))
+        label.update(line)
         label.display = bool(line)
+
+
+def _relabel(button: LiteralButton, word: str) -> None:
+    """Write another word on a button, which may be of another width."""
+    if str(button.label) != word:
+        button.set_label(word)
+        button.refresh(layout=True)

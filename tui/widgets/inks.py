@@ -1,7 +1,7 @@
 """Colours of the theme for widgets that draw their own lines.
 
 A component class costs a pass of the style sheet for each widget that has it, before the first paint; these
-are looked up when a line is drawn, once for each theme.
+are looked up when a line is drawn, once for each colour.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def ink(widget: Widget, fore: str = "", back: str = "", *, bold: bool = False) -
         back: the same for the background.
         bold: whether it is bold.
     """
-    app = widget.app
+    # Not by the theme's name: Textual works out its colours a moment after it is set.
+    variables = widget.app.theme_variables
     ground = widget.background_colors[1]
-    key = (app.theme, fore, back, bold, ground)
+    key = (variables.get(fore), fore, variables.get(back), back, variables.get("foreground"), bold, ground)
     style = _cache.get(key)
     if style is None:
-        variables = app.theme_variables
         under = ground + _colour(variables, back) if back else ground
         text = under.get_contrast_text(0.95) if fore == "contrast" else _colour(variables, fore)
         over = (under + text).rich_color if fore else None

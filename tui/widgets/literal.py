@@ -6,15 +6,12 @@ are given and never read markup in it, so `[/]`, `[@click=app.quit]` and escape 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from rich.text import Text
 from textual.content import Content
 from textual.selection import Selection
 from textual.visual import VisualType
-from textual.widgets import Button, Label, OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import Button, Label, Static
 
 from tui.sanitise import one_line, sanitise
 
@@ -30,11 +27,6 @@ def content(text: str) -> Content:
 def label(text: str, limit: int = LABEL_LIMIT) -> Content:
     """Return `text` as harmless, literal content of one line of at most `limit` cells."""
     return Content(one_line(text, limit))
-
-
-def rich_text(text: str, limit: int = LABEL_LIMIT) -> Text:
-    """Return `text` as one harmless line for the widgets that want a `rich.text.Text` (Tree, DataTable)."""
-    return Text(one_line(text, limit), no_wrap=True, end="")
 
 
 def _literal(value: VisualType) -> VisualType:
@@ -72,11 +64,36 @@ class LiteralLabel(Label):
         return _selected(self, selection)
 
 
-class LiteralButton(Button):
-    """A `Button` whose label is one literal line. It never takes the focus when `focusable` is False."""
+class LiteralButton(Button, inherit_css=False):
+    """A `Button` whose label is one literal line, without a border. It never takes the focus when `focusable` is False.
 
-    def __init__(self, text: str = "", *, focusable: bool = True, **kwargs: Any) -> None:
-        super().__init__(label(text), **kwargs)
+    Its looks are its own: those of Textual's buttons, in all their kinds, are a third of what is read for the first
+    paint, and looked through again for each widget.
+    """
+
+    DEFAULT_CSS = """
+    LiteralButton {
+        width: auto;
+        min-width: 16;
+        height: auto;
+        line-pad: 1;
+        text-align: center;
+        content-align: center middle;
+        text-style: bold;
+        color: $button-foreground;
+        background: $surface;
+        pointer: pointer;
+        &:hover { background: $surface-darken-1; }
+        &.-active { background: $surface; tint: $background 30%; }
+        &.-primary { color: $text-primary; }
+        &.-error { color: $text-error; }
+        &:focus { color: auto 95%; }
+    }
+    """
+
+    def __init__(self, text: str = "", *, focusable: bool = True, classes: str = "", **kwargs: Any) -> None:
+        # With the class that Textual would add a moment later, and style the button anew for it.
+        super().__init__(label(text), classes=f"{classes} -style-default", **kwargs)
         self.can_focus = focusable
         # A press that follows at once counts too, and no timer repaints the button.
         self.active_effect_duration = 0
@@ -84,32 +101,6 @@ class LiteralButton(Button):
     def set_label(self, text: str) -> None:
         """Show `text` on the button."""
         self.label = label(text)
-
-
-def option(text: str, *, key: str | None = None, disabled: bool = False) -> Option:
-    """Return an item for an `OptionList` that shows `text` as one literal line; `key` is its id."""
-    return Option(label(text), id=key, disabled=disabled)
-
-
-class LiteralOptionList(OptionList):
-    """An `OptionList` whose string items are literal lines."""
-
-    def __init__(self, *items: str | Option | None, **kwargs: Any) -> None:
-        super().__init__(*(_as_option(item) for item in items), markup=False, **kwargs)
-
-    def add_option(self, option: Any = None) -> LiteralOptionList:
-        """Add one item; a string is taken literally."""
-        super().add_option(_as_option(option))
-        return self
-
-    def add_options(self, new_options: Iterable[Any]) -> LiteralOptionList:
-        """Add items; strings are taken literally."""
-        super().add_options([_as_option(item) for item in new_options])
-        return self
-
-
-def _as_option(item: Any) -> Any:
-    return option(item) if isinstance(item, str) else item
 
 
 def _selected(widget: Static, selection: Selection) -> tuple[str, str] | None:

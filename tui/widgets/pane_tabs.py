@@ -15,6 +15,9 @@ from textual.widget import Widget
 from tui.sanitise import one_line
 from tui.widgets.inks import ink
 
+APART = 4
+"""Cells between the last name of a pane and a note that is too long."""
+
 
 class PaneTabs(Widget, can_focus=False):
     """Names of panes, one of them in front."""
@@ -54,6 +57,8 @@ class PaneTabs(Widget, can_focus=False):
         tabs = Strip(segments)
         room = self.size.width - tabs.cell_length - 1
         note = one_line(self._note, room) if room > 3 else ""
+        if room > 4 * APART and note != one_line(self._note, room + 1):
+            note = one_line(self._note, room - APART)  # cut anyway: it must not look like one more tab
         gap = Segment(" " * max(0, room - cell_len(note)), base)
         return Strip.join([tabs, Strip([gap, Segment(f"{note} ", base)])]).adjust_cell_length(
             self.size.width, base

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -13,7 +14,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 
-from tui.commands import bindings
+from tui.commands import bindings, keymap_of, sentence
 from tui.widgets.literal import label
 from tui.widgets.row_list import Row, RowList
 
@@ -58,6 +59,13 @@ class Entry:
         return all(word in text for word in words)
 
 
+def names_shared(entries: Iterable[Entry]) -> set[str]:
+    """Return the ids of those whose name another has as well: only the id tells them apart."""
+    known = list(entries)
+    counts = Counter(entry.name.casefold() for entry in known)
+    return {entry.id for entry in known if counts[entry.name.casefold()] > 1}
+
+
 class PersonaList(Vertical):
     """The personas of the home."""
 
@@ -65,13 +73,13 @@ class PersonaList(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("personas")]
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Opened(Message):
         """A persona was chosen."""
 
         persona_id: str
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Wanted(Message):
         """Something is to be done: `new`, `duplicate`, `rename`, `delete`, `restore`; `marked` have a mark."""
 
@@ -100,10 +108,19 @@ class PersonaList(Vertical):
         """What is known, by id, in order."""
         return self._entries
 
+    def name_of(self, persona_id: str) -> str:
+        """Return what a persona is called in a sentence: its name, with the id where another has the name too."""
+        entry = self._entries.get(persona_id)
+        name = entry.name or persona_id if entry else persona_id
+        return f"{name} ({persona_id})" if persona_id in names_shared(self._entries.values()) else name
+
     def show_ids(self, ids: Sequence[str]) -> None:
         """Show these personas; what is known of them stays."""
         self._entries = {key: self._entries.get(key) or Entry(key, key) for key in ids}
-        self.rows.empty = "None yet: n makes one" if not ids else "Nothing matches."
+        none_yet = sentence(
+            "list.new", keymap_of(self.app), "None yet: {} makes one", "None yet: /new makes one"
+        )
+        self.rows.empty = none_yet if not ids else "Nothing matches."
         self._draw()
 
     def show_entries(self, entries: Sequence[Entry]) -> None:
@@ -122,12 +139,14 @@ class PersonaList(Vertical):
             self._draw(current if moved else None)
 
     def _draw(self, key: str | None = None) -> None:
+        shared = names_shared(self._entries.values())
         shown = [entry for entry in self._entries.values() if entry.matches(self._words)]
         self.rows.set_rows(
             [
                 Row(
                     entry.id,
                     entry.name or entry.id,
+                    head=entry.id if entry.id in shared else "",
                     tail=SIGNS.get(self._news.get(entry.id, ""), "") or ("broken" if entry.error else ""),
                     tone="error" if entry.error else "",
                     current=entry.id == self._current,

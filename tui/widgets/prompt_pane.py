@@ -11,6 +11,8 @@ from tui.widgets.literal import LiteralStatic, label
 from tui.widgets.text_editor import TextEditor
 
 HINT = "No system prompt yet. Write one here, or ask the agent for it."
+MARGIN = 4
+"""Columns of the border that hold no text."""
 NONE_OPEN = "No persona is open. /new makes one."
 
 STATES = {
@@ -19,6 +21,7 @@ STATES = {
     "conflict": "conflict",
     "failed": "not saved",
     "broken": "broken file",
+    "gone": "no file",
 }
 
 
@@ -30,10 +33,25 @@ class PromptPane(Vertical):
     def __init__(self, id: str = "prompt-pane") -> None:
         super().__init__(id=id)
         self.border_title = "System prompt"
+        self._parts: list[str] = []
+
+    def on_resize(self) -> None:
+        """What fits below the prompt depends on its width."""
+        self._show_parts()
+
+    def _show_parts(self) -> None:
+        """Say how the prompt stands; where room is short, whether it is saved comes first."""
+        parts = self._parts
+        while len(parts) > 1 and len(" · ".join(parts)) > self.size.width - MARGIN:
+            parts = parts[:-2] + parts[-1:]
+        self.border_subtitle = label(" · ".join(parts))
 
     def compose(self) -> ComposeResult:
         yield LiteralStatic("", id="prompt-banner")
-        yield TextEditor(id="prompt")
+        editor = TextEditor(id="prompt")
+        editor.set_reactive(TextEditor.read_only, True)  # no persona is open yet
+        editor.add_class("-read-only", update=False)
+        yield editor
 
     @property
     def editor(self) -> TextEditor:
@@ -52,14 +70,13 @@ class PromptPane(Vertical):
         editor = self.editor
         parts = []
         if state in STATES:
-            lines = editor.document.line_count
-            parts = [
-                f"{lines} line{'s' * (lines != 1)}",
-                f"~{estimate_tokens(editor.text)} tokens",
-                STATES[state],
-            ]
-        self.border_subtitle = label(" · ".join(parts))
-        self.set_class(state in ("conflict", "failed", "broken"), "-trouble")
+            if editor.text:
+                lines = editor.document.line_count
+                parts = [f"{lines} line{'s' * (lines != 1)}", f"~{estimate_tokens(editor.text)} tokens"]
+            parts.append(STATES[state])
+        self._parts = parts
+        self._show_parts()
+        self.set_class(state in ("conflict", "failed", "broken", "gone"), "-trouble")
         self.set_class(state == "unsaved", "-unsaved")
         editor.set_placeholder({"": NONE_OPEN, "broken": ""}.get(state, HINT))
         strip = self.query_one("#prompt-banner", LiteralStatic)

@@ -23,8 +23,11 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.sanitise import one_line
-from tui.screens.diff import LONGEST, coloured
+from tui.commands import keymap_of, sentence
+from tui.diffs import close_context
+from tui.sanitise import one_line, spelled_out
+from tui.screens.diff import LONGEST
+from tui.widgets.breaking import CountedText, DiffText
 from tui.widgets.conversation.lines import wrap_rows
 from tui.widgets.inks import ink
 from tui.widgets.literal import LiteralLabel, LiteralStatic
@@ -138,27 +141,6 @@ class Choices(Widget, can_focus=False):
                 return
 
 
-def close_context(diff: str) -> str:
-    """Return a unified diff with one line of context on each side of a change: what changes has to be in sight."""
-    lines = diff.split("\n")
-    if len(lines) > 1 and lines[0].startswith("--- ") and lines[1].startswith("+++ "):
-        del lines[:2]
-    changed = [line[:1] in ("+", "-", "@") for line in lines]
-    kept = [
-        line
-        for place, line in enumerate(lines)
-        if any(changed[max(0, place - 1) : place + 2])
-        and not (line.startswith(" ") and _only_heading(lines, place))
-    ]
-    return "\n".join(kept)
-
-
-def _only_heading(lines: list[str], place: int) -> bool:
-    """Whether a line of context stands next to a heading of a hunk, and to no change."""
-    around = (lines[place - 1][:1], lines[place + 1][:1] if place + 1 < len(lines) else "")
-    return not any(sign in ("+", "-") for sign in around)
-
-
 class QuestionBox(Vertical, can_focus=False):
     """A question, or a call to agree to, at the end of the agent's panel.
 
@@ -184,7 +166,8 @@ class QuestionBox(Vertical, can_focus=False):
         self._cursor = cursor
         self.question: Question | None = None
         self._appeared: float | None = None
-        self._how = ""
+        self._how: list[str] = []
+        self._way_back = ""
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="ask--body", can_focus=False):
@@ -219,23 +202,25 @@ class QuestionBox(Vertical, can_focus=False):
         diff = approval.diff if approval is not None else ""
         text = question.text
         if approval is not None and approval.note:
-            text = f"{text}\n{approval.note}"
+            text = f"{text}\n{spelled_out(approval.note)}"
+        title: str | CountedText = text
         if diff and approval is not None:
-            text = f"{text}  +{approval.added} −{approval.removed}"
-        self.query_one(".ask--text", LiteralStatic).update(text)
+            less = f"Only the first {LONGEST:,} of {len(diff):,} characters of the change are shown."
+            counts = f"+{approval.added} −{approval.removed}"
+            title = CountedText(text, counts, less if len(diff) > LONGEST else "")
+        self.query_one(".ask--text", LiteralStatic).update(title)
         shown = self.query_one(".ask--diff", LiteralStatic)
         shown.display = bool(diff)
         if diff:
-            shown.update(coloured(close_context(diff[:LONGEST])))
-            if len(diff) > LONGEST:
-                self.query_one(".ask--text", LiteralStatic).update(
-                    f"{text}\nOnly the first {LONGEST:,} of {len(diff):,} characters of the change are shown."
-                )
+            shown.update(DiffText(close_context(diff[:LONGEST])))
         options = question.options
         self.choices.show([APPROVAL_WORDS.get(one, one) for one in options] if approval else options)
         how = "↑ ↓ or a digit, then Enter" if options else "Write your answer"
-        more = " · or write: no, and why" if approval else " · or write your own" if options else ""
-        self._tell(f"{how}{more} · Esc stops the task")
+        own = "or write: no, and why" if approval else "or write your own" if options else ""
+        self._how = [
+            part for part in (how, own, sentence("back", keymap_of(self.app), "{} stops the task")) if part
+        ]
+        self._show_how()
         self.body.scroll_home(animate=False)
         self.call_after_refresh(self._seen, question.id)
 
@@ -244,14 +229,20 @@ class QuestionBox(Vertical, can_focus=False):
             self._appeared = self._clock()
             self._show_how()
 
-    def _tell(self, how: str) -> None:
-        self._how = how
+    def show_way_back(self, key: str, *, digits: bool = False) -> None:
+        """Say by which key one comes back to answer, while the keys go elsewhere; empty when they come here.
+
+        `digits`: a digit picks an answer from there as well.
+        """
+        self._way_back = f"{key}{' or a digit' if digits else ''} goes back to answer" if key else ""
         self._show_how()
 
     def _show_how(self) -> None:
         if self.is_attached and self.question is not None:
-            more = "PgDn shows more · " if self.body.max_scroll_y > 0 else ""
-            self.query_one(".ask--hint", LiteralLabel).update(more + self._how)
+            told = ["PgDn shows more"] * (self.body.max_scroll_y > 0) + self._how
+            while len(told) > 1 and 0 < self.size.width < cell_len(" · ".join(told)):
+                told.pop()  # the last line of the screen says it too
+            self.query_one(".ask--hint", LiteralLabel).update(self._way_back or " · ".join(told))
 
     def fit(self, rows: int) -> None:
         """Take at most so many rows: first for the question, as many as are left for its answers."""
@@ -259,6 +250,7 @@ class QuestionBox(Vertical, can_focus=False):
         shown = max(1, min(wanted, rows - SHORTEST_TEXT - 2))
         self.choices.styles.max_height = shown
         self.body.styles.max_height = max(1, rows - (shown if wanted else 0) - 2)
+        self._show_how()
         self.call_after_refresh(self._show_how)
 
     def scroll_text(self, pages: int) -> bool:

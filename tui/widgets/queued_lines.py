@@ -44,12 +44,19 @@ class QueuedLines(Widget, can_focus=False):
         super().__init__(**options)
         self._queued: Sequence[Queued] = ()
         self._remove = "x" if ascii_only else "×"
+        self._edits = ""
         self.display = False
 
     @property
     def queued(self) -> Sequence[Queued]:
         """What waits, oldest first."""
         return self._queued
+
+    def set_key(self, key: str) -> None:
+        """Say which key takes the newest back to be edited."""
+        if key != self._edits:
+            self._edits = key
+            self.refresh()
 
     def show(self, queued: Sequence[Queued]) -> None:
         """Show these."""
@@ -72,7 +79,7 @@ class QueuedLines(Widget, can_focus=False):
         more = len(self._queued) - len(shown)
         lead = f"{'when it is done' if one.later else 'queued'}: "
         tail = f" ({more} more)" if more and y == 0 else ""
-        tail += f"  Up edits  {self._remove} " if y == len(shown) - 1 else f"  {self._remove} "
+        tail += f"  {self._edits} edits  {self._remove} " if y == len(shown) - 1 else f"  {self._remove} "
         room = max(0, width - cell_len(lead) - cell_len(tail))
         text = set_cell_size(one_line(one.text, room), room)
         return Strip(

@@ -11,13 +11,14 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from tui.commands import bindings
 from tui.sanitise import one_line
 from tui.widgets.inks import ink
 
@@ -28,7 +29,7 @@ class Row:
 
     Attributes:
         key: what identifies it.
-        head: a short name before the text, any text.
+        head: a short name before the text, any text; its column stays free where `head_cells` says so.
         text: any text; shown as one harmless line.
         tail: what stands at the right end, any text.
         tone: how it is drawn.
@@ -53,17 +54,10 @@ TONES = {"error": ("text-error",), "dim": ("foreground-muted",), "fresh": ("", "
 class RowList(ScrollView, can_focus=True):
     """Rows with a cursor. `Chosen` when one is opened, `Highlighted` when the cursor comes to one."""
 
+    KEYS_ARE_COMMANDS = True  # none of them types: see `tui.held_keys`
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "step(-1)", show=False),
-        Binding("down,j", "step(1)", show=False),
-        Binding("home,g", "jump(0)", show=False),
-        Binding("end,G", "jump(-1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False),
-        Binding("enter", "choose", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
 
     cursor: reactive[int] = reactive(0, init=False)
 
@@ -93,9 +87,17 @@ class RowList(ScrollView, can_focus=True):
         """A mark came or went."""
 
     def __init__(
-        self, *, empty: str = "", id: str | None = None, choose_on_click: bool = True, lit: bool = False
+        self,
+        *,
+        empty: str = "",
+        id: str | None = None,
+        classes: str | None = None,
+        choose_on_click: bool = True,
+        lit: bool = False,
+        pointer: str = "",
     ) -> None:
-        super().__init__(id=id)
+        super().__init__(id=id, classes=classes)
+        self._pointer = pointer
         self._rows: Sequence[Row] = ()
         self.empty = empty
         self._choose_on_click = choose_on_click
@@ -145,7 +147,7 @@ class RowList(ScrollView, can_focus=True):
         place = next((index for index, row in enumerate(rows) if row.key == wanted), None)
         self.virtual_size = Size(0, len(rows))
         self.set_reactive(RowList.cursor, min(old, max(0, len(rows) - 1)) if place is None else place)
-        self._show_cursor()
+        self.show_cursor()
         self.refresh()
 
     def select(self, key: str) -> None:
@@ -156,7 +158,7 @@ class RowList(ScrollView, can_focus=True):
                 return
 
     def watch_cursor(self, old: int, new: int) -> None:
-        self._show_cursor()
+        self.show_cursor()
         self.refresh()
         if (key := self.key) is not None:
             self.post_message(self.Highlighted(self, key))
@@ -164,7 +166,11 @@ class RowList(ScrollView, can_focus=True):
     def validate_cursor(self, cursor: int) -> int:
         return max(0, min(cursor, len(self._rows) - 1))
 
-    def _show_cursor(self) -> None:
+    def on_resize(self) -> None:
+        self.show_cursor()
+
+    def show_cursor(self) -> None:
+        """Scroll the row under the cursor into sight."""
         if self.is_mounted:
             self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
 
@@ -223,11 +229,14 @@ class RowList(ScrollView, can_focus=True):
             style, tail_style = style + above, tail_style + above
         marked = row.key in self._marks
         lead = MARK if marked else "▎" if row.current else " "
+        if under_cursor and self._pointer:
+            lead = self._pointer
         tail = one_line(row.tail, max(0, width // 2))
         tail = f" {tail} " if tail else " "
         room = max(0, width - cell_len(lead) - cell_len(tail))
         head = one_line(row.head, room // 2)
-        head = f"{set_cell_size(head, max(row.head_cells, cell_len(head)))}  " if head else ""
+        column = max(row.head_cells, cell_len(head))
+        head = f"{set_cell_size(head, column)}  " if column else ""
         text = set_cell_size(one_line(row.text, room - cell_len(head)), room - cell_len(head))
         head_style = style if under_cursor or row.tone else style + ink(self, "text-secondary")
         return Strip(

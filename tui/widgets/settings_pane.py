@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import events
 from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
+from textual.timer import Timer
 
+from tui.widgets import text_editor
+from tui.widgets.field_past import FieldPast
 from tui.widgets.literal import LiteralLabel
 
 if TYPE_CHECKING:
     from textual.widgets import Input
 
     from personas.persona import Persona
+    from personas.undo import Retrace
     from tui.widgets.field import Field
 
 FIELDS = (
@@ -40,10 +45,31 @@ class SettingsPane(VerticalScroll, can_focus=False):
         field: str
         value: str
 
+    @dataclass
+    class Paused(Message):
+        """The person paused while typing in a field."""
+
+        field: str
+
+    @dataclass
+    class Met(Message):
+        """A field that is being typed in was changed elsewhere, to `theirs`."""
+
+        title: str
+        theirs: str
+
     def __init__(self, id: str = "settings") -> None:
         super().__init__(id=id)
         self._stored = {field: "" for field, _, _ in FIELDS}
+        self._sent: dict[str, str] = {}
+        self._waiting: dict[str, tuple[str, str]] = {}
+        self._put_off: set[str] = set()
+        self._pause: Timer | None = None
+        self._typing = ""  # the field in which something was typed that is not kept yet
+        self._typing_since = 0.0
+        self._pasts: dict[str, FieldPast] = {}
         self._shown: Persona | None = None
+        self._filled = False  # while the fields are being mounted they are empty, whatever is stored
         self.border_title = "Settings"
 
     async def fill(self) -> None:
@@ -54,7 +80,11 @@ class SettingsPane(VerticalScroll, can_focus=False):
             Horizontal(LiteralLabel(title), Field(hint=hint, id=f"setting-{field}"), classes="setting")
             for field, title, hint in FIELDS
         )
+        self._filled = True
+        waiting = dict(self._waiting)
         self.show(self._shown, fresh=True)
+        for name, (base, text) in waiting.items():
+            self.put_back(name, base, text)
 
     def field(self, name: str) -> Field:
         """Return one field."""
@@ -63,22 +93,84 @@ class SettingsPane(VerticalScroll, can_focus=False):
     @property
     def first_field(self) -> Field | None:
         """The first field, once there are any."""
-        return self.field("name") if self.children else None
+        return self.field("name") if self._filled else None
 
     def show(self, persona: Persona | None, *, fresh: bool = False) -> None:
         """Show a persona's settings; a field being typed in keeps its text unless `fresh`."""
         self._shown = persona
-        stored = _values(persona)
-        if not self.children:
+        stored = values_of(persona)
+        if fresh:
+            self._put_off.clear()
+            self._waiting.clear()
+            self._sent.clear()
+            self._pasts.clear()
+        if not self._filled:
             self._stored = stored
             return
+        broken = persona is not None and persona.error is not None
         for name, value in stored.items():
             field = self.field(name)
-            if fresh or field.raw == self._stored[name] or field.raw == value:
+            if fresh or field.raw in (_shown(self._stored[name]), _shown(value)):
                 field.raw = value
-        self._stored = stored
-        for name in stored:
-            self.field(name).disabled = persona is None or persona.error is not None
+                self._put_off.discard(name)
+            elif broken:
+                continue  # what is stored, nobody knows
+            elif value != self._stored[name] and self._sent.get(name) not in (value, field.raw.strip()):
+                title = next(title for key, title, _ in FIELDS if key == name)
+                self.post_message(self.Met(title, value))
+                if not field.has_focus:
+                    self._put_off.add(name)
+            self._stored[name] = value
+        for name, _, hint in FIELDS:
+            field = self.field(name)
+            field.disabled = persona is None or broken
+            field.placeholder = "" if field.disabled else hint  # nobody knows what would hold
+
+    def put_back(self, name: str, base: str, text: str) -> None:
+        """Put a text into a field that was typed there when `base` was stored, and could not be saved.
+
+        Where something else is stored by now, it is not stored before the person has been in the field.
+        """
+        if name not in self._stored:
+            return
+        if not self._filled:
+            self._waiting[name] = base, text
+            return
+        self._stored[name], self.field(name).raw = base, text
+        self.show(self._shown)
+
+    def note_sent(self, name: str, value: str) -> None:
+        """A value is on its way into the file."""
+        self._sent[name] = value
+
+    def note_stored(self, name: str, value: str) -> None:
+        """A value has been stored: show it as it is stored, unless something else is typed by now."""
+        if self.field(name).raw.strip() == value:
+            self.field(name).raw = self._stored[name]
+
+    def note_failed(self, name: str) -> None:
+        """What was in a field could not be stored: a change made elsewhere will meet it."""
+        self._sent.pop(name, None)
+
+    # -- undo -----------------------------------------------------------------------------------------
+
+    @property
+    def focused_field(self) -> str:
+        """The name of the field that has the focus, empty for none."""
+        return next((name for name in self._stored if self._filled and self.field(name).has_focus), "")
+
+    def step(self, name: str, operation: Retrace) -> bool:
+        """Undo or redo what was typed in a field and not stored; returns whether there was any."""
+        field, stored = self.field(name), self._stored[name]
+        value = self._past(name).step(operation, field.raw, stored, unsaved=name in dict(self.unsaved()))
+        if value is None:
+            return False
+        field.raw = value
+        field.cursor_position = len(field.value)
+        return True
+
+    def _past(self, name: str) -> FieldPast:
+        return self._pasts.setdefault(name, FieldPast())
 
     def reset(self, name: str) -> None:
         """Show what is stored again, after a value was refused."""
@@ -96,19 +188,50 @@ class SettingsPane(VerticalScroll, can_focus=False):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
+        name = _name_of(event.input)
+        if not event.input.has_focus or event.input.disabled:
+            return  # not typed
+        self._put_off.discard(name)
+        self._past(name).typing(self.field(name).raw)
+        if self._pause is not None:
+            self._pause.stop()
+        now = text_editor.clock()
+        if name != self._typing:
+            self._typing, self._typing_since = name, now
+        left = max(text_editor.PAUSE, text_editor.LONGEST) - (now - self._typing_since)
+        if left <= 0:
+            self._paused(name)
+        else:
+            self._pause = self.set_timer(min(text_editor.PAUSE, left), partial(self._paused, name))
+
+    def _paused(self, name: str) -> None:
+        """What was typed in a field is to be kept now: the person paused, or has typed for long."""
+        self._typing = ""
+        self.post_message(self.Paused(name))
 
     def _tell(self, field: Input) -> None:
-        name = (field.id or "").removeprefix("setting-")
+        name = _name_of(field)
+        self._put_off.discard(name)
         for changed, value in self.unsaved():
             if changed == name:
                 self.post_message(self.Changed(name, value))
 
     def unsaved(self) -> list[tuple[str, str]]:
-        """Return (field, value) of every field that differs from what is stored."""
-        if not self.children or self.field("name").disabled:
+        """Return (field, value) of every field that differs from what is stored and can be stored now."""
+        if not self._filled or self.field("name").disabled:
             return []
-        values = {name: self.field(name).raw.strip() for name in self._stored}
-        return [(name, value) for name, value in values.items() if value != self._stored[name]]
+        return [(name, value) for name, _, value in self.typed() if name not in self._put_off]
+
+    def typed(self) -> list[tuple[str, str, str]]:
+        """Return (field, what it grew from, value) of every field that differs from what is stored."""
+        if not self._filled:
+            return [(name, base, text) for name, (base, text) in self._waiting.items()]
+        texts = {name: self.field(name).raw.strip() for name in self._stored}
+        return [
+            (name, self._stored[name], text)
+            for name, text in texts.items()
+            if text != _shown(self._stored[name]).strip()
+        ]
 
     def on_key(self, event: events.Key) -> None:
         step = {"down": 1, "up": -1}.get(event.key)
@@ -120,7 +243,17 @@ class SettingsPane(VerticalScroll, can_focus=False):
                 fields[place].focus()
 
 
-def _values(persona: Persona | None) -> dict[str, str]:
+def _shown(value: str) -> str:
+    """Return a stored value as a field of one line holds it."""
+    return " ".join(value.splitlines()) if "\n" in value or "\r" in value else value
+
+
+def _name_of(field: Input) -> str:
+    return (field.id or "").removeprefix("setting-")
+
+
+def values_of(persona: Persona | None) -> dict[str, str]:
+    """Return what the fields hold for a persona, by their names."""
     if persona is None:
         return {field: "" for field, _, _ in FIELDS}
     model = persona.model

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
 
-from tui.commands import bindings
+from tui.commands import bindings, keymap_of, sentence
 from tui.widgets.literal import label
 from tui.widgets.row_list import Row, RowList
 from tui.widgets.text_editor import FRESH, TextEditor
 
 if TYPE_CHECKING:
     from personas.persona import TestInput
+
+NONE_YET = "None yet."
 
 
 class TestInputs(Vertical):
@@ -51,12 +54,14 @@ class TestInputs(Vertical):
         super().__init__(id=id)
         self._inputs: dict[str, TestInput] = {}
         self._shown: str | None = None
+        self._is_gone = False
         self._locked = False
+        self.remember: Callable[[str], None] | None = None  # told before how a content was typed is forgotten
         self._editor = TextEditor(id="test-content", prose=False)
         self.border_title = "Test inputs"
 
     def compose(self) -> ComposeResult:
-        yield RowList(empty="None yet. Press n to add one.", id="test-rows", choose_on_click=False)
+        yield RowList(id="test-rows", choose_on_click=False)
 
     @property
     def rows(self) -> RowList:
@@ -67,6 +72,11 @@ class TestInputs(Vertical):
     def editor(self) -> TextEditor:
         """The content of the chosen test input."""
         return self._editor
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the test input whose content stands in the editor was deleted elsewhere."""
+        return self._is_gone
 
     @property
     def shown(self) -> str | None:
@@ -80,35 +90,55 @@ class TestInputs(Vertical):
         locked: bool = False,
         fresh: bool = False,
         select: str | None = None,
+        by_agent: bool = False,
+        elsewhere: bool = False,
     ) -> None:
         """Show a persona's test inputs.
+
+        One that is deleted elsewhere while the keys go to its content stays in the editor, in no list: what is typed on
+        is not to go into another.
 
         Args:
             inputs: in file order.
             locked: nothing can be changed (a broken file).
             fresh: another persona's; else what is typed in the editor stays, and what is new is highlighted.
             select: where the cursor goes.
+            by_agent: as in `TextEditor.absorb`.
+            elsewhere: neither the person nor their undo made it so.
         """
         before = self._inputs
         self._locked = locked
+        how = sentence("tests.new", keymap_of(self.app), "Press {} to add one.")
+        self.rows.empty = "" if locked else f"{NONE_YET} {how}".strip()
         self._inputs = {test_input.id: test_input for test_input in inputs}
         if fresh:
-            self._shown = None
+            self._shown, self._is_gone = None, False
+        elif self._shown is not None and self._shown in before:
+            self._is_gone = elsewhere and self.editor.has_focus and self._shown not in self._inputs
+        elif self._shown in self._inputs:
+            self._is_gone = False
+            select = self._shown if select is None else select
+        if not fresh:
+            self._name_content()
         news = set() if fresh else {key for key, value in self._inputs.items() if before.get(key) != value}
-        self._set_rows(news, select)
+        self._set_rows(news, select, by_agent)
         if news:
             self.set_timer(FRESH, self._set_rows)
 
-    def _set_rows(self, news: Collection[str] = (), select: str | None = None) -> None:
+    def _set_rows(
+        self, news: Collection[str] = (), select: str | None = None, by_agent: bool = False
+    ) -> None:
         rows = [
             Row(key, value.content, head=key, tone="fresh" if key in news else "")
             for key, value in self._inputs.items()
         ]
         self.rows.set_rows(rows, key=select)
         self.border_subtitle = label(str(len(rows))) if rows else ""
-        self._show_content()
+        self._show_content(by_agent)
 
-    def _show_content(self) -> None:
+    def _show_content(self, by_agent: bool = False) -> None:
+        if self._is_gone:
+            return
         key = self.rows.key
         editor = self.editor
         if key is not None and editor.parent is None:
@@ -122,13 +152,25 @@ class TestInputs(Vertical):
             self._ask_to_save()
             self._shown = key
             editor.show(content, read_only=self._locked)
-            editor.border_title = label(key, 24)
+            self._name_content()
         elif content != editor.base:
-            editor.absorb(content, None)
+            editor.absorb(content, by_agent=by_agent)
+
+    def _name_content(self) -> None:
+        gone = " (deleted)" if self._is_gone else ""
+        self.editor.border_title = Content.assemble(" ", label(self._shown or ""), f"{gone} ")
+
+    def adopt(self, input_id: str, stored: str) -> None:
+        """What stands in the editor, its own test input being gone, is another's from now on: that holds `stored`."""
+        self._shown, self._is_gone = input_id, False
+        self.editor.mark_saved(stored)
+        self._name_content()
 
     def _ask_to_save(self) -> None:
         editor = self.editor
         if self._shown is not None and editor.unsaved:
+            if self.remember is not None:
+                self.remember(self._shown)
             self.post_message(self.Save(self._shown, editor.base, editor.raw))
 
     @on(TextEditor.SaveWanted)
@@ -143,6 +185,16 @@ class TestInputs(Vertical):
     @on(RowList.Highlighted)
     def _highlighted(self, event: RowList.Highlighted) -> None:
         event.stop()
+        self._leave_gone()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        if event.widget is self.rows:
+            self._leave_gone()
+
+    def _leave_gone(self) -> None:
+        """The person goes to the list: the content of the chosen row is shown."""
+        if self.rows.has_focus:
+            self._is_gone = False
         self._show_content()
 
     @on(RowList.Chosen)

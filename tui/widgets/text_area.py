@@ -1,30 +1,41 @@
 """A `TextArea` with its traps closed: the base of everything a person types more than a line into.
 
 Closed are: undo after a long paste killed the app; control characters in the text reached the terminal; every
-row of a repaint joined the whole text; a key at a bracket searched the whole text; the cursor blinked.
+row of a repaint joined the whole text; a key at a bracket searched the whole text; the cursor blinked; letters
+overtook the keys that were pressed before them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.document._document import EditResult
 from textual.document._edit import Edit
 from textual.strip import Strip
 from textual.widgets import TextArea
 
+from tui.commands import binding
 from tui.sanitise import sanitise, stand_ins
+from tui.widgets.ordered_keys import OrderedKeys
 
 LONG_LINE = 4_000
 """Characters from which a line is drawn row by row."""
 
 
-class GuardedTextArea(TextArea):
+class GuardedTextArea(OrderedKeys, TextArea):
     """A `TextArea` for text of any size and origin. What is pasted is made harmless first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding("text.start"),
+        binding("text.end"),
+        Binding("ctrl+shift+home", "text_start(True)", show=False),
+        Binding("ctrl+shift+end", "text_end(True)", show=False),
+    ]
 
     def __init__(self, text: str = "", **options: Any) -> None:
         self._whole: str | None = None
@@ -86,6 +97,14 @@ class GuardedTextArea(TextArea):
         if result := self._insert_harmless(event.text):
             self.move_cursor(result.end_location)
             self.focus()
+
+    def action_text_start(self, select: bool = False) -> None:
+        """Go to the beginning of the text, selecting up to there if `select`."""
+        self.move_cursor((0, 0), select=select)
+
+    def action_text_end(self, select: bool = False) -> None:
+        """Go to the end of the text, selecting up to there if `select`."""
+        self.move_cursor(self.document.end, select=select)
 
     def action_paste(self) -> None:
         """Insert what the program itself copied last, as a paste."""

@@ -1,15 +1,16 @@
 """An editor for one text that is stored elsewhere: it knows what is saved, and takes changes made elsewhere.
 
-Hidden characters stand in as signs (`tui.editable`). A change made elsewhere enters the undo history as one
-marked step. What to do about saving is told by messages; nothing is written here.
+Hidden characters stand in as signs (`tui.editable`). What is typed is remembered in stretches, for the one timeline of
+undo (`tui.past`). What to do about saving is told by messages; nothing is written here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import TYPE_CHECKING
 
 from rich.style import Style
 from rich.text import Text
@@ -18,21 +19,29 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
-from textual.widgets.text_area import Edit, EditResult, Location, Selection, WrappedDocument
+from textual.widgets.text_area import Edit, EditResult, Selection, WrappedDocument
 
 from tui.editable import from_shown, is_editable, pasted, to_shown, with_signs
 from tui.widgets.inks import ink
 from tui.widgets.prose import style_line
+from tui.widgets.smallest_edit import smallest_edit
 from tui.widgets.text_area import GuardedTextArea
 
 if TYPE_CHECKING:
+    from personas.undo import Retrace
     from tui.draft import Clash
+    from tui.past import Past
 
 PAUSE = 0.7
 """Seconds without a key after which a text is saved."""
+LONGEST = 2.5
+"""Seconds after which a text is saved although the typing goes on."""
+clock = monotonic
 
 FRESH = 3.0
 """Seconds for which changed lines stay highlighted."""
+AT_IT = 2.0
+"""Seconds without a key after which the person is no longer at the line they typed in."""
 
 
 PARTS = {
@@ -45,26 +54,6 @@ PARTS = {
 """Colour and weight of the parts of a prompt."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What a marked step in the undo history stands for.
-
-    Attributes:
-        run_id: the agent's run that made it, or None for what an undo or redo of a run did.
-        undone_by: which operation of the store takes it back.
-    """
-
-    run_id: str | None
-    undone_by: str = "undo"
-
-
-@dataclass
-class MarkedEdit(Edit):
-    """An edit that was made elsewhere."""
-
-    step: Step | None = None
-
-
 class _Wrapped(WrappedDocument):
     """A wrapped text that knows its height; the base class counts all lines for every row it draws."""
 
@@ -74,7 +63,10 @@ class _Wrapped(WrappedDocument):
 
 
 class TextEditor(GuardedTextArea):
-    """A text with soft wrap, its own undo, and a memory of what is saved."""
+    """A text with soft wrap and a memory of what is saved and how it was typed.
+
+    `walk` takes a step of undo or redo, while no other key is heard here; without one the text has an undo of its own.
+    """
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
@@ -99,15 +91,10 @@ class TextEditor(GuardedTextArea):
             return self.editor
 
     @dataclass
-    class StoreStep(Message):
-        """Undo or redo reached something that was not typed here: the store has to do it.
-
-        `step` is None where the editor's own history is at its end.
-        """
+    class Refused(Message):
+        """A letter was typed, or something pasted, where nothing can be."""
 
         editor: TextEditor
-        operation: str
-        step: Step | None
 
         @property
         def control(self) -> TextEditor:
@@ -119,11 +106,20 @@ class TextEditor(GuardedTextArea):
         self.base = ""
         self.clash: Clash | None = None
         self.takings = 0
+        self.walk: Callable[[Retrace], Awaitable[None]] | None = None
+        self._starts: list[str] = []  # the text where each stretch of typing began that is not sent yet
+        self._goes_on = False  # the first of them began before what was told last
+        self._batch: list[Edit] | None = None
+        self._before_clash: str | None = None  # what was stored before the agent changed what was being typed
+        self._burst: tuple[str, float] | None = (
+            None  # the text where the person began, and when they typed last
+        )
         self._prose = prose
         self._touched = False
         self._own_edit = False
         self._fresh: frozenset[int] = frozenset()
         self._pause: Timer | None = None
+        self._unsaved_since: float | None = None
         self._fade: Timer | None = None
 
     # -- what is held ---------------------------------------------------------------------------------
@@ -144,29 +140,33 @@ class TextEditor(GuardedTextArea):
         """Begin anew with a stored text; the undo history starts empty."""
         self._stop_timers()
         self._touched = False
-        self.clash = None
+        self.clash = self._before_clash = None
         self.takings += 1
         self._fresh = frozenset()
         self.base = text
+        self._starts.clear()
+        self._burst = None
         self.read_only = read_only or not is_editable(text)
         self.load_text(to_shown(text))
 
     def mark_saved(self, text: str) -> None:
         """Remember that `text` is what is stored now."""
         self.base = text
-        self.clash = None
+        self.clash = self._before_clash = None
         self._touched = self.raw != text
+        if not self._touched:
+            self._unsaved_since = None
 
     def keep_unsaved(self, base: str, text: str) -> None:
         """Begin with a text that could not be stored yet, grown from the stored text `base`."""
         self.show(base)
-        self.take(text, None)
+        self.take(text)
         self.base, self._touched = base, text != base
 
-    def take(self, text: str, step: Step | None, *, flash: bool = True) -> None:
-        """Replace the text by one changed elsewhere, as one step of the undo history.
+    def take(self, text: str, *, flash: bool = True, follow: bool = False) -> None:
+        """Replace the text by one changed elsewhere.
 
-        The cursor stays at its words. The steps of one run that follow one another are one step.
+        The cursor stays at its words; with `follow` it goes to where the text changed.
         """
         from tui.draft import changed_lines, moved
 
@@ -174,40 +174,83 @@ class TextEditor(GuardedTextArea):
         if old == new:
             return
         fresh = changed_lines(old, new) if flash else []
-        earlier = self._last_step()
         cursor = moved(old, new, self.selection.end)
-        edit = _smallest(old, new, step)
         self._own_edit = True
         try:
-            self.history.checkpoint()
-            self.edit(edit)
+            end = self.edit(smallest_edit(old, new)).end_location
             self.history.checkpoint()
         finally:
             self._own_edit = False
-        if step is not None and step.run_id is not None and earlier == step:
-            stack = self.history._undo_stack
-            stack[-2].extend(stack.pop())
-        self.selection = Selection.cursor(self.clamp_visitable(cursor))
+        if follow:
+            self.move_cursor(end)
+        else:
+            self.selection = Selection.cursor(self.clamp_visitable(cursor))
         if flash:
             self.flash(fresh)
 
-    def absorb(self, stored: str, step: Step | None) -> Clash | None:
+    def go(self, text: str) -> None:
+        """Show a text that undo or redo leads to; it is to be stored."""
+        self.take(text, follow=True)
+        self._burst = None
+        self._touched = self.raw != self.base
+
+    def tell_typing(self, past: Past, place: str) -> None:
+        """Tell the past how it was typed here since it was told last, under the name of this text."""
+        if self._starts:
+            texts = (*map(from_shown, self._starts), self.raw)
+            past.typed(place, texts, goes_on=self._goes_on)
+            self._starts.clear()
+
+    def tell_choice(self, past: Past, place: str, clash: Clash, chosen: str) -> None:
+        """Tell the past what was chosen where two texts met, and how the one that stands here was typed."""
+        self.tell_typing(past, place)
+        stored = self.base if self._before_clash is None else self._before_clash
+        past.settled(place, (stored, clash.ours), clash.theirs, chosen)
+
+    def absorb(self, stored: str, *, by_agent: bool = False) -> Clash | None:
         """Take in what is stored now, merged with what is typed here; return the clash where they touch.
 
         With a clash the text stays as it is, and so does what it is known to have grown from.
+
+        Args:
+            stored: the whole text.
+            by_agent: who wrote it may not have seen what is being typed just now, though it was saved: where it
+                touches that, what is typed counts as unsaved.
         """
-        from tui.draft import Clash, meet
+        from tui.draft import Clash, meet, touch
 
         if stored == self.base and self.clash is None:
             return None
-        met = meet(self.base, self.raw, stored)
+        base, saved = self.base, self.base
+        if by_agent and self._burst is not None and self._is_at_it:
+            start = from_shown(self._burst[0])
+            base = start if touch(saved, start, stored) else saved
+        elif stored == self._before_clash:
+            base = stored  # the agent's change was taken back
+        met = meet(base, self.raw, stored)
         if isinstance(met, Clash):
-            self.clash = met
+            self.clash, self.base, self._touched = met, base, True
+            if base != saved:
+                self._before_clash = saved
+            self.takings += 1
             return met
-        self.take(met, step)
+        starts, burst = self._starts, self._burst
+        self.take(met)
+        self._starts = self._rebased(starts, saved, stored) or ([to_shown(stored)] if met != stored else [])
+        if burst is not None:
+            self._burst = self._rebased([burst[0]], saved, stored)[0], burst[1]
         self.mark_saved(stored)
         self.takings += 1
         return None
+
+    @staticmethod
+    def _rebased(starts: Sequence[str], base: str, stored: str) -> list[str]:
+        """Return earlier texts with what was changed elsewhere; of those that it touches, what is stored."""
+        from tui.draft import meet
+
+        met = (meet(base, from_shown(start), stored) for start in starts)
+        found = [to_shown(start) for start in met if isinstance(start, str)]
+        return found or ([to_shown(stored)] if starts else [])
 
     # -- changed lines ----------------------------------------------------------------------------------
 
@@ -279,9 +322,27 @@ class TextEditor(GuardedTextArea):
     # -- editing ------------------------------------------------------------------------------------------
 
     def edit(self, edit: Edit) -> EditResult:
+        before = self.text
         result = super().edit(edit)
+        if self.walk is not None and not self._own_edit:
+            self._note_typing(before)
         self._changed()
         return result
+
+    def _note_typing(self, before: str) -> None:
+        stack = self.history._undo_stack
+        goes_on = bool(stack) and stack[-1] is self._batch
+        if not self._starts:
+            self._goes_on = goes_on
+        if not self._starts or not goes_on:
+            self._starts.append(before)
+        self._batch = stack[-1] if stack else None
+        self._burst = (before if self._burst is None or not self._is_at_it else self._burst[0]), clock()
+
+    @property
+    def _is_at_it(self) -> bool:
+        """Whether the person is typing just now."""
+        return self._burst is not None and clock() - self._burst[1] <= AT_IT
 
     def _changed(self) -> None:
         if self._own_edit:
@@ -290,13 +351,26 @@ class TextEditor(GuardedTextArea):
         self._touched = True
         if self._pause is not None:
             self._pause.stop()
-        self._pause = self.set_timer(PAUSE, self._ask_to_save)
         self.post_message(self.Edited(self))
+        now = clock()
+        if self._unsaved_since is None:
+            self._unsaved_since = now
+        left = max(PAUSE, LONGEST) - (now - self._unsaved_since)
+        if left <= 0:
+            self._ask_to_save()
+        else:
+            self._pause = self.set_timer(min(PAUSE, left), self._ask_to_save)
+
+    async def _on_key(self, event: events.Key) -> None:
+        # Beside the handler of the base class, which types.
+        if self.read_only and event.is_printable:
+            self.post_message(self.Refused(self))
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()
         if self.read_only:
+            self.post_message(self.Refused(self))
             return
         if result := self._replace_via_keyboard(pasted(event.text), *self.selection):
             self.move_cursor(result.end_location)
@@ -307,73 +381,25 @@ class TextEditor(GuardedTextArea):
         if result := self._replace_via_keyboard(pasted(self.app.clipboard), *self.selection):
             self.move_cursor(result.end_location)
 
-    def step_at(self, operation: str) -> Step | None:
-        """Return the marked step an undo or redo here would come to, if the next one is marked."""
-        stack = self.history._undo_stack if operation == "undo" else self.history._redo_stack
-        return _step_of(stack[-1]) if stack else None
+    async def action_undo(self) -> None:  # type: ignore[override]
+        await self._walk("undo")
 
-    def _last_step(self) -> Step | None:
-        stack = self.history._undo_stack
-        return _step_of(stack[-1]) if stack else None
+    async def action_redo(self) -> None:  # type: ignore[override]
+        await self._walk("redo")
 
-    def action_undo(self) -> None:
-        stack = self.history._undo_stack
-        step = self._last_step()
-        if not stack or step is not None:
-            self.post_message(self.StoreStep(self, step.undone_by if step else "undo", step))
-        else:
+    async def _walk(self, operation: Retrace) -> None:
+        if self.walk is not None:
+            await self.walk(operation)
+        elif operation == "undo":
             self.undo()
-
-    def action_redo(self) -> None:
-        stack = self.history._redo_stack
-        step = _step_of(stack[-1]) if stack else None
-        if not stack or step is not None:
-            operation = "redo" if step is None or step.undone_by == "undo" else "undo"
-            self.post_message(self.StoreStep(self, operation, step))
         else:
             self.redo()
-
-    def follow_undo(self, text: str) -> None:
-        """The store took back the last marked step and `text` is stored now: step back in the history too."""
-        self._follow(text, self.undo)
-
-    def follow_redo(self, text: str) -> None:
-        """The store did again the next marked step and `text` is stored now."""
-        self._follow(text, self.redo)
-
-    def step_alone(self, operation: str) -> None:
-        """Go one step in the history although the store cannot: what results is saved like typing."""
-        self.undo() if operation == "undo" else self.redo()
-
-    def _follow(self, text: str, move: Any) -> None:
-        from tui.draft import changed_lines
-
-        before = self.text
-        if self.raw == text:
-            self.mark_saved(text)  # what was undone was elsewhere in the persona: the step here stays
-            return
-        self._own_edit = True
-        try:
-            move()
-        finally:
-            self._own_edit = False
-        if self.raw != text:
-            self.take(text, None, flash=False)
-        self.flash(changed_lines(before, self.text))
-        self.mark_saved(text)
-
-    def undo(self) -> None:
-        super().undo()
-        self._changed()
-
-    def redo(self) -> None:
-        super().redo()
-        self._changed()
 
     # -- saving -------------------------------------------------------------------------------------------
 
     def _on_blur(self, event: events.Blur) -> None:
         super()._on_blur(event)
+        self._burst = None
         if self._touched:
             self._ask_to_save()
 
@@ -381,6 +407,7 @@ class TextEditor(GuardedTextArea):
         if self._pause is not None:
             self._pause.stop()
             self._pause = None
+        self._unsaved_since = None
         if self.unsaved:
             self.post_message(self.SaveWanted(self))
         else:
@@ -391,39 +418,4 @@ class TextEditor(GuardedTextArea):
             if timer is not None:
                 timer.stop()
         self._pause = self._fade = None
-
-
-def _step_of(batch: Sequence[Edit]) -> Step | None:
-    last = batch[-1] if batch else None
-    return last.step if isinstance(last, MarkedEdit) else None
-
-
-def _location(text: str, index: int) -> Location:
-    row = text.count("\n", 0, index)
-    return row, index - (text.rfind("\n", 0, index) + 1)
-
-
-def _smallest(old: str, new: str, step: Step | None) -> MarkedEdit:
-    """Return the one edit that turns `old` into `new`, without what they have in common at both ends."""
-    start = _common_length(old, new)
-    most = min(len(old), len(new)) - start
-    tail = _common_length(old[::-1][:most], new[::-1][:most])
-    return MarkedEdit(
-        new[start : len(new) - tail],
-        _location(old, start),
-        _location(old, len(old) - tail),
-        maintain_selection_offset=True,
-        step=step,
-    )
-
-
-def _common_length(first: str, second: str) -> int:
-    """Return how many characters both have in common at the start."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first[low:middle] == second[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+        self._unsaved_since = None

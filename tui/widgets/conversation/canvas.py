@@ -10,10 +10,10 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
+from textual.screen import Screen
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
@@ -95,6 +95,7 @@ class Canvas(ScrollView, can_focus=False):
         self._needle = ""
         self._strips: LRUCache[tuple[Line, int, int], Strip] = LRUCache(512)
         self._palette: Palette | None = None
+        self._taken: Size | None = None
 
     # Following and scrolling
 
@@ -128,9 +129,14 @@ class Canvas(ScrollView, can_focus=False):
 
     # The line API
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the strips of these rows, in the colours of now."""
+        self._choose_palette()
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Return the strip of row `y` of the view; never raises."""
-        palette = self._current_palette()
+        palette = self._palette or self._choose_palette()
         width = self.scrollable_content_region.width
         layout = self.layout_model
         place = layout.place_at(self.scroll_offset.y + y)
@@ -147,7 +153,7 @@ class Canvas(ScrollView, can_focus=False):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the rows of the conversation."""
-        return max(1, self.virtual_size.height)
+        return max(1, self.layout_model.height)
 
     def selection_updated(self, selection: Selection | None) -> None:
         """The selection changed: paint it."""
@@ -161,8 +167,29 @@ class Canvas(ScrollView, can_focus=False):
 
     # What happens to the widget
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_mount(self) -> None:
+        """Look at the size after each layout.
+
+        Textual 8.2 tells a widget nothing of its first size where somebody asked for a place on the screen between
+        its being shown and the layout.
+        """
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._laid_out, immediate=True)
+
+    def _laid_out(self, _screen: Screen[object]) -> None:
+        if self.size and self.size != self._taken:  # hidden it has none, and keeps its width
+            self.call_later(self._take_unheard_size)  # behind the event, if there is one
+
+    def _take_unheard_size(self) -> None:
+        if self.size and self.size != self._taken:
+            self._take_size()
+
+    def on_resize(self) -> None:
+        """Take the new size."""
+        self._take_size()
+
+    def _take_size(self) -> None:
         """Take the new width: what is on the screen is drawn for it, the rest when it is seen."""
+        self._taken = self.size
         width = max(1, self.scrollable_content_region.width - GUTTER)
         layout = self.layout_model
         top = None if self._following else self.scroll_offset.y
@@ -247,7 +274,8 @@ class Canvas(ScrollView, can_focus=False):
         if rows > 0:
             top = layout.settle_end(rows) if top is None or self._following else layout.settle(top, rows)
         height = layout.height
-        if self._streaming and self._following and height > rows > 2 * CHUNK_ROWS:
+        is_full = self.virtual_size.height > rows  # as high as it may be: more rows scroll
+        if self._streaming and self._following and is_full and height > rows > 2 * CHUNK_ROWS:
             # Room for the next rows: the view moves once for several of them.
             height = rows + -(-(height - rows) // CHUNK_ROWS) * CHUNK_ROWS
             top = height - rows
@@ -264,6 +292,9 @@ class Canvas(ScrollView, can_focus=False):
         old = self.virtual_size
         if size == old:
             return
+        # Textual keeps the size of a widget until it asks for a layout, and counts several requests before the
+        # next frame as one: a layout in between would keep a height that is no longer true.
+        self._box_model_cache.clear()
         rows = self._rows()
         if rows and old.height > rows and height > rows:
             # The view is as high as it may be, before and after: only the scrollbar changes, not the screen.
@@ -276,7 +307,7 @@ class Canvas(ScrollView, can_focus=False):
         self._update_rows()
         self.refresh(layout=True)
 
-    def _current_palette(self) -> Palette:
+    def _choose_palette(self) -> Palette:
         base = self.rich_style
         if self._palette is None or self._palette.base != base:
             self._palette = Palette(base, self._component_style)
@@ -315,7 +346,7 @@ class Canvas(ScrollView, can_focus=False):
         return strip
 
     def _mark_new_below(self, strip: Strip, width: int) -> Strip:
-        style = self._current_palette().base + self.get_component_rich_style(
+        style = (self._palette or self._choose_palette()).base + self.get_component_rich_style(
             "conversation--new", partial=True
         )
         mark = f" {self.glyphs.down} new below "

@@ -9,6 +9,7 @@ import json
 from dataclasses import replace
 
 from agent.turns import (
+    FAILED,
     AssistantTextTurn,
     CustomTurn,
     NoticeTurn,
@@ -21,6 +22,7 @@ from agent.turns import (
 )
 from tui.sanitise import sanitise
 from tui.widgets.conversation.entry import INDENT, Entry, one_line_of
+from tui.widgets.conversation.hand_edit_entry import HandEditEntry
 from tui.widgets.conversation.lines import (
     BOLD,
     DIM,
@@ -226,11 +228,13 @@ def entry_for(turn: Turn, glyphs: Glyphs, *, first: bool, streaming: bool = Fals
         case ToolCallTurn():
             return ToolEntry(turn, glyphs)
         case NoticeTurn():
-            return NoticeEntry(turn.content, glyphs, key=turn.id, error=turn.kind == "error", turn=turn)
+            return NoticeEntry(turn.content, glyphs, key=turn.id, error=turn.kind == FAILED, turn=turn)
         case CustomTurn(type="task_step"):
             return StepEntry(turn, glyphs)
         case CustomTurn(type="task_ending"):
             return EndingEntry(turn, glyphs)
+        case CustomTurn(type="hand_edit"):
+            return HandEditEntry(turn, glyphs)
         case CustomTurn():
             fields = json.dumps(thaw(turn.fields), ensure_ascii=False, default=str)
             return NoticeEntry(f"{turn.type}: {fields[:2000]}", glyphs, key=turn.id, turn=turn)

@@ -72,25 +72,29 @@ def draw_plain(text: str, width: int, ink: int = 0, prefix: Sequence[Run] = ()) 
 
 
 def draw_code(piece: Piece, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
-    """Return the lines of a code piece: each as written, cut where it is too long."""
+    """Return the lines of a code piece: each as written, cut where it is too long; prose at spaces."""
     lines = code_heading(piece.info, width, glyphs)
-    flow = code_flow(width, glyphs)
+    flow = code_flow(width, glyphs, piece.info)
     if piece.text or not lines:
         flow.feed(piece.text)
     return lines + flow.lines
 
 
+PROSE = frozenset({"text", "txt", "plain", "plaintext"})
+"""Languages of fences that name no language: their label says nothing, and their lines are wrapped at spaces."""
+
+
 def code_heading(info: str, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
     """Return the line that names a fence's language, if it does."""
-    if not info:
+    if not info or info.strip().casefold() in PROSE:
         return []
     bar = (f"{glyphs.bar} ", DIM)
     return wrap_runs([(info.replace("\t", " "), DIM | ITALIC)], width, [bar], [bar], lead=(2, 2))
 
 
-def code_flow(width: int, glyphs: Glyphs = UNICODE) -> Flow:
+def code_flow(width: int, glyphs: Glyphs = UNICODE, info: str = "") -> Flow:
     """Return a flow for the lines of a code piece."""
-    return Flow(width, CODE, [(f"{glyphs.bar} ", DIM)], fold=True)
+    return Flow(width, CODE, [(f"{glyphs.bar} ", DIM)], fold=info.strip().casefold() not in PROSE)
 
 
 def _draw_parsed(text: str, width: int, glyphs: Glyphs) -> list[Line]:
@@ -215,10 +219,13 @@ class _Drawing:
     def _emit_table(self, tokens: Sequence[Any], at: int) -> int:
         """Draw the table that opens at `at`; return where it closes."""
         rows: list[list[list[Run]]] = []
+        sides: list[str] = []
         while tokens[at].type != "table_close":
             token = tokens[at]
             if token.type == "tr_open":
                 rows.append([])
+            elif token.type == "th_open":
+                sides.append(str(token.attrGet("style") or "").removeprefix("text-align:"))
             elif token.type == "inline":
                 ink = BOLD if tokens[at - 1].type == "th_open" else 0
                 cell: list[Run] = []
@@ -235,7 +242,10 @@ class _Drawing:
                 for column, cell_lines in enumerate(cells):
                     part = list(cell_lines[height].runs) if height < len(cell_lines) else []
                     across += [(bar, DIM)] if column else []
-                    across += [*part, (" " * (widths[column] - run_cells(part)), 0)]
+                    left, right = _blanks(
+                        widths[column] - run_cells(part), sides[column] if column < len(sides) else ""
+                    )
+                    across += [*([(" " * left, 0)] if left else []), *part, (" " * right, 0)]
                 self._emit(across, fold=True)
             if number == 0:
                 rule = self._glyphs.rule
@@ -257,6 +267,12 @@ class _Drawing:
             share = max(1, min(widest - second, -(-excess // widths.count(widest))))
             widths = [max(4, width - share) if width == widest else width for width in widths]
         return widths
+
+
+def _blanks(count: int, side: str) -> tuple[int, int]:
+    """Return how many of the blanks of a cell stand before and after what is in it."""
+    left = {"right": count, "center": count // 2}.get(side, 0)
+    return left, count - left
 
 
 def _is_loose(tokens: Sequence[Any], at: int) -> bool:

@@ -157,7 +157,7 @@ class Tail(Part):
         lines = [Line()] if splitter.open_gap else []
         if splitter.in_code:
             lines += code_heading(splitter.open_info, width, self._glyphs)
-            self._flow = code_flow(width, self._glyphs)
+            self._flow = code_flow(width, self._glyphs, splitter.open_info)
         else:
             self._flow = Flow(width)
         self._heading = len(lines)

@@ -37,7 +37,7 @@ class Piece:
 
 
 class Splitter:
-    """Takes harmless text as it comes; `feed` returns the pieces that are over, `open_piece` the unfinished one.
+    """Takes harmless text as it comes; `feed` returns the pieces that are over, `open_pieces` the unfinished end.
 
     Feeding costs what the new text is long, whatever came before.
     """

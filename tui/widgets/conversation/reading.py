@@ -43,6 +43,14 @@ class ReadableCanvas(Canvas, can_focus=False):
             self._set_cursor(min(max(self._cursor + step, 0), len(entries) - 1))
         self._show_entry(self._cursor)
 
+    def keep_cursor_seen(self) -> None:
+        """After a change of height: bring the entry of the cursor back where nothing of it is seen any more."""
+        if self._cursor is not None and not self._following:
+            top, seen = self.layout_model.top_of(self._cursor), self.scroll_offset.y
+            height = self.layout_model.entries[self._cursor].height(self.layout_model.width)
+            if not seen - height < top < seen + self._rows():
+                self._show_entry(self._cursor)
+
     def cursor_home(self) -> None:
         """Go to the first entry."""
         self.move_cursor(0)

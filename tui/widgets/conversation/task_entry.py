@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from agent.turns import CustomTurn, Turn
 from tui.sanitise import clip, one_line, sanitise
+from tui.widgets.conversation.diff_parts import counts, diff_parts
 from tui.widgets.conversation.entry import INDENT, Entry
 from tui.widgets.conversation.lines import (
-    ADDED,
     BOLD,
     DIM,
     ERROR,
-    REMOVED,
     TOOL,
     UNICODE,
     Glyphs,
@@ -19,7 +18,6 @@ from tui.widgets.conversation.lines import (
     run_cells,
 )
 from tui.widgets.conversation.parts import Part, fixed_part, plain_parts
-from tui.widgets.conversation.tool_entry import _diff_parts as diff_parts
 
 LONGEST = 200_000
 """Characters of a diff that are shown."""
@@ -77,7 +75,7 @@ class EndingEntry(_Mark):
             parts += plain_parts(sanitise(summary), 0, INDENT, INDENT)
         if self.opened:
             diff = self._field("diff")
-            parts += diff_parts(sanitise(diff[:LONGEST]))
+            parts += diff_parts(diff[:LONGEST], self.glyphs)
             if len(diff) > LONGEST:
                 parts += plain_parts(
                     "(the rest is not shown; persona diff has all of it)", DIM, INDENT, INDENT
@@ -99,4 +97,4 @@ class EndingEntry(_Mark):
         added, removed = self._turn.fields.get("added"), self._turn.fields.get("removed")
         if not isinstance(added, int) or not isinstance(removed, int) or not self.foldable:
             return []
-        return [("  ", 0), (f"+{added}", ADDED), (" ", 0), (f"{self.glyphs.minus}{removed}", REMOVED)]
+        return counts(added, removed, self.glyphs)

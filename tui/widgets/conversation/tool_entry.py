@@ -7,29 +7,31 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent.turns import ToolCallTurn, ToolResultTurn, Turn, thaw
-from tui.sanitise import clip, one_line, sanitise
+from tui.sanitise import clip, one_line, sanitise, spelled_out
+from tui.widgets.conversation.diff_parts import counts, diff_parts
 from tui.widgets.conversation.entry import INDENT, Entry
 from tui.widgets.conversation.lines import (
-    ADDED,
+    BOLD,
     DIM,
     ERROR,
-    REMOVED,
     TOOL,
     UNICODE,
+    USER,
     Glyphs,
     Line,
     Run,
     run_cells,
 )
-from tui.widgets.conversation.parts import Part, fixed_part, plain_parts
+from tui.widgets.conversation.parts import Part, fixed_part, piece_part, plain_parts
+from tui.widgets.conversation.pieces import split
 
+_ANSWERED: list[Run] = [("  you  ", USER | BOLD)]
+"""Before what the person answered, behind the question."""
 _ESSENCE_KEYS = ("name", "content", "system_prompt", "new", "id", "query", "question", "message")
 
 
 class ToolEntry(Entry):
     """A tool call and its result: one line when closed, input, output and changes when open."""
-
-    foldable = True
 
     def __init__(self, call: ToolCallTurn | None, glyphs: Glyphs = UNICODE, *, key: str = "") -> None:
         super().__init__(call.id if call is not None else key, glyphs)
@@ -42,8 +44,26 @@ class ToolEntry(Entry):
     def turn(self) -> Turn | None:
         return self.call or self.result
 
+    @property
+    def foldable(self) -> bool:  # type: ignore[override]
+        """Whether there is more to see: not of a report, which is shown as the agent's words."""
+        return self._report is None
+
+    @property
+    def _report(self) -> str | None:
+        """What the agent reports with this call, once it was taken."""
+        return self._word("send_update", "text")
+
+    def _word(self, tool_name: str, field: str) -> str | None:
+        """A text in the input of a call of this tool that went well; None for all others."""
+        if self.call is None or self.call.tool_name != tool_name or self.ended is None or self.ended[1]:
+            return None
+        value = self.call.input.get(field)
+        return value if isinstance(value, str) else None
+
     def weight(self) -> tuple[int, int]:
-        return 0, 0
+        report = self._report or ""
+        return len(report), report.count("\n")
 
     def finish(self, output: str, is_error: bool, details: Mapping[str, Any] | None) -> None:
         """The call ended with this."""
@@ -61,12 +81,19 @@ class ToolEntry(Entry):
         self.remake()
 
     def make_parts(self) -> list[Part]:
+        if (report := self._report) is not None:
+            return [piece_part(piece, self.glyphs) for piece in split(sanitise(report))]
         parts = [fixed_part(self._head)]
         if self.opened:
             parts += self._body()
+        elif self._word("ask_user", "question") is not None and self.ended is not None:
+            rest: list[Run] = [(" " * run_cells(_ANSWERED), 0)]
+            parts += plain_parts(sanitise(self.ended[0]), USER, _ANSWERED, rest)
         return parts
 
     def text(self) -> str:
+        if (report := self._report) is not None:
+            return sanitise(report)
         lines = []
         if self.call is not None:
             arguments = json.dumps(thaw(self.call.input), ensure_ascii=False, indent=2, default=str)
@@ -107,7 +134,7 @@ class ToolEntry(Entry):
         diff = details.get("diff") if details is not None else None
         has_diff = isinstance(diff, str) and bool(diff.strip())
         if has_diff:
-            parts += _diff_parts(sanitise(str(diff)))  # first: it is what a person opens the call for
+            parts += diff_parts(str(diff), self.glyphs)  # first: it is what a person opens the call for
         if self.call is not None:
             if self.call.fault:
                 parts += plain_parts(sanitise(self.call.fault), ERROR, INDENT, INDENT)
@@ -145,36 +172,13 @@ def _counts(details: Mapping[str, Any] | None, glyphs: Glyphs) -> list[Run]:
     added, removed = details.get("added"), details.get("removed")
     if not isinstance(added, int) or not isinstance(removed, int):
         return []
-    return [("  ", 0), (f"+{added}", ADDED), (" ", 0), (f"{glyphs.minus}{removed}", REMOVED)]
+    return counts(added, removed, glyphs)
 
 
 def _field(name: str, value: Any) -> list[Part]:
     text = value if isinstance(value, str) else json.dumps(thaw(value), ensure_ascii=False, default=str)
     label: Run = (f"{one_line(str(name), 40)}: ", TOOL | DIM)
     if "\n" not in text and len(text) < 200:
-        return plain_parts(sanitise(text), 0, [*INDENT, label], [("    ", 0)])
+        return plain_parts(spelled_out(text), 0, [*INDENT, label], [("    ", 0)])
     head = [Line([*INDENT, label])]
-    return [fixed_part(lambda width: head), *plain_parts(sanitise(text), 0, [("    ", 0)], [("    ", 0)])]
-
-
-def _diff_parts(diff: str) -> list[Part]:
-    """Return the parts of a unified diff, each run of like lines in its colour."""
-    parts: list[Part] = []
-    block: list[str] = []
-    ink = 0
-    lines = diff.split("\n")
-    if lines[:2] == ["--- before", "+++ after"]:
-        del lines[:2]
-    for line in lines:
-        if (line.startswith(("+++", "---")) and not parts) or line.startswith("@@"):
-            of_line = DIM
-        else:
-            of_line = ADDED if line.startswith("+") else REMOVED if line.startswith("-") else 0
-        if block and of_line != ink:
-            parts += plain_parts("\n".join(block), ink, INDENT, INDENT)
-            block = []
-        ink = of_line
-        block.append(line)
-    if block != [""]:
-        parts += plain_parts("\n".join(block), ink, INDENT, INDENT)
-    return parts
+    return [fixed_part(lambda width: head), *plain_parts(spelled_out(text), 0, [("    ", 0)], [("    ", 0)])]

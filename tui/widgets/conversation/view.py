@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 from textual.timer import Timer
 
-from agent.turns import AssistantTextTurn, ThinkingTurn, ToolCallTurn, ToolResultTurn, Turn
+from agent.turns import (
+    FAILED,
+    AssistantTextTurn,
+    NoticeTurn,
+    ThinkingTurn,
+    ToolCallTurn,
+    ToolResultTurn,
+    Turn,
+)
 from tui.widgets.conversation.entries import AnswerEntry, NoticeEntry, ThinkingEntry, entry_for
 from tui.widgets.conversation.entry import Entry
 from tui.widgets.conversation.reading import ReadableCanvas
@@ -33,6 +41,9 @@ class Kept:
     top: str | None
     rows: int
     opened: frozenset[str]
+
+
+STOPPED = "Stopped before an answer came. Up in the chat bar brings your message back."
 
 
 class ConversationView(ReadableCanvas, can_focus=False):
@@ -59,6 +70,7 @@ class ConversationView(ReadableCanvas, can_focus=False):
         self._frame_timer: Timer | None = None
         self._last_frame = 0.0
         self._arrived = 0
+        self._retrying = False
 
     # Feeding
 
@@ -67,6 +79,8 @@ class ConversationView(ReadableCanvas, can_focus=False):
         self.clear()
         entries: list[Entry] = []
         for turn in turns:
+            if _is_hidden(turn):
+                continue
             if isinstance(turn, ToolResultTurn) and turn.tool_use_id in self._calls:
                 entry = entries[self._calls[turn.tool_use_id]]
                 if isinstance(entry, ToolEntry):
@@ -75,7 +89,7 @@ class ConversationView(ReadableCanvas, can_focus=False):
                     self._by_key[turn.id] = self._calls[turn.tool_use_id]
                     continue
             entry = entry_for(turn, self.glyphs, first=not entries)
-            self._register(turn, entry, len(entries))
+            self._register(turn, len(entries))
             entries.append(entry)
         self.layout_model.fill(entries)
         self._refresh_all()
@@ -123,9 +137,11 @@ class ConversationView(ReadableCanvas, can_focus=False):
         """Show what an event of a run says."""
         # There is an event, so its module is loaded; the first paint does without it.
         from agent import events as told
+        from agent.models import errors
 
         match event:
             case told.TurnStart(turn=turn):
+                self._retrying = False
                 self.begin_turn(turn)
             case told.TurnDelta(turn_id=turn_id, text=text):
                 self.extend_turn(turn_id, text)
@@ -140,16 +156,22 @@ class ConversationView(ReadableCanvas, can_focus=False):
                     entry.finish(output, is_error, details)
                     self._entry_changed(index)
             case told.RetryWait(attempt=attempt, delay=delay, error=error):
+                self._retrying = True
                 self.add_notice(f"Trying again in {delay:.0f} s (attempt {attempt}): {error.message}")
             case told.ModelNotice(message=message):
                 self.add_notice(message)
-            case told.AgentEnd(outcome=outcome, error=failure):
+            case told.AgentEnd(outcome=outcome, error=failure, turns=turns):
                 self._end_streams()
-                if outcome == "failed":
-                    self.add_notice(failure.message if failure is not None else "The run failed.", error=True)
+                if outcome == "failed" and not (turns and _tells_failure(turns[-1])):
+                    self.add_notice(errors.with_next_step(failure), error=True)
+                elif outcome == "cancelled" and (self._retrying or not turns or turns[-1].type == "user"):
+                    self.add_notice(STOPPED)
+                self._retrying = False
 
     def begin_turn(self, turn: Turn) -> None:
         """A turn begins; its text may follow by `extend_turn`. One that is known already is taken as its end."""
+        if _is_hidden(turn):
+            return
         if turn.id in self._by_key:
             self.end_turn(turn)
             return
@@ -179,6 +201,8 @@ class ConversationView(ReadableCanvas, can_focus=False):
         """A turn is over; `turn` is what it became. One that never began is simply shown."""
         index = self._by_key.get(turn.id)
         entry = self._entry(index)
+        if _is_hidden(turn):
+            return
         if isinstance(turn, ToolResultTurn):
             self._end_tool(turn)
         elif index is None or entry is None:
@@ -239,7 +263,7 @@ class ConversationView(ReadableCanvas, can_focus=False):
 
     # The rest
 
-    def _register(self, turn: Turn | None, entry: Entry, index: int) -> None:
+    def _register(self, turn: Turn | None, index: int) -> None:
         if turn is not None:
             self._by_key[turn.id] = index
             if isinstance(turn, ToolCallTurn):
@@ -247,7 +271,7 @@ class ConversationView(ReadableCanvas, can_focus=False):
 
     def _append(self, turn: Turn | None, entry: Entry) -> int:
         index = self.layout_model.append(entry)
-        self._register(turn, entry, index)
+        self._register(turn, index)
         self._content_grew(self.layout_model.top_of(index))
         return index
 
@@ -283,3 +307,13 @@ class ConversationView(ReadableCanvas, can_focus=False):
         if self._frame_timer is not None:
             self._frame_timer.stop()
             self._frame_timer = None
+
+
+def _is_hidden(turn: Turn) -> bool:
+    """Whether a turn is nothing for people: what the program tells the model to go on."""
+    return isinstance(turn, NoticeTurn) and turn.is_nudge
+
+
+def _tells_failure(turn: Turn) -> bool:
+    """Whether a turn says why its run failed."""
+    return isinstance(turn, NoticeTurn) and turn.kind == FAILED

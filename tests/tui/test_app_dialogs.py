@@ -1,0 +1,313 @@
+"""Every dialog of the program at every size: nothing one needs is cut off, whatever the texts are."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+from textual.content import Content
+from textual.widgets import Input
+from textual.widgets._toast import Toast, ToastRack
+
+import tui.screens
+from agent.models.offline import OfflineModel
+from tests.tui.program import Program, make_store, program
+from tests.tui.test_app_layout import EVIL, drawn
+from tests.tui.test_app_settings import preferences
+from tui.draft import Clash, meet
+from tui.screens.ask import AskLine, AskText
+from tui.screens.confirm import Confirm
+from tui.screens.conflict import ChooseText
+from tui.screens.connect import AskSecret, Connect, Wait
+from tui.screens.connecting import WELCOME
+from tui.screens.dialog import JUST_NOW, Dialog, share
+from tui.screens.diff import ShowDiff
+from tui.screens.help import Help
+from tui.screens.leaving import Leaving
+from tui.screens.pick import Pick
+from tui.screens.settings import ProgramSettings
+from tui.screens.switcher import Switcher
+from tui.widgets.literal import LiteralButton
+from tui.widgets.persona_list import Entry
+from tui.widgets.row_list import Row, RowList
+
+LONG = "word " * 400
+LINES = "one line\n" * 60
+TEXTS = {"long": LONG, "lines": LINES, "hostile": EVIL * 6, "unbroken": "x" * 3_000, "short": "Short."}
+SIZES = [(60, 15), (80, 24), (160, 50)]
+
+
+async def never() -> None:
+    await asyncio.Event().wait()
+
+
+def clash_of(text: str) -> Clash:
+    clash = meet("base\n", f"{text} mine\n", f"{text} theirs\n")
+    assert isinstance(clash, Clash)
+    return clash
+
+
+DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
+    Confirm: lambda text, _: Confirm(text, text, deed="Delete", danger=True),
+    Leaving: lambda text, _: Leaving([text, text]),
+    AskLine: lambda text, _: AskLine(text, text=text, explanation=text),
+    AskText: lambda text, _: AskText(text, text=text),
+    AskSecret: lambda text, _: AskSecret(text, text),
+    Wait: lambda text, _: Wait(text, never()),
+    Connect: lambda text, _: Connect(text, text, greeting=True),
+    Pick: lambda text, _: Pick(text, [Row(str(n), text, head=text) for n in range(40)], filter=True),
+    Switcher: lambda text, _: Switcher([Entry(str(n), text) for n in range(40)], {}, None, []),
+    ChooseText: lambda text, _: ChooseText(clash_of(text)),
+    ShowDiff: lambda text, _: ShowDiff(text, f"+{text}"),
+    Help: lambda text, _: Help(text, text),
+    ProgramSettings: lambda text, folder: ProgramSettings(preferences(folder)),
+}
+"""How each dialog is made of a text."""
+
+
+def test_no_dialog_is_left_out() -> None:
+    found = set()
+    for module in pkgutil.walk_packages(tui.screens.__path__, "tui.screens."):
+        for _, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(value, Dialog) and value is not Dialog:
+                found.add(value)
+    assert found == set(DIALOGS)
+
+
+async def settle(p: Program) -> None:
+    """Wait until the parts of what is shown stay where they are."""
+    before: list[object] = []
+    same = 0
+    while same < 3:
+        await p.pilot.pause(0.01)
+        now = [(widget.region, widget.scroll_offset) for widget in p.app.screen.query("*")]
+        same = same + 1 if now == before else 0
+        before = now
+
+
+async def shown(p: Program, dialog: Dialog[Any]) -> None:
+    p.app.push_screen(dialog)
+    await p.until(lambda: p.app.screen is dialog)
+    await settle(p)
+
+
+def assert_usable(p: Program, dialog: Dialog[Any]) -> None:
+    """All one answers with is inside the box, the box inside the screen, the chosen row in sight."""
+    box = dialog.query_one(".dialog")
+    inside = box.content_region
+    assert dialog.region.contains_region(box.region)
+    needed = [
+        *dialog.query(LiteralButton),
+        *dialog.query(".dialog-hint"),
+        *dialog.query(Input),
+        *dialog.query(RowList),
+    ]
+    for widget in needed:
+        if widget.display:
+            assert widget.region.height >= 1, widget
+            assert inside.contains_region(widget.region), f"{widget} is cut off"
+    for rows in dialog.query(RowList):
+        at = rows.cursor - rows.scroll_offset.y
+        assert 0 <= at < rows.size.height, "the chosen row is out of sight"
+    if not dialog.query(".dialog-hint"):
+        assert "Esc closes" in drawn(dialog)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [*((text, (60, 15)) for text in TEXTS), ("hostile", (80, 24)), ("long", (160, 50))],
+)
+async def test_every_dialog_shows_all_one_answers_with(
+    tmp_path: Path, text: str, size: tuple[int, int]
+) -> None:
+    async with program(make_store(tmp_path), size=size) as p:
+        for kind, make in DIALOGS.items():
+            dialog = make(TEXTS[text], tmp_path)
+            assert type(dialog) is kind
+            await shown(p, dialog)
+            assert_usable(p, dialog)
+            if dialog.query(RowList):
+                for _ in range(3):
+                    p.app.post_message(events.Key("down", None))
+                await settle(p)
+                assert_usable(p, dialog)
+            dialog.show_told(TEXTS[text], error=True)
+            await settle(p)
+            assert_usable(p, dialog)
+            dialog.dismiss(None)
+            await p.until(lambda: p.app.screen is p.main)
+
+
+async def test_a_dialog_fits_again_when_the_terminal_is_resized(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(160, 50)) as p:
+        for kind in (Connect, Pick, Confirm, ChooseText):
+            await p.pilot.resize_terminal(160, 50)
+            dialog = DIALOGS[kind](LONG, tmp_path)
+            await shown(p, dialog)
+            tall = dialog.query_one(".dialog").region.height
+            for width, height in SIZES:
+                await p.pilot.resize_terminal(width, height)
+                await settle(p)
+                assert_usable(p, dialog)
+            assert dialog.query_one(".dialog").region.height == tall
+            dialog.dismiss(None)
+            await p.until(lambda: p.app.screen is p.main)
+
+
+async def test_the_first_start_shows_all_its_choices_in_a_small_terminal(tmp_path: Path) -> None:
+    settings = preferences(tmp_path, None)
+    async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings, size=(60, 15)) as p:
+        dialog = await p.dialog(Connect)
+        await settle(p)
+        text = drawn(dialog)
+        rows = dialog.query_one(RowList)
+        assert rows.size.height == len(rows.rows)
+        for row in rows.rows:
+            assert row.text in text
+        assert "Enter chooses" in text
+        assert WELCOME.split()[0] in text
+        assert WELCOME.split()[-1] in text, "the whole greeting is there"
+        assert "PgDn" not in text
+
+
+async def test_a_text_that_does_not_fit_is_paged_and_says_so(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(60, 15)) as p:
+        dialog = Confirm("Sure?", LINES + "the very end", deed="Do it")
+        await shown(p, dialog)
+        await p.until(lambda: "PgDn" in drawn(dialog))
+        assert "the very end" not in drawn(dialog)
+        for _ in range(10):
+            await p.press("pagedown")
+        await p.until(lambda: "the very end" in drawn(dialog))
+        dialog.dismiss(None)
+        await p.until(lambda: p.app.screen is p.main)
+        short = Confirm("Sure?", "That is all.", deed="Do it")
+        await shown(p, short)
+        assert "PgDn" not in drawn(short)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_first_difference_of_two_long_paragraphs_is_in_sight(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    clash = meet("base\n", f"{LONG}BRIGHT {LONG}\n", f"{LONG}DARK {LONG}\n")
+    assert isinstance(clash, Clash)
+    async with program(make_store(tmp_path), size=size) as p:
+        dialog = ChooseText(clash)
+        await shown(p, dialog)
+        text = drawn(dialog)
+        assert "BRIGHT" in text
+        assert "DARK" in text
+        for button in ("1 Keep mine", "2 Take theirs", "3 Both"):
+            assert button in text
+        marked = [
+            segment.text
+            for strip in dialog._compositor.render_strips()
+            for segment in strip
+            if segment.style is not None and segment.style.underline and "1 Keep" not in segment.text
+        ]
+        assert "BRIGHT" in marked
+        assert "DARK" in marked
+        before = dialog.query_one("#side-ours").scroll_offset.y
+        await p.press("down")
+        assert dialog.query_one("#side-ours").scroll_offset.y == before + 1
+        assert dialog.query_one("#side-theirs").scroll_offset.y == before + 1
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24)])
+async def test_what_is_told_covers_no_dialog(
+    tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.screens.dialog.JUST_NOW", 600.0)  # whatever the machine takes
+    async with program(make_store(tmp_path), size=size) as p:
+        p.app.tell("The disk is full.", error=True)
+        p.app.tell("The draft is put away; Up brings it back.")
+        dialog = Confirm(
+            "Quit and lose what is not saved?", "The prompt could not be saved.", deed="Quit", keep="Stay"
+        )
+        await shown(p, dialog)
+        text = drawn(dialog)
+        for words in ("Quit and lose", "The prompt could not be saved.", "Stay", "The disk is full."):
+            assert words in text
+        p.app.tell("Something new.")
+        await settle(p)
+        assert "Something new." in drawn(dialog)
+        assert_usable(p, dialog)
+
+
+async def test_an_error_of_earlier_is_not_what_a_dialog_is_about(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(80, 24)) as p:
+        p.app.tell("The disk is full.", error=True)
+        await p.until(lambda: p.messages)
+        next(iter(p.app._notifications)).raised_at -= JUST_NOW
+        dialog = Confirm("Quit?", "You may.", deed="Quit", keep="Stay")
+        await shown(p, dialog)
+        await settle(p)
+        assert "The disk is full." not in drawn(dialog)
+
+
+async def test_the_same_words_are_told_once_and_in_a_small_terminal_only_the_last(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(80, 24)) as p:
+        p.app.tell("Twice.")
+        p.app.tell("Twice.")
+        await settle(p)
+        assert p.messages == ["Twice."]
+        p.app.tell("It went wrong.", error=True)
+        await settle(p)
+        assert p.messages == ["It went wrong."], "what was only said gives way"
+        p.app.tell("Another.")
+        await settle(p)
+        assert p.messages == ["It went wrong.", "Another."], "what went wrong stays beside it"
+        await p.pilot.resize_terminal(60, 15)
+        p.app.tell("The last.", error=True)
+        await settle(p)
+        assert p.messages == ["The last."]
+
+
+async def test_all_that_is_told_is_on_the_screen_and_covers_neither_chat_bar_nor_keys(tmp_path: Path) -> None:
+    path = "/home/someone/personas/" + "a-long-name-of-a-folder/" * 5 + "optimist-conversation.json"
+    async with program(make_store(tmp_path), size=(60, 15)) as p:
+        p.app.tell("There is no folder /nope/x; " + "it is said at some length " * 9, error=True)
+        p.app.tell(f"The conversation is in {path}.")
+        await p.until(lambda: p.messages == [f"The conversation is in {path}."])
+        toasts = p.main.query(Toast)
+        await p.until(lambda: len(toasts) == 1 and toasts.first().region.height > 3)
+        assert toasts.first().region.bottom < p.main.chat_bar.region.y
+        assert toasts.first().size.height == len(Content(p.messages[0]).wrap(toasts.first().size.width))
+        for turn in range(4):
+            p.app.tell(f"It went wrong {turn}.", error=True)
+            p.app.tell(f"Short {turn}.")
+            await p.until(lambda turn=turn: p.messages == [f"It went wrong {turn}.", f"Short {turn}."])
+        await p.until(lambda: [one.region.y for one in p.main.query(Toast)] == [1, 5])
+
+
+async def test_what_is_told_stays_off_a_chat_bar_of_several_rows(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(60, 15)) as p:
+        p.main.chat_bar.set_draft("a\nb\nc\nd")
+        stage = p.main.query_one("#stage")
+        await p.until(lambda: stage.region.bottom < 11)
+        p.app.tell(
+            "It went wrong, and that is told at some length, in three rows of a message. " * 2, error=True
+        )
+        p.app.tell("The last, which is told at some length too, in more than one row.")
+        await p.until(lambda: len(p.messages) == 1 and p.messages[0].startswith("The last"))
+        await p.until(lambda: len(p.main.query(Toast)) == 1 and p.main.query(Toast).first().region.height > 3)
+        assert stage.region.contains_region(p.main.query(Toast).first().region)
+        p.app.tell("long " * 99, error=True)
+        await p.until(lambda: p.main.query(Toast).last().region.height > 5)
+        await p.until(lambda: p.main.query_one(ToastRack).region.bottom <= stage.region.bottom)
+
+
+def test_rows_are_shared_out_fairly() -> None:
+    assert share([8, 4], 20) == [8, 4]
+    assert share([30, 4], 12) == [8, 4]
+    assert share([30, 30], 12) == [6, 6]
+    assert share([30, 30], 2) == [1, 1]
+    assert share([5], 3) == [3]

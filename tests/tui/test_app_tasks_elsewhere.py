@@ -1,0 +1,193 @@
+"""The screen beside another program that works on the same persona: it is seen, and never mixed up with one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.approval import ApprovalRules
+from agent.chat import Chat
+from agent.models.scripted import ScriptedModel, ToolUse, answer
+from agent.task_found import read_task
+from agent.task_options import TaskOptions
+from agent.task_runner import AgentTaskRunner
+from personas import trust
+from personas.errors import StorageError
+from personas.journal import Journal
+from personas.store import Store
+from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tests.tui.test_app_tasks import (
+    ASK,
+    ASK_ALL,
+    DONE,
+    EDIT,
+    QUICK,
+    asked,
+    badge,
+    label,
+    over,
+    own_settings,
+    task,
+    texts,
+)
+from tui.config import Settings
+
+__all__ = ["own_settings"]
+
+LAST = ToolUse("ask_user", {"question": "Delete everything?", "options": ["yes", "no"]})
+
+
+class Other:
+    """Another program on the same home, in this process."""
+
+    def __init__(self, store: Store, *answers: Any, model: Any = None) -> None:
+        options = TaskOptions(ApprovalRules("ask-all"), request_pause=0)
+        self.chat = Chat(store, "one", model or ScriptedModel(answers))
+        self.runner = AgentTaskRunner(options, is_trusted=lambda _home: True)
+
+    async def leave_waiting(self, p: Program) -> None:
+        await p.until(
+            lambda: (now := self.runner.task("one")) is not None and now.pending_question is not None
+        )
+        self.runner.park("one")
+        await self.runner.wait("one")
+
+
+async def started(p: Program, *answers: Any) -> None:
+    """Another program begins a task that waits now."""
+    other = Other(p.store, *answers)
+    await other.runner.start(other.chat, "From elsewhere.")
+    await other.leave_waiting(p)
+
+
+async def test_a_question_that_another_program_asks_is_seen(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Hi."), answer(DONE), settings=QUICK) as p:
+        await p.run_to_end("hello")
+        await started(p, answer(ASK))
+        await asked(p)
+        assert texts(p)[:3] == ["hello", "Hi.", "From elsewhere."] and badge(p, "one") == "?"
+        await p.press("1", "enter")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert [text for text in texts(p) if text == "From elsewhere."] == ["From elsewhere."]
+
+
+@pytest.mark.parametrize("made", [ASK, EDIT], ids=["question", "approval"])
+async def test_an_answer_to_what_was_answered_elsewhere_comes_back(tmp_path: Path, made: ToolUse) -> None:
+    store = make_store(tmp_path)
+    trust.trust(store.home.root)
+    async with program(store, settings=ASK_ALL) as p:
+        await started(p, answer(made))
+        shown = await asked(p)
+        p.main.conversing._catching_up = True  # what the screen shows stays what it was
+        other = Other(store, answer(LAST, ids="later"))
+        await other.runner.respond(other.chat, "no")
+        await p.until(
+            lambda: (
+                (now := other.runner.task("one")) is not None and now.pending_question == "Delete everything?"
+            )
+        )
+        await other.leave_waiting(p)
+        assert p.main.conversing.question == shown
+        await p.say("no, not that")
+        await p.until(lambda: p.main.chat_bar.draft == "no, not that")
+        await p.until(lambda: any("not open any more" in text for text in p.messages))
+        await p.until(
+            lambda: (
+                p.main.conversing.question is not None
+                and p.main.conversing.question.text == "Delete everything?"
+            )
+        )
+        assert p.main.chat_bar.mode != "asking", "it is no answer to that one"
+        found = read_task(store, "one")
+        assert found is not None and found.pending_question == "Delete everything?"
+
+
+@pytest.mark.parametrize("made", [ASK, EDIT], ids=["question", "approval"])
+async def test_a_message_from_before_the_question_does_not_become_its_answer(
+    tmp_path: Path, made: ToolUse
+) -> None:
+    store = make_store(tmp_path)
+    trust.trust(store.home.root)
+    async with program(store, answer(DONE), settings=ASK_ALL) as p:
+        p.main.conversing._catching_up = True  # the screen knows nothing of it
+        await started(p, answer(made))
+        assert p.main.conversing.question is None
+        await p.say("ok")
+        await p.until(lambda: p.main.conversing.question is not None and p.main.chat_bar.draft == "ok")
+        await over(p)
+        await asked(p)
+        assert label(p) == "Reply"
+        await p.press("enter")
+        await p.until(lambda: any("Enter gives this as the answer" in text for text in p.messages))
+        found = read_task(store, "one")
+        assert found is not None and found.is_waiting and "second line" in p.on_disk("one")
+
+
+async def test_a_task_at_work_in_another_program_is_seen_and_left_alone(tmp_path: Path) -> None:
+    gate = Gate()
+    other_model = GatedModel([answer("First."), [gate, *answer(DONE)]])
+    async with program(make_store(tmp_path), settings=QUICK) as p:
+        other = Other(p.store, model=other_model)
+        await other.runner.start(other.chat, "From elsewhere.")
+        await p.until(lambda: badge(p, "one") == "●" and "First." in texts(p))
+        assert "Another program" in str(p.main.chat_bar.input.placeholder)
+        p.main.action_stop_agent()
+        await p.until(lambda: any("stopped there" in text for text in p.messages))
+        assert p.app.screen is p.main
+        gate.set()
+        await other.runner.wait("one")
+        await p.until(lambda: badge(p, "one") == "" and texts(p)[-1].startswith("Task complete"))
+        assert "Another program" not in str(p.main.chat_bar.input.placeholder)
+
+
+async def test_the_words_that_began_a_refused_task_come_back_as_they_were_typed(tmp_path: Path) -> None:
+    gate = Gate()
+    model = GatedModel([[gate, *answer("Hi.")]])
+    one_at_once = Settings(task_pause=0.0, tasks_at_once=1)
+    async with program(make_store(tmp_path), model=model, settings=one_at_once, persona_id="one") as p:
+        await p.say("hello")
+        await p.until(lambda: model.requests)
+        await p.open("two")
+        await p.until(lambda: p.main.conversing.talk is not None)
+        await p.say("/task improve it")
+        await p.until(lambda: p.main.chat_bar.draft == "/task improve it")
+        gate.set()
+        await p.until(lambda: not p.main.conversing.working)
+
+
+async def test_a_disk_that_is_full_takes_neither_the_question_nor_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_args: Any, **_options: Any) -> None:
+        raise StorageError("Could not write: the disk is full")
+
+    async with program(make_store(tmp_path), answer(ASK), answer(DONE), settings=QUICK) as p:
+        await p.say("/task go")
+        await asked(p)
+        with monkeypatch.context() as full:
+            full.setattr(Journal, "append", refuse)
+            await p.say("my own answer")
+            await p.until(lambda: p.main.chat_bar.draft == "my own answer")
+            assert p.main.conversing.question is not None and label(p) == "Reply"
+        await p.press("enter")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert p.main.chat_bar.draft == ""
+
+
+async def test_words_that_the_conversation_has_do_not_come_back_when_it_fails_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate()
+    model = GatedModel([answer("One."), [gate, *answer(EDIT)]])
+    async with program(make_store(tmp_path), model=model, settings=QUICK) as p:
+        await p.say("/task go")
+        await p.until(lambda: len(model.requests) == 2)
+        monkeypatch.setattr(Journal, "append", lambda *_a, **_o: (_ for _ in ()).throw(StorageError("full")))
+        gate.set()
+        await over(p)
+        assert p.main.chat_bar.draft == ""
+        monkeypatch.undo()

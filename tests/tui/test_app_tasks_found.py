@@ -1,0 +1,262 @@
+"""Tasks after a restart of the program: what waits looks and acts as before, what is over is told as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.models.base import Usage
+from agent.models.scripted import ToolUse, answer
+from agent.task import AgentTask
+from agent.task_files import SUFFIX
+from agent.task_runner import AgentTaskRunner
+from personas import trust
+from personas.store import Store
+from tests.tui.program import Program, make_store, program
+from tests.tui.test_app_tasks import (
+    ASK,
+    ASK_ALL,
+    DONE,
+    EDIT,
+    QUICK,
+    asked,
+    label,
+    over,
+    own_settings,
+    task,
+    texts,
+)
+from tui.activity import activity_line
+from tui.config import Settings
+from tui.screens.confirm import Confirm
+from tui.talk import Talk
+from tui.widgets.key_line import KeyLine
+
+__all__ = ["own_settings"]
+
+
+async def leave(p: Program) -> None:
+    p.main.action_leave()
+    await p.until(lambda: p.app.return_code == 0)
+
+
+def look(p: Program) -> dict[str, Any]:
+    """What the screen says of a task that waits."""
+    widget = p.main.conversing._widget
+    assert widget is not None
+    entries = p.main.conversing.view.layout_model.entries
+    call = entries[-1]
+    return {
+        "texts": texts(p),
+        "call": "".join(text for text, *_ in call._head(70)[0].runs),  # type: ignore[attr-defined]
+        "title": widget._title,
+        "esc": ("Esc", "stop") in p.main.query_one(KeyLine)._keys,
+        "label": label(p),
+        "stop": p.main.chat_bar.query_one(".chat--stop").display,
+        "panel": p.main.conversing.panel.state,
+    }
+
+
+@pytest.mark.parametrize("made", [ASK, EDIT], ids=["question", "approval"])
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_what_waits_looks_as_before_the_restart(
+    tmp_path: Path, made: Any, size: tuple[int, int]
+) -> None:
+    store = make_store(tmp_path)
+    trust.trust(store.home.root)
+    async with program(store, answer(made), settings=ASK_ALL, size=size) as p:
+        await p.say("/task go")
+        await asked(p)
+        await p.until(lambda: look(p)["title"] == "Agent · waits for your answer")
+        before = look(p)
+        assert before["esc"] and "Not run" not in before["call"] and "unknown" not in before["call"]
+        await leave(p)
+    async with program(store, answer(DONE), settings=ASK_ALL, size=size) as p:
+        await asked(p)
+        await p.until(lambda: look(p) == before)
+        await p.press("1", "enter")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        (call,) = [text for text in texts(p) if text.startswith(made.name)]
+        assert "Not run" not in call and "unknown" not in call
+
+
+@pytest.mark.parametrize("how", ["escape", "ctrl+c", "mouse"])
+async def test_what_was_found_waiting_is_given_up_by_key_and_mouse(tmp_path: Path, how: str) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer(ASK), settings=QUICK) as p:
+        await p.say("/task go")
+        await asked(p)
+        await leave(p)
+    async with program(store, answer("Hi."), settings=QUICK) as p:
+        await asked(p)
+        await p.pilot.pause()
+        if how == "mouse":
+            assert await p.pilot.click(".chat--stop")
+        else:
+            await p.press(how)
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: task(p).status == "cancelled" and p.main.conversing.question is None)
+        await p.until(lambda: texts(p)[-1].startswith("Task stopped · 1 step"))
+        shown = texts(p)
+        assert ("Esc", "stop") not in p.main.query_one(KeyLine)._keys
+        await leave(p)
+    async with program(store, settings=QUICK) as p:
+        assert texts(p) == shown
+
+
+ENDS = [
+    *(answer("Looking."), answer(EDIT), answer(DONE, usage=Usage(input_tokens=1200, output_tokens=34))),
+    answer("A plain answer."),
+    answer(ToolUse("edit_system_prompt", {"old": "better line", "new": "best line"}), ids="second"),
+    answer(ToolUse("task_complete", {"summary": "And again."}), ids="third"),
+]
+
+
+async def play(p: Program) -> list[str]:
+    """Two tasks with a plain message between them; return what is shown."""
+    for text, count in (("/task first", 1), ("hello", 2), ("/task second", 3)):
+        await p.say(text)
+        await p.until(
+            lambda text=text, count=count: (  # type: ignore[misc]
+                task(p) is not None and task(p).status == "completed" and task(p).original_prompt in text
+            )
+        )
+        await over(p)
+    return texts(p)
+
+
+def task_log(store: Store) -> Path:
+    return store.home.sessions / f"{store.session_of('one')}{SUFFIX}"
+
+
+async def test_steps_and_ends_of_all_earlier_tasks_are_told_by_the_next_program(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, *ENDS, settings=QUICK) as p:
+        shown = await play(p)
+        assert [text for text in shown if text.startswith("step ")] == [
+            *("step 1", "step 2", "step 3"),
+            *("step 1", "step 2"),
+        ]
+        first, second = [text for text in shown if text.startswith("Task complete")]
+        assert "+better line" in first and "best" not in first and "-better line" in second
+        await leave(p)
+    async with program(store) as p:
+        assert texts(p) == shown
+
+
+async def test_the_ends_of_tasks_in_a_log_of_an_earlier_version_are_told_too(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, *ENDS, settings=QUICK) as p:
+        shown = await play(p)
+        await leave(p)
+    lines = task_log(store).read_bytes().splitlines(keepends=True)
+    task_log(store).write_bytes(b"".join(line for line in lines if b'"mark"' not in line))
+    async with program(store) as p:
+        assert texts(p) == [text for text in shown if text == "step 1" or not text.startswith("step ")]
+
+
+async def test_a_task_that_went_on_after_its_limit_is_told_as_it_was_at_both_ends(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    more = ToolUse("edit_system_prompt", {"old": "third line", "new": "last line"})
+    short = Settings(max_steps=2, task_pause=0.0)
+    steps = [answer(EDIT), answer("Words."), answer(more, ids="more"), answer(DONE, ids="done")]
+    async with program(store, *steps, settings=short) as p:
+        await p.say("/task go")
+        await p.until(lambda: task(p) is not None and task(p).status == "limit")
+        await over(p)
+        await p.say("/continue")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        shown = texts(p)
+        await leave(p)
+    assert [text for text in shown if text.startswith("Task stopped by a limit · 2 steps")]
+    async with program(store) as p:
+        assert texts(p) == shown
+        limit = next(text for text in texts(p) if text.startswith("Task stopped by a limit"))
+        assert "+better line" in limit and "last line" not in limit
+
+
+async def test_why_a_task_failed_is_told_once_and_by_the_next_program_too(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer(EDIT), settings=QUICK) as p:
+        await p.say("/task go")
+        await p.until(lambda: task(p) is not None and task(p).status == "error")
+        await over(p)
+        await p.until(lambda: texts(p)[-1].startswith("Task failed · 2 steps"))
+        shown = texts(p)
+        await leave(p)
+    (why,) = [text for text in shown if "The script has no further answer." in text]
+    assert why.startswith("The task failed at step 2: ")
+    async with program(store, settings=QUICK) as p:
+        assert texts(p) == shown
+
+
+async def test_a_damaged_log_of_tasks_keeps_no_conversation_from_being_shown(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, *ENDS, settings=QUICK) as p:
+        shown = await play(p)
+        await leave(p)
+    task_log(store).write_bytes(b"\0\1 noise\n[]\n" + task_log(store).read_bytes()[:-200])
+    async with program(store) as p:
+        assert set(texts(p)) <= set(shown) and "A plain answer." in texts(p)
+
+
+async def test_a_task_that_begins_is_not_taken_for_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path)
+    async with program(store, *ENDS, settings=QUICK) as p:
+        await play(p)
+        await leave(p)
+    held = asyncio.Event()
+    begin = AgentTaskRunner.start
+
+    async def later(*given: Any, **named: Any) -> AgentTask:
+        await held.wait()
+        return await begin(*given, **named)
+
+    monkeypatch.setattr(AgentTaskRunner, "start", later)
+    async with program(store, answer(DONE, ids="new"), settings=QUICK) as p:
+        await p.say("/task third")
+        talk = p.main.conversing.talk
+        assert talk is not None and talk.running
+        now = time.monotonic()
+        assert activity_line(talk.activity, talk.task, talk.time.seconds(now), now) == "thinking"
+        held.set()
+        await over(p)
+
+
+async def test_time_that_was_worked_in_an_earlier_program_counts(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer(ASK), settings=QUICK) as p:
+        await p.say("/task go")
+        await asked(p)
+        await leave(p)
+    lines = task_log(store).read_text(encoding="utf-8").splitlines()
+    task_log(store).write_text(
+        "\n".join([*lines, f'{{"type":"task","id":"{_id_of(lines)}","worked_seconds":100.0}}']) + "\n",
+        "utf-8",
+    )
+    seen: list[float] = []
+    async with program(store, answer(DONE), settings=QUICK) as p:
+        await asked(p)
+        await p.press("1", "enter")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        talk = p.main.conversing.talk
+        assert isinstance(talk, Talk)
+        seen.append(talk.time.before)
+        assert "1 min 4" in texts(p)[-1]
+    assert seen[0] >= 100
+
+
+def _id_of(lines: list[str]) -> str:
+    import json
+
+    return str(json.loads(lines[-1])["id"])

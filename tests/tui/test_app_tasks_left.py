@@ -1,0 +1,223 @@
+"""Tasks that were left in the middle: all that was asked for comes up, what can be continued stays so, and is seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.models.scripted import Hang, ToolUse, answer
+from personas import trust
+from tests.tui.program import Program, make_store, program
+from tests.tui.test_app_tasks import (
+    ASK_ALL,
+    DONE,
+    EDIT,
+    QUICK,
+    asked,
+    label,
+    over,
+    own_settings,
+    queued,
+    task,
+    texts,
+)
+from tests.tui.test_app_tasks_found import leave
+from tests.tui.test_undelivered import copy_of
+from tui.config import Settings
+from tui.panel import PanelState
+from tui.remembered import recall, remember
+from tui.screens.confirm import Confirm
+from tui.widgets.key_line import KeyLine
+from tui.widgets.queued_lines import QueuedLines
+
+__all__ = ["own_settings"]
+
+
+def keys(p: Program) -> list[tuple[str, str]]:
+    """What the last line of the screen says."""
+    return list(p.main.query_one(KeyLine)._keys)
+
+
+NAME = ToolUse("update_persona_name", {"name": "Other"})
+
+
+async def test_every_call_beside_one_that_waited_is_asked_for_in_the_next_program(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    trust.trust(store.home.root)
+    async with program(store, answer(EDIT, NAME), settings=ASK_ALL) as p:
+        await p.say("/task go")
+        first = await asked(p)
+        await leave(p)
+    async with program(store, answer(DONE), settings=ASK_ALL) as p:
+        await asked(p)
+        await p.press("1", "enter")
+        await p.until(lambda: p.main.conversing.question not in (None, first))
+        second = await asked(p)
+        assert second.approval.tool == "update_persona_name"
+        assert "better line" in p.on_disk("one") and store.get("one").name == "One"
+        await p.until(lambda: "+better line" in "\n".join(texts(p)))
+        assert not any("Not run" in text for text in texts(p))
+        await p.press("1", "enter")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert store.get("one").name == "Other"
+
+
+async def test_a_message_between_does_not_take_the_task_away_that_can_be_continued(tmp_path: Path) -> None:
+    short = Settings(max_steps=1, task_pause=0.0)
+    answers = [answer(EDIT), answer("It was the second line."), answer(DONE)]
+    async with program(make_store(tmp_path), *answers, settings=short) as p:
+        await p.say("/task go")
+        await p.until(lambda: task(p) is not None and task(p).status == "limit")
+        await over(p)
+        await p.run_to_end("what did you change?")
+        await over(p)
+        await p.until(lambda: "/continue" in str(p.main.chat_bar.input.placeholder))
+        await p.until(lambda: label(p) == "Continue")
+        p.main.focus_chat()
+        await p.write("x")
+        await p.until(lambda: label(p) == "Send")
+        await p.press("backspace")
+        await p.until(lambda: label(p) == "Continue")
+        await p.pilot.click(p.main.chat_bar.query_one(".chat--act"))
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        await p.until(lambda: label(p) == "Send")
+        assert len([text for text in texts(p) if text.startswith("Task stopped by a limit")]) == 1
+
+
+async def test_an_interrupted_task_is_seen_at_the_start_whatever_is_in_the_chat_bar(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer(EDIT), [*answer("Then")[:2], Hang()], settings=QUICK) as p:
+        await p.say("/task go")
+        await p.until(lambda: "step 2" in texts(p))
+        await p.say("and be brief")
+        killed = copy_of(store, tmp_path / "killed" / "home")
+        p.main.conversing.stop()
+    async with program(killed, settings=QUICK) as p:
+        await p.until(lambda: p.main.chat_bar.input.text)
+        assert p.main.conversing.panel.state is PanelState.VISIBLE
+        assert any("while this task was at step 2. /continue goes on" in text for text in texts(p))
+
+
+async def test_what_is_said_beside_a_found_question_is_queued_edited_and_heard_once_it_is_answered(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path)
+    trust.trust(store.home.root)
+    async with program(store, answer(EDIT), settings=ASK_ALL) as p:
+        await p.say("/task go")
+        await asked(p)
+        await leave(p)
+    async with program(store, answer(DONE), answer(DONE), settings=ASK_ALL) as p:
+        await asked(p)
+        p.main.chat_bar.set_draft("from before", older=True)
+        await p.until(lambda: ("Tab", "queue") in keys(p))
+        await p.press("tab")
+        await p.until(lambda: queued(p) == [("from before", True)] and ("Enter", "answer") in keys(p))
+        lines = p.main.chat_bar.query_one(QueuedLines)
+        await p.until(lambda: "Shift+Up edits" in lines.render_line(0).text)
+        await p.press("up")
+        await p.pilot.pause()
+        assert queued(p) == [("from before", True)], "Up picks an answer"
+        await p.press("shift+up")
+        await p.until(lambda: queued(p) == [] and p.main.chat_bar.draft == "from before")
+        await p.press("tab")
+        await p.until(lambda: queued(p) == [("from before", True)])
+        await p.press("1", "enter")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert "better line" in p.on_disk("one") and "from before" in texts(p)
+
+
+async def test_what_was_queued_beside_a_found_question_comes_back_when_the_task_is_given_up(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer(EDIT), settings=ASK_ALL) as p:
+        await p.say("/task go")
+        await asked(p)
+        await leave(p)
+    async with program(store, settings=ASK_ALL) as p:
+        await asked(p)
+        p.main.chat_bar.set_draft("kept", older=True)
+        await p.press("tab")
+        await p.until(lambda: queued(p) == [("kept", True)])
+        p.main.conversing.stop()
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: task(p).status == "cancelled" and p.main.chat_bar.draft == "kept")
+        assert queued(p) == []
+
+
+async def test_an_answer_written_before_a_restart_is_given_by_the_first_enter_and_no_other_draft_is(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path)
+    trust.trust(store.home.root)
+    async with program(store, answer(EDIT), settings=ASK_ALL) as p:
+        await p.say("/task go")
+        question = await asked(p)
+        p.main.chat_bar.set_draft("no because X")
+        await p.until(lambda: recall(store.home).answers == {"one": question.id})
+        await leave(p)
+    with_other_draft = copy_of(store, tmp_path / "other" / "home")
+    left = recall(with_other_draft.home)
+    assert remember(with_other_draft.home, left.with_drafts({"one": "something else"}))
+    async with program(store, answer(DONE), settings=ASK_ALL) as p:
+        await asked(p)
+        await p.until(lambda: label(p) == "Reply" and p.main.chat_bar.mode == "asking")
+        await p.open("two")
+        await p.open("one")
+        await p.until(lambda: p.main.conversing.may_answer)
+        await p.press("enter")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert any("because X" in str(turn) for turn in p.main.conversing.talk.chat.turns)
+        assert "better line" not in p.on_disk("one")
+    async with program(with_other_draft, settings=ASK_ALL) as p:
+        await asked(p)
+        assert p.main.chat_bar.draft == "something else" and p.main.chat_bar.mode == "running"
+
+
+async def test_a_hand_edit_is_one_line_that_opens(tmp_path: Path) -> None:
+    evil = ToolUse("edit_system_prompt", {"old": "second", "new": 'a "better" \x1b[31m'})
+    answers = [answer(evil), answer("Done."), answer("I see."), answer("Yes.")]
+    async with program(make_store(tmp_path), *answers, settings=QUICK) as p:
+        await p.run_to_end("hi")
+        await p.press("f8")
+        await p.until(lambda: "second" in p.on_disk("one"))
+        await p.run_to_end("look")
+        view = p.main.conversing.view
+        place = next(
+            at for at, text in enumerate(texts(p)) if text.startswith("You changed the file by hand")
+        )
+        entry = view.layout_model.entries[place]
+        (head,) = entry._head(60)  # type: ignore[attr-defined]
+        assert "".join(text for text, *_ in head.runs) == "▸ you changed the file by hand  +1 −1"
+        assert view.toggle(place)
+        await p.pilot.pause()
+        shown = entry.text()
+        assert "+second line" in shown and "\x1b" not in shown and "{" not in shown
+        assert "\\n" not in shown and "]" not in shown.rsplit("\n", 1)[-1]
+
+
+async def test_an_answer_in_the_middle_of_which_the_program_was_killed_is_said_to_be_cut(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path)
+    async with program(store, [*answer("Many words")[:2], Hang()], settings=QUICK) as p:
+        await p.say("tell me")
+        await p.until(lambda: "Many" in "".join(texts(p)))
+        killed = copy_of(store, tmp_path / "killed" / "home")
+        p.main.conversing.stop()
+        await over(p)
+    said = "in the middle of this answer"
+    async with program(killed, answer("Again."), settings=QUICK) as p:
+        await p.until(lambda: said in "".join(texts(p)))
+        await p.run_to_end("once more")
+        await p.open("two")
+        await p.open("one")
+        assert said not in "".join(texts(p))
+    async with program(store, settings=QUICK) as p:
+        await p.pilot.pause()
+        assert said not in "".join(texts(p)) and "Many" in "".join(texts(p))

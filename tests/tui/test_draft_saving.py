@@ -1,0 +1,110 @@
+"""A draft that the disk refuses is said, once; what it refuses at the end is written elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.tui.program import make_store, program
+from tui import remembered
+from tui.screens.ask import AskText
+from tui.screens.confirm import Confirm
+from tui.screens.pick import Pick
+
+
+async def test_a_draft_that_cannot_be_stored_is_said_once_and_stored_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = remembered.replace_file
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        monkeypatch.setattr(remembered, "replace_file", full)
+        p.main.chat_bar.set_draft("a draft")
+        told = "Your draft is not saved: the disk refuses it."
+        await p.main.conversing.remember()
+        await p.until(lambda: told in p.messages)
+        p.app.clear_notifications()
+        await p.main.conversing.remember()
+        await p.pilot.pause()
+        assert told not in p.messages
+        monkeypatch.setattr(remembered, "replace_file", room)
+        await p.main.conversing.remember()
+        assert remembered.recall(store.home).drafts == {"one": "a draft"}
+
+
+async def test_every_text_that_a_vanished_home_cannot_take_at_the_end_is_written_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    store = make_store(tmp_path)
+    async with program(store, persona_id="two", size=(120, 40)) as p:
+        p.main.chat_bar.set_draft("a draft")
+        await p.main.conversing.remember()
+        p.main.action_go("tests")
+        p.main.tests.editor.focus()
+        shutil.rmtree(store.home.root)
+        await p.write("Please: ")
+        p.main.prompt.focus()
+        await p.write("Mind: ")
+        p.main.settings.query_one("#setting-name").focus()
+        await p.press("end")
+        await p.write("fold")
+        p.main.start(p.main.deeds.on_test_input("new", None))  # type: ignore[union-attr]
+        dialog = await p.dialog(AskText)
+        await p.write("begun")
+        await p.until(lambda: dialog._answer.raw == "begun")
+        await p.app.leave(143)
+    (file,) = (tmp_path / "state" / "persona-editor").glob("unsaved-*")
+    assert set(file.read_text().split("--- ")) == {
+        "",
+        "two, the system prompt ---\nMind: I am two.\n\n",
+        "two, the test input sum ---\nPlease: What is 2+2?\n\n",
+        "two, the field name ---\nTwofold\n\n",
+        "two, the draft ---\na draft\n\n",
+        "begun in a dialog ---\nbegun\n",
+    }
+    assert p.app.last_words == f"what could not be saved is in {file}"
+    assert not store.home.root.exists()
+
+
+async def test_what_is_typed_before_the_stored_draft_is_known_stands_below_it(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    remembered.remember(store.home, remembered.Remembered("one", {"one": "from before"}))
+    async with program(store, ready=False) as p:
+        p.main.chat_bar.set_draft("typed ahead")
+        await p.until(lambda: p.main.conversing.talk is not None)
+        assert p.main.chat_bar.draft == "from before\ntyped ahead"
+        await p.main.conversing.remember()
+        assert remembered.recall(store.home).drafts == {"one": "from before\ntyped ahead"}
+
+
+async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_back_with_it(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path)
+    remembered.remember(store.home, remembered.Remembered("one", {"one": "for one", "two": "for two"}))
+    async with program(store) as p:
+        await p.until(lambda: p.main.chat_bar.draft == "for one")
+        p.main.chat_bar.set_draft("for one alone")
+        p.main.start(p.main.deeds.on_persona("delete", "one"))  # type: ignore[union-attr]
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: p.main.conversing.shown_id == "two")
+        await p.until(lambda: p.main.chat_bar.draft == "for two")
+        await p.main.conversing.remember()
+        drafts = {"one": "for one alone", "two": "for two"}
+        assert remembered.recall(store.home).drafts == drafts
+        p.main.chat_bar.input.undo()
+        assert p.main.chat_bar.draft == "for two"
+        p.main.start(p.main.deeds.on_persona("restore", None))  # type: ignore[union-attr]
+        await p.dialog(Pick)
+        await p.press("enter")
+        await p.until(lambda: p.main.chat_bar.draft == "for one alone")
+        await p.main.conversing.remember()
+        assert remembered.recall(store.home).drafts == drafts

@@ -1,0 +1,105 @@
+"""The persona's file in an editor: what it saved over a change made meanwhile, and what comes of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from personas.authorship import Author
+from personas.changes import EditPrompt
+from tests.tui.program import ONE, Program, make_store, program
+from tui import external
+from tui.draft import Clash
+from tui.editor_files import hand_out, meet_files, take_back, with_what_was_taken
+from tui.screens.conflict import ChooseText
+
+AGENT = Author("agent", "a", "r")
+
+
+def agents(old: str) -> str:
+    """What the agent writes in place of a word."""
+    return f"{old} (agent)"
+
+
+def test_an_older_copy_takes_nothing_away_where_it_does_not_touch_however_often_it_is_saved() -> None:
+    given = "".join(f"{number}\n" for number in range(9))
+    first, second = (given.replace("2", "two", 1), given.replace("2", "two", 1).replace("6", "six"))
+    writes = [(given.replace("0", agents("0")), first), (first.replace("8", agents("8")), second)]
+    now = second.replace("4", agents("4"))
+    wanted = now.replace("0", agents("0")).replace("8", agents("8"))
+    assert with_what_was_taken(given, writes, now) == wanted
+
+
+def test_an_editor_that_read_the_file_anew_is_left_as_it_wrote_it() -> None:
+    agent = "a\nb (agent)\nc\n"
+    assert with_what_was_taken("a\nb\nc\n", [(agent, agent + "d\n")], agent + "d\n") == agent + "d\n"
+
+
+def test_changes_of_the_same_lines_are_told_with_both_texts() -> None:
+    met = with_what_was_taken("a\nb\n", [("a\nagent\n", "a\neditor\n")], "a\neditor\n")
+    assert isinstance(met, Clash)
+    assert (met.ours, met.theirs) == ("a\neditor\n", "a\nagent\n")
+
+
+def test_two_files_that_can_be_read_do_not_become_one_that_cannot() -> None:
+    base = 'name = "One"\n\n\nsystem_prompt = "x"\n'
+    first, second = "description = 'a'\n" + base, base + "description = 'b'\n"
+    assert isinstance(meet_files(base, first, second), Clash)
+    assert isinstance(meet_files(base, first + "= broken\n", base), str)
+
+
+def test_what_was_taken_away_is_put_back_as_a_version_of_its_own(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    handed = hand_out(store, "one")
+    assert handed is not None
+    assert take_back(store, handed) is None
+    store.change("one", EditPrompt("first", agents("first")), revision=None, by=AGENT)
+    store.path("one").write_text(ONE.replace("third", "third (editor)"))
+    assert take_back(store, handed) is not None
+    wanted = ONE.replace("first", agents("first")).replace("third", "third (editor)")
+    assert store.path("one").read_text() == wanted
+    assert [version.by.kind for version in store.log("one")] == ["user", "external", "agent"]
+    assert take_back(store, handed) is None
+
+
+async def edits(p: Program, monkeypatch: pytest.MonkeyPatch, write: Callable[[str], str]) -> None:
+    """Open an editor that reads the file, waits until the agent has changed its first line, and saves its copy."""
+
+    async def edit(_app: object, path: Path, _keep: object = ()) -> bool:
+        copy = path.read_text()
+        p.store.change("one", EditPrompt("first", agents("first")), revision=None, by=AGENT)
+        path.write_text(write(copy))
+        return True
+
+    monkeypatch.setattr(external, "_edit", edit)
+    p.main.prompt.focus()
+    await p.until(lambda: not p.main.conversing.bar_focused)
+    p.main.action_external_editor()
+
+
+async def test_what_the_agent_did_while_the_editor_was_open_is_merged_and_undone_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+        await edits(p, monkeypatch, lambda copy: copy.replace("third", "third (editor)"))
+        both = "first (agent) line\nsecond line\nthird (editor) line\n"
+        await p.until(lambda: p.prompt.raw == both and p.on_disk("one") == both)
+        await p.until(lambda: any("saved an older copy" in told for told in p.messages))
+        await p.press("ctrl+z")
+        await p.until(lambda: p.on_disk("one") == "first line\nsecond line\nthird (editor) line\n")
+
+
+async def test_where_the_editor_and_the_agent_touch_the_person_chooses_and_the_log_has_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+        await edits(p, monkeypatch, lambda copy: copy.replace("first", "first (editor)"))
+        await p.dialog(ChooseText)
+        assert "(editor)" in p.on_disk("one")
+        await p.press("2")
+        await p.until(lambda: p.prompt.raw.startswith("first (agent) line"))
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw)
+        texts = [p.store.version_text("one", version.number) for version in p.store.log("one")]
+        assert any("(editor)" in text for text in texts) and any("(agent)" in text for text in texts)

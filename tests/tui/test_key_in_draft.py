@@ -1,0 +1,69 @@
+"""A key that lands in the chat bar: it is on no disk, and goes to no model unless the person insists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.events import Paste
+
+from agent.models.scripted import answer
+from tests.messages_server import MessagesServer
+from tests.tui.program import Program, make_store, program
+from tests.tui.test_app_connect import WORKS
+from tests.tui.test_app_settings import preferences
+from tui import remembered
+from tui.secret_text import is_key
+from tui.widgets import chat_bar
+
+PASTED = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz"
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        *((text, True) for text in (PASTED, f" {PASTED}\n", f'"{PASTED}"', f"export ANTHROPIC_API_KEY={PASTED}")),
+        *((text, True) for text in (f"/model {PASTED}", "x-api-key: abcdefgh", "in-the-environment")),
+        *((text, False) for text in ("", "hello", "[secret]", f"is {PASTED} good?", "/model offline", "sk-1")),
+    ],
+)  # fmt: skip
+def test_what_is_nothing_but_a_key(text: str, alone: bool) -> None:
+    assert is_key(text, {"SOME_TOKEN": "in-the-environment"}) is alone
+
+
+def in_any_file(p: Program, text: str) -> bool:
+    return any(text.encode() in path.read_bytes() for path in p.store.home.root.rglob("*") if path.is_file())
+
+
+async def test_a_key_in_the_chat_bar_is_sent_only_when_it_is_sent_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(chat_bar, "monotonic", lambda: now[0])
+    async with program(make_store(tmp_path), answer("A key?")) as p:
+        p.main.focus_chat()
+        p.main.chat_bar.input.post_message(Paste(PASTED))
+        await p.until(lambda: p.main.chat_bar.draft == PASTED)
+        await p.main.conversing.remember()
+        assert remembered.recall(p.store.home).drafts == {}
+        await p.press("enter")
+        await p.until(lambda: any("looks like an API key" in message for message in p.messages))
+        await p.press("enter")  # the same press once more
+        await p.pilot.pause()
+        assert p.main.chat_bar.draft == PASTED
+        assert p.main.conversing.sent_messages() == []
+        assert not in_any_file(p, PASTED)
+        now[0] += 1
+        await p.press("enter")
+        await p.until(lambda: in_any_file(p, PASTED))
+        assert p.main.chat_bar.draft == ""
+
+
+async def test_model_with_a_key_connects_and_keeps_it_off_every_disk(tmp_path: Path) -> None:
+    async with MessagesServer(WORKS, key=PASTED) as server:
+        settings = preferences(tmp_path, f'base_url = "{server.url}"\nmodel = "claude-sonnet-5-5"\n')
+        async with program(make_store(tmp_path), preferences=settings) as p:
+            await p.say(f"/model {PASTED}")
+            await p.until(lambda: p.app.model_name == "claude-sonnet-5-5")
+            assert PASTED not in p.main.conversing.sent_messages()
+            assert not in_any_file(p, PASTED)

@@ -1,0 +1,221 @@
+"""Kept text can be thrown away and taken back; it goes with a deleted persona and comes back with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from personas.authorship import USER
+from personas.home import Home
+from personas.kept_texts import beginning
+from personas.store import Store
+from tests.tui.program import Program, make_store, program
+from tui import gone
+from tui.screens import main
+from tui.screens.confirm import Confirm
+from tui.screens.pick import Pick
+from tui.unsaved import PROMPT, Unsaved, UnsavedTexts, read_kept
+from tui.widgets import text_editor
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
+
+
+def left(home: Home, persona_id: str = "one") -> dict[str, Unsaved]:
+    """What would be found on the disk if every program ended now."""
+    return {kept.field: kept.unsaved for kept in read_kept(home, beginning(persona_id))}
+
+
+async def reach_conflict(p: Program) -> None:
+    with pytest.MonkeyPatch.context() as slow:
+        slow.setattr(text_editor, "PAUSE", 60)
+        await p.press("f3")
+        await p.write("my ")
+        p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
+        await p.until(lambda: p.state == "conflict" and left(p.store.home))
+
+
+async def throw_away(p: Program) -> None:
+    p.main.action_throw_away()
+    await p.dialog(Confirm)
+    await p.press("y")
+    await p.until(lambda: any("Thrown away" in message for message in p.messages))
+
+
+async def test_what_is_not_saved_is_thrown_away_after_a_question_and_taken_back(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        await reach_conflict(p)
+        p.main.action_throw_away()
+        dialog = await p.dialog(Confirm)
+        assert "the system prompt" in dialog._explanation
+        await p.press("n")
+        await p.until(lambda: p.app.screen is p.main)
+        assert p.state == "conflict"
+        await throw_away(p)
+        assert p.state == "saved"
+        assert p.prompt.raw == p.on_disk("one") == "their line\nsecond line\nthird line\n"
+        assert not left(store.home)
+        assert p.main.editing.not_saved() == []
+        p.main.action_take_thrown_back()
+        await p.until(lambda: p.state == "conflict")
+        assert p.prompt.raw.startswith("my first line")
+        await p.until(lambda: left(store.home))
+
+
+async def test_what_was_thrown_away_can_be_taken_back_after_a_restart(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        await reach_conflict(p)
+        await throw_away(p)
+    async with program(store) as p:
+        assert p.state == "saved"
+        p.main.action_take_thrown_back()
+        await p.until(lambda: p.state == "conflict")
+        assert p.prompt.raw.startswith("my first line")
+        p.main.action_take_thrown_back()
+        await p.until(lambda: any("Nothing was thrown away" in message for message in p.messages))
+        assert p.prompt.raw.startswith("my first line")
+
+
+async def test_where_everything_is_saved_there_is_nothing_to_throw_away(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        await p.press("f3")
+        await p.write("so ")
+        p.main.action_throw_away()
+        await p.until(lambda: any("Everything is saved" in message for message in p.messages))
+        assert p.on_disk("one").startswith("so first")
+        p.main.action_take_thrown_back()
+        await p.until(lambda: any("Nothing was thrown away" in message for message in p.messages))
+
+
+async def test_text_of_a_persona_whose_file_is_gone_is_thrown_away_and_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.05)
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        with pytest.MonkeyPatch.context() as slow:
+            slow.setattr(text_editor, "PAUSE", 60)
+            await p.press("f3")
+            await p.write("my ")
+            p.file("one").unlink()
+            await p.until(lambda: p.state == "gone")
+        await throw_away(p)
+        await p.until(lambda: p.main.editing.id == "two")
+        assert await p.main.editing.giving.without_file() == []
+        p.main.action_take_thrown_back()
+        await p.until(lambda: p.main.editing.id == "one" and p.state == "gone")
+        assert p.prompt.raw.startswith("my first line")
+
+
+async def test_a_file_that_comes_back_after_its_text_was_thrown_away_is_an_ordinary_persona(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.05)
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        content = p.file("one").read_text()
+        with pytest.MonkeyPatch.context() as slow:
+            slow.setattr(text_editor, "PAUSE", 60)
+            await p.press("f3")
+            await p.write("my ")
+            p.file("one").unlink()
+            await p.until(lambda: p.state == "gone")
+        await throw_away(p)
+        await p.until(lambda: p.main.editing.id == "two")
+        p.file("one").write_text(content)
+        await p.open("one")
+        assert p.state == "saved"
+        assert p.prompt.raw.startswith("first line")
+        await p.press("f3")
+        await p.write("new ")
+        await p.until(lambda: p.on_disk("one").startswith("new first line"))
+
+
+async def test_a_deleted_persona_takes_its_unsaved_text_along_and_brings_it_back(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        await reach_conflict(p)
+        p.main.action_go("personas")
+        await p.press("x")
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: p.main.editing.id == "two")
+        assert not left(store.home)
+        assert p.main.editing.not_saved() == []
+        assert await p.main.editing.giving.without_file() == []
+        p.main.action_go("personas")
+        await p.press("u")
+        await p.dialog(Pick)
+        await p.press("enter")
+        await p.until(lambda: p.main.editing.id == "one" and p.state == "conflict")
+        assert p.prompt.raw.startswith("my first line")
+        assert p.on_disk("one").startswith("their line")
+
+
+async def test_what_is_typed_in_the_moment_before_a_deletion_is_in_the_version_that_keeps_it(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        with pytest.MonkeyPatch.context() as slow:
+            slow.setattr(text_editor, "PAUSE", 60)
+            p.main.action_go("personas")
+            p.prompt.insert("my ", (0, 0))
+            await p.press("x")
+            await p.dialog(Confirm)
+            await p.press("y")
+            await p.until(lambda: p.main.editing.id == "two")
+    restored = store.restore("one", store.log("one")[0].number, by=USER)
+    assert restored.system_prompt.startswith("my first line")
+
+
+async def test_text_of_a_persona_deleted_by_a_command_is_not_offered_and_comes_back_with_it(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        await reach_conflict(p)
+        await p.main.conversing.remember()
+    version = store.delete("one", by=USER)
+    async with program(store) as p:
+        assert p.main.editing.id == "two"
+        p.main.action_write_back()
+        await p.until(lambda: any("No file is gone" in message for message in p.messages))
+    store.restore("one", version, by=USER)
+    async with program(store, persona_id="one") as p:
+        await p.until(lambda: p.state == "conflict")
+        assert p.prompt.raw.startswith("my first line")
+
+
+def test_a_new_persona_with_the_same_name_gets_none_of_it(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    texts = UnsavedTexts(store.home)
+    texts.hold("one", PROMPT, "first line", "mine")
+    texts.write_down()
+    texts.close()
+    store.path("one").unlink()
+    made = store.create("One")
+    assert made.id != "one"
+    assert left(store.home, made.id) == {}
+    assert left(store.home, "one") == {PROMPT: Unsaved("first line", "mine")}
+
+
+def test_several_deletions_keep_every_text(tmp_path: Path) -> None:
+    store: Store = make_store(tmp_path)
+    for text in ("first", "second"):
+        texts = UnsavedTexts(store.home)
+        texts.hold("one", PROMPT, "", text)
+        texts.write_down()
+        version = store.delete("one", by=USER)
+        texts.close()
+        store.restore("one", version, by=USER)
+    assert sorted(kept.unsaved.text for kept in read_kept(store.home, beginning("one"))) == [
+        "first",
+        "second",
+    ]

@@ -1,0 +1,270 @@
+"""The agent changes the lines that the person is typing in: nothing is cut off, and both can be chosen from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from personas.authorship import Author
+from personas.changes import Change, DeleteTestInput, SetPrompt, UpdateTestInput
+from tests.tui.program import Program, make_store, program
+from tui.past import Stored
+from tui.screens.conflict import ChooseText
+from tui.widgets import text_editor
+from tui.widgets.literal import LiteralButton
+
+FILE = """name = "One"
+system_prompt = \"\"\"
+first
+second
+third
+\"\"\"
+[[test_inputs]]
+id = "sum"
+content = "input"
+"""
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time of the editors, in a list of one; typing is saved at once."""
+    time = [100.0]
+    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(text_editor, "clock", lambda: time[0])
+    return time
+
+
+def agent(p: Program, change: Change) -> None:
+    author = Author("agent", session_id="s", run_id="r1")
+    now = p.store.change("one", change, by=author, revision=None)
+    assert p.main.editing is not None
+    p.main.editing.agent_wrote(now, Stored("r1"))
+
+
+async def typed(p: Program) -> None:
+    p.prompt.focus()
+    await p.write("mine ")
+    await p.until(
+        lambda: (
+            p.on_disk("one").startswith("mine first")
+            and p.state == "saved"
+            and p.main.editing.persona.revision == p.store.get("one").revision
+        )
+    )
+
+
+async def test_the_line_being_typed_in_stays_and_undo_takes_the_agents_change_back(
+    tmp_path: Path, clock: list[float]
+) -> None:
+    async with program(make_store(tmp_path, {"one": FILE})) as p:
+        await typed(p)
+        agent(p, SetPrompt("NEW\n"))
+        await p.until(lambda: p.state == "conflict")
+        assert any("The agent changed the lines you are typing in" in message for message in p.messages)
+        await p.write("words ")
+        assert p.prompt.raw == "mine words first\nsecond\nthird\n"
+        await p.press("f8")
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "mine words first\nsecond\nthird\n")
+        await p.until(lambda: p.state == "saved")
+
+
+async def test_a_new_text_without_what_is_being_typed_is_merged_with_it_where_they_are_apart(
+    tmp_path: Path, clock: list[float]
+) -> None:
+    async with program(make_store(tmp_path, {"one": FILE})) as p:
+        await typed(p)
+        agent(p, SetPrompt("first\nsecond\n3rd\n"))
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "mine first\nsecond\n3rd\n")
+        await p.until(lambda: p.state == "saved")
+        await p.press("ctrl+z")
+        await p.until(lambda: p.on_disk("one") == "first\nsecond\n3rd\n")
+
+
+async def test_who_has_paused_or_left_is_not_typing(tmp_path: Path, clock: list[float]) -> None:
+    async with program(make_store(tmp_path, {"one": FILE})) as p:
+        await typed(p)
+        clock[0] += text_editor.AT_IT + 1
+        agent(p, SetPrompt("NEW\n"))
+        await p.until(lambda: p.prompt.raw == "NEW\n" and p.state == "saved")
+        await p.write("x")
+        p.main.focus_chat()
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw and p.state == "saved")
+        agent(p, SetPrompt("NEWER\n"))
+        await p.until(lambda: p.prompt.raw == "NEWER\n" and p.state == "saved")
+
+
+async def test_the_same_holds_in_a_test_input(tmp_path: Path, clock: list[float]) -> None:
+    async with program(make_store(tmp_path, {"one": FILE})) as p:
+        editor = p.main.tests.editor
+        editor.focus()
+        await p.write("my ")
+        await p.until(
+            lambda: (
+                p.store.get("one").test_inputs[0].content == "my input"
+                and not editor.unsaved
+                and p.main.editing.persona.revision == p.store.get("one").revision
+            )
+        )
+        agent(p, UpdateTestInput("sum", "other"))
+        await p.until(lambda: editor.clash is not None)
+        await p.until(lambda: any("The test input sum was changed elsewhere" in m for m in p.messages))
+        assert editor.raw == "my input"
+        await p.press("f8")
+        await p.until(
+            lambda: editor.clash is None and p.store.get("one").test_inputs[0].content == "my input"
+        )
+
+
+async def test_what_redo_cannot_merge_stays_to_be_redone_and_in_the_log_whatever_is_chosen(
+    tmp_path: Path, clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 600.0)
+    store = make_store(tmp_path, {"one": FILE})
+
+    def logged(text: str) -> bool:
+        return any(text in store.version_text("one", version.number) for version in store.log("one"))
+
+    async with program(store) as p:
+        p.prompt.focus()
+        await p.write("mine ")
+        store.change("one", SetPrompt("OUT\nsecond\nthird\n"), by=Author("user"), revision=None)
+        await p.main.editing.read_again(quiet=True)
+        await p.until(lambda: p.state == "conflict")
+        await p.press("ctrl+z")
+        await p.until(lambda: p.prompt.raw.startswith("OUT") and p.state == "saved")
+        assert logged("mine first"), "it never was in the file"
+        for key, title in (("escape", "1 Done again"), ("2", "2 As it is now")):
+            await p.press("ctrl+y")
+            dialog = await p.dialog(ChooseText)
+            await p.until(lambda: title in [str(button.label) for button in dialog.query(LiteralButton)])  # noqa: B023
+            await p.dialog(ChooseText)  # its grace begins when it is on the screen
+            await p.press(key)
+            await p.until(lambda: p.app.screen is p.main)
+        await p.press("ctrl+y")
+        await p.until(lambda: any("nothing to redo" in message for message in p.messages))
+        assert p.on_disk("one") == "OUT\nsecond\nthird\n"
+
+
+async def test_what_is_chosen_for_a_redo_is_undone_again_and_redone(
+    tmp_path: Path, clock: list[float]
+) -> None:
+    store = make_store(tmp_path, {"one": FILE})
+    async with program(store) as p:
+        await typed(p)
+        await p.press("ctrl+z")
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first\nsecond\nthird\n")
+        now = store.change("one", SetPrompt("OUT\nsecond\nthird\n"), by=Author("user"), revision=None)
+        assert p.main.editing is not None
+        p.main.editing.take(now, None)  # nothing that cuts redo off
+        await p.press("ctrl+y")
+        dialog = await p.dialog(ChooseText)
+        await p.until(lambda: dialog.query(LiteralButton))
+        await p.dialog(ChooseText)
+        await p.press("1")
+        await p.until(lambda: p.on_disk("one").startswith("mine first") and p.state == "saved")
+        for key, begin in (("ctrl+z", "OUT"), ("ctrl+y", "mine first")):
+            await p.press(key)
+            await p.until(lambda begin=begin: p.on_disk("one").startswith(begin) and p.state == "saved")
+
+
+@pytest.mark.parametrize("place", ["prompt", "input"])
+async def test_undo_takes_a_choice_between_two_texts_back_and_goes_on_to_what_was_there_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 600.0)
+    was, out, mine = ("first", "OUT", "mine first") if place == "prompt" else ("input", "OUT", "mine input")
+    async with program(make_store(tmp_path, {"one": FILE})) as p:
+        editor = p.prompt if place == "prompt" else p.main.tests.editor
+
+        def shows(line: str) -> bool:
+            persona = p.store.get("one")
+            stored = persona.system_prompt if place == "prompt" else persona.test_inputs[0].content
+            return (
+                stored.removesuffix("\nsecond\nthird\n") == line
+                and stored == editor.raw
+                and not editor.unsaved
+                and p.main.editing.persona.revision == persona.revision
+            )
+
+        for key, states in (
+            ("1", [mine, out, was]),
+            ("2", [out, mine, out, was]),
+            ("3", [f"{mine}\n{out}", mine, out, was]),
+        ):
+            editor.focus()
+            await p.until(lambda: editor.has_focus and shows(was))
+            editor.move_cursor((0, 0))
+            await p.write("mine ")
+            change = (
+                SetPrompt(f"{out}\nsecond\nthird\n") if place == "prompt" else UpdateTestInput("sum", out)
+            )
+            p.store.change("one", change, by=Author("user"), revision=None)
+            await p.main.editing.read_again(quiet=True)
+            await p.until(lambda: editor.clash is not None)
+            await p.press("f5")
+            await p.dialog(ChooseText)
+            await p.press(key)
+            await p.until(lambda states=states: p.app.screen is p.main and shows(states[0]))
+            for step, way in (("ctrl+z", states[1:]), ("ctrl+y", states[-2::-1]), ("ctrl+z", states[1:])):
+                for state in way:
+                    await p.press(step)
+                    await p.until(lambda state=state: shows(state))
+
+
+TWO_INPUTS = """name = "One"
+system_prompt = "p"
+[[test_inputs]]
+id = "a"
+content = "ca"
+[[test_inputs]]
+id = "b"
+content = "cb"
+"""
+
+
+def contents(p: Program) -> dict[str, str]:
+    return {each.id: each.content for each in p.store.get("one").test_inputs}
+
+
+async def test_what_is_typed_on_in_a_test_input_that_the_agent_deletes_goes_into_no_other(
+    tmp_path: Path, clock: list[float]
+) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        editor = p.main.tests.editor
+        editor.focus()
+        await p.until(lambda: editor.has_focus)
+        await p.write("T1")
+        await p.until(lambda: contents(p)["a"] == "T1ca" and not editor.unsaved and p.state == "saved")
+        agent(p, DeleteTestInput("a"))
+        await p.until(lambda: any("deleted the test input a while you were in it" in m for m in p.messages))
+        assert editor.raw == "T1ca"
+        await p.write("T2")
+        await p.until(lambda: "T1T2ca" in contents(p).values())
+        await p.write("T3")
+        await p.until(lambda: "T1T2T3ca" in contents(p).values())
+        assert contents(p)["b"] == "cb"
+        assert len(contents(p)) == 2
+        p.main.tests.rows.focus()
+        await p.press("k")
+        await p.until(lambda: editor.raw == "cb")
+
+
+async def test_a_test_input_deleted_elsewhere_comes_back_into_its_editor_or_gives_way_to_the_list(
+    tmp_path: Path, clock: list[float]
+) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        editor, tests = p.main.tests.editor, p.main.tests
+        editor.focus()
+        await p.until(lambda: editor.has_focus)
+        agent(p, DeleteTestInput("a"))
+        await p.until(lambda: tests.is_gone)
+        await p.press("ctrl+z")
+        await p.until(lambda: not tests.is_gone and contents(p) == {"a": "ca", "b": "cb"})
+        assert tests.shown == tests.rows.key == "a"
+        await p.press("ctrl+y")
+        await p.until(lambda: contents(p) == {"b": "cb"} and editor.raw == "cb")
+        agent(p, DeleteTestInput("b"))
+        await p.until(lambda: tests.is_gone)
+        tests.rows.focus()
+        await p.until(lambda: not tests.is_gone and not editor.display)

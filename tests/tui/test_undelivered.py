@@ -1,0 +1,249 @@
+"""What was said to an agent at work and not delivered comes back, however the program ends, and never twice."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.models.scripted import Hang, ToolUse, answer
+from agent.stored import session_lock
+from personas.home import open_home
+from personas.store import Store
+from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tui.config import Settings
+from tui.remembered import Remembered, recall, remember
+from tui.screens import main
+from tui.screens.leaving import Leaving
+from tui.undelivered import Said, as_stored, give_back, read_queued
+
+EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
+DONE = ToolUse("task_complete", {"summary": "Done."})
+ASK_ALL = Settings(approval="ask-all", task_pause=0.0)
+
+
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
+
+
+async def say_both(p: Program) -> None:
+    """Say something for now and something for later, to an agent at work."""
+    await p.until(lambda: p.main.conversing.running)
+    await p.say("my precious words")
+    p.main.chat_bar.set_draft("and later these")
+    await p.press("tab")
+    await p.until(lambda: "and later these" in noted(p.store))
+
+
+def noted(store: Store) -> str:
+    """The messages that are noted on the disk, and those alone."""
+    return "\n".join(text for said in recall(store.home).queued.values() for _, text in said.turns)
+
+
+def copy_of(store: Store, place: Path) -> Store:
+    """What a program finds that starts after this one was killed now."""
+    shutil.copytree(store.home.root, place)
+    return Store(open_home(place, env={"PERSONA_CONFIG": str(place.parent / "config.toml")}))
+
+
+async def draft_of_next_program(store: Store) -> str:
+    async with program(store) as p:
+        return p.main.chat_bar.draft
+
+
+def hanging() -> list[Any]:
+    return [*answer("I begin")[:2], Hang()]
+
+
+async def test_stop_and_quit_gives_back_what_is_queued_at_the_next_start(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, hanging()) as p:
+        await p.say("go")
+        await say_both(p)
+        p.main.focus_chat()
+        await p.write("half a")
+        p.main.action_leave()
+        await p.dialog(Leaving)
+        await p.press("s")
+        await p.until(lambda: not p.app.is_running or p.app._exit)
+    assert await draft_of_next_program(store) == "my precious words\nand later these\nhalf a"
+    assert await draft_of_next_program(store) == "my precious words\nand later these\nhalf a"
+
+
+async def test_a_task_that_is_left_waiting_gives_back_what_is_queued(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    gate = Gate()
+    model = GatedModel([[gate, *answer(EDIT)]])
+    async with program(store, model=model, settings=ASK_ALL) as p:
+        await p.say("/task go")
+        await say_both(p)
+        gate.set()
+        await p.until(lambda: p.main.conversing.question is not None)
+        p.main.action_leave()
+        await p.until(lambda: p.app._exit)
+    async with program(store, settings=ASK_ALL) as p:
+        await p.until(lambda: p.main.conversing.question is not None)
+        assert p.main.chat_bar.draft == "my precious words\nand later these"
+        assert p.main.chat_bar.mode == "running", "it is no answer to what is asked"
+
+
+async def test_a_signal_that_ends_the_program_loses_nothing_queued(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, hanging()) as p:
+        await p.say("go")
+        await say_both(p)
+        p.app.leave_by_signal(143)
+        await p.until(lambda: p.app._exit)
+    assert await draft_of_next_program(store) == "my precious words\nand later these"
+
+
+async def test_a_killed_program_loses_nothing_queued_and_gives_nothing_delivered_back(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path)
+    gates = [Gate(), Gate(), Gate()]
+    model = GatedModel([[gate, *answer(f"Answer {place}.")] for place, gate in enumerate(gates)])
+    async with program(store, model=model) as p:
+        await p.say("go")
+        await say_both(p)
+        killed_at_once = copy_of(store, tmp_path / "at_once" / "home")
+        before = (store.home.state / "screen.json").read_bytes()
+        gates[0].set()
+        await p.until(lambda: noted(store) == "and later these")
+        killed_later = copy_of(store, tmp_path / "later" / "home")
+        killed_between = copy_of(store, tmp_path / "between" / "home")
+        (killed_between.home.state / "screen.json").write_bytes(before)  # not noted yet, but delivered
+        gates[1].set()
+        gates[2].set()
+        await p.until(lambda: not p.main.conversing.running and not noted(store))
+        killed_done = copy_of(store, tmp_path / "done" / "home")
+    assert await draft_of_next_program(killed_at_once) == "my precious words\nand later these"
+    assert await draft_of_next_program(killed_later) == "and later these"
+    assert await draft_of_next_program(killed_between) == "and later these"
+    assert await draft_of_next_program(killed_done) == ""
+
+
+async def test_what_is_taken_back_is_noted_no_more(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, hanging()) as p:
+        await p.say("go")
+        await say_both(p)
+        p.main.focus_chat()
+        await p.press("up")
+        await p.until(lambda: noted(store) == "my precious words")
+        assert p.main.chat_bar.draft == "and later these"
+        await p.until(lambda: recall(store.home).drafts == {"one": "and later these"})
+
+
+async def test_what_is_queued_behind_another_persona_is_given_back_to_its_own(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    gate = Gate()
+    model = GatedModel([hanging(), [gate, *answer("Two.")]])
+    async with program(store, model=model) as p:
+        await p.say("go")
+        await say_both(p)
+        await p.open("two")
+        await p.until(lambda: p.main.conversing.talk is not None)
+        await p.write("draft of two")
+        p.app.leave_by_signal(129)
+        await p.until(lambda: p.app._exit)
+    async with program(store, persona_id="two") as p:
+        assert p.main.chat_bar.draft == "draft of two"
+        await p.open("one")
+        await p.until(lambda: p.main.chat_bar.draft == "my precious words\nand later these")
+
+
+async def test_a_message_that_could_not_be_sent_comes_back_when_another_persona_is_open(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer("Hello.")) as p:
+        await p.run_to_end("hello")
+        talk = p.main.conversing.talk
+        assert talk is not None and talk.chat is not None and talk.chat.session_id is not None
+        with session_lock(store, talk.chat.session_id):
+            await p.main.conversing.send("words for one")
+            await p.open("two")
+            await p.until(lambda: talk.failure)
+        await p.open("one")
+        await p.until(lambda: p.main.chat_bar.draft == "words for one")
+
+
+def test_what_another_program_still_delivers_stays_with_it(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    from agent.stored import start_session
+
+    session_id = start_session(store, "one")
+    queued = {"one": Said(session_id, (("turn_1", "soon"),)), "two": Said("", (("turn_2", "for two"),))}
+    what = Remembered(drafts={"one": "draft"}, queued=queued)
+    with session_lock(store, session_id):
+        given = give_back(store, what)
+    assert (given.drafts, given.queued) == ({"one": "draft", "two": "for two"}, {"one": queued["one"]})
+    given = give_back(store, what)
+    assert (given.drafts, given.queued) == ({"one": "soon\ndraft", "two": "for two"}, {})
+
+
+@given(
+    queued=st.dictionaries(
+        st.text(), st.tuples(st.text(), st.lists(st.tuples(st.text(), st.text()), min_size=1))
+    )
+)
+def test_what_is_noted_is_read_as_it_was_written(
+    queued: dict[str, tuple[str, list[tuple[str, str]]]],
+) -> None:
+    noted = {persona_id: Said(session, tuple(turns)) for persona_id, (session, turns) in queued.items()}
+    assert read_queued(json.loads(json.dumps(as_stored(noted)))) == noted
+
+
+_ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["session_id", "turns", "one"]), inner),
+    max_leaves=12,
+)
+
+
+@given(stored=_ANYTHING)
+def test_a_damaged_note_is_none(stored: object) -> None:
+    for said in read_queued(stored).values():
+        assert isinstance(said.session_id, str) and said.turns
+        assert all(isinstance(key, str) and isinstance(text, str) for key, text in said.turns)
+
+
+def test_no_path_out_of_the_home_is_followed(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    (tmp_path / "secret.jsonl").write_text("{}")
+    what = Remembered(queued={"one": Said("../../secret", (("turn_1", "soon"),))})
+    assert remember(store.home, what)
+    assert give_back(store, recall(store.home)).drafts == {"one": "soon"}
+
+
+@pytest.mark.parametrize("later", [False, True])
+async def test_a_message_that_begins_with_a_slash_comes_back_as_it_was_typed(
+    tmp_path: Path, later: bool
+) -> None:
+    store = make_store(tmp_path)
+    async with program(store, hanging()) as p:
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.running)
+        p.main.chat_bar.set_draft("//clear the table")
+        await p.press("tab" if later else "enter")
+        await p.until(lambda: "/clear the table" in noted(p.store))
+        left = copy_of(store, tmp_path / "killed" / "home")
+        await p.press("up")
+        await p.until(lambda: p.main.chat_bar.draft == "//clear the table")
+        await p.press("enter")
+        await p.until(lambda: "/clear the table" in noted(p.store))
+        await p.press("escape")  # what was queued comes back
+        await p.until(lambda: not p.main.conversing.running)
+        assert p.main.chat_bar.draft == "//clear the table"
+        p.main.chat_bar.set_draft("")
+        await p.press("up")
+        assert p.main.chat_bar.draft == "//clear the table"
+    assert await draft_of_next_program(left) == "//clear the table"

@@ -1,0 +1,212 @@
+"""What is typed into the settings of a persona outlives everything that keeps it from being saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from personas.errors import StorageError
+from personas.home import Home
+from personas.kept_texts import beginning
+from personas.store import Store
+from tests.tui.program import Program, make_store, program
+from tui import gone
+from tui.screens import main
+from tui.screens.confirm import Confirm
+from tui.unsaved import Unsaved, UnsavedTexts, read_kept
+from tui.widgets import text_editor
+
+FILE = 'name = "One"\ndescription = "Short"\nsystem_prompt = "first line"\n'
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
+
+
+def left(home: Home, persona_id: str = "one") -> dict[str, Unsaved]:
+    """What would be found on the disk if every program ended now."""
+    return {kept.field: kept.unsaved for kept in read_kept(home, beginning(persona_id))}
+
+
+def leave_behind(home: Home, field: str, base: str, text: str) -> None:
+    """Leave a text on the disk as a program does that is killed."""
+    texts = UnsavedTexts(home)
+    texts.hold("one", field, base, text)
+    assert texts.write_down() == ""
+    texts.close()
+
+
+def fill_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Store, *arguments: object, **named: object) -> object:
+        raise StorageError("The disk is full; nothing was written.")
+
+    monkeypatch.setattr(Store, "change", full)
+
+
+async def type_in(p: Program, field: str, text: str) -> None:
+    p.main.action_go("settings")
+    p.main.settings.field(field).focus()
+    await p.press("end")
+    await p.write(text)
+
+
+async def test_a_setting_the_disk_refuses_stays_in_its_field_and_is_back_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path, {"one": FILE})
+    async with program(store) as p:
+        with monkeypatch.context() as full:
+            fill_disk(full)
+            await type_in(p, "description", " and more")
+            await p.press("enter")
+            await p.until(lambda: any("disk is full" in message for message in p.messages))
+            assert p.main.settings.field("description").raw == "Short and more"
+            await p.until(lambda: left(store.home) == {"set:description": Unsaved("Short", "Short and more")})
+            await p.main.editing.flush()
+            assert p.main.settings.field("description").raw == "Short and more"
+    assert store.get("one").description == "Short"
+    async with program(store) as p:
+        await p.until(lambda: store.get("one").description == "Short and more")
+        await p.until(lambda: not left(store.home))
+        assert p.main.settings.field("description").raw == "Short and more"
+        assert any("is back" in message for message in p.messages)
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "read"),
+    [
+        ("name", "Else", lambda persona: persona.name),
+        ("tags", "a, b", lambda persona: ", ".join(persona.tags)),
+        ("model", "some-model", lambda persona: persona.model.name),
+        ("effort", "high", lambda persona: persona.model.effort),
+        ("max_tokens", "12", lambda persona: str(persona.model.max_tokens)),
+    ],
+)
+async def test_every_field_is_given_back(tmp_path: Path, field: str, text: str, read: object) -> None:
+    store = make_store(tmp_path, {"one": FILE})
+    leave_behind(store.home, f"set:{field}", "One" if field == "name" else "", text)
+    async with program(store) as p:
+        await p.until(lambda: read(store.get("one")) == text)  # type: ignore[operator]
+        await p.until(lambda: not left(store.home))
+
+
+async def test_what_is_typed_in_a_field_is_on_the_disk_after_a_pause_though_the_field_was_not_left(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path, {"one": FILE})
+    async with program(store) as p:
+        await type_in(p, "name", " more")
+        await p.until(lambda: left(store.home) == {"set:name": Unsaved("One", "One more")})
+        assert store.get("one").name == "One"
+        await p.press(*["backspace"] * 5)
+        await p.until(lambda: not left(store.home))
+        await p.write("s")
+        await p.press("enter")
+        await p.until(lambda: store.get("one").name == "Ones" and not left(store.home))
+
+
+async def test_a_setting_changed_elsewhere_meanwhile_waits_for_the_person(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {"one": FILE, "two": 'name = "Two"\n'})
+    leave_behind(store.home, "set:description", "Older", "Mine")
+    async with program(store) as p:
+        await p.until(lambda: any("Description was changed elsewhere" in message for message in p.messages))
+        assert p.main.settings.field("description").raw == "Mine"
+        await p.main.editing.flush()
+        assert store.get("one").description == "Short"
+        await p.open("two")
+        assert left(store.home) == {"set:description": Unsaved("Short", "Mine")}
+        await p.open("one")
+        assert p.main.settings.field("description").raw == "Mine"
+        await type_in(p, "description", "!")
+        await p.press("enter")
+        await p.until(lambda: store.get("one").description == "Mine!" and not left(store.home))
+
+
+async def test_a_setting_typed_over_a_file_that_broke_is_saved_once_it_is_mended(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {"one": FILE})
+    async with program(store) as p:
+        await type_in(p, "name", " more")
+        p.file("one").write_text("<<<<\n" + FILE)
+        await p.until(lambda: p.state == "broken")
+        await p.until(lambda: left(store.home) == {"set:name": Unsaved("One", "One more")})
+        assert not any("Name was changed" in message for message in p.messages)
+    async with program(store) as p:
+        assert p.state == "broken"
+        assert p.main.settings.field("name").raw == "One more"
+        p.file("one").write_text(FILE)
+        await p.until(lambda: store.get("one").name == "One more")
+        await p.until(lambda: not left(store.home))
+
+
+async def test_a_file_that_is_gone_while_only_a_setting_is_unsaved_is_written_back_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '# mine\nname = "One" # so\ndescription = "Short"\n[[test_inputs]]\nid = "sum"\ncontent = "1+1?"\n'
+    store = make_store(tmp_path, {"one": text, "two": 'name = "Two"\n'})
+    monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.05)
+    async with program(store) as p:
+        await p.until(lambda: p.main.editing.file_text)
+        await type_in(p, "description", " and more")
+        p.file("one").unlink()
+        await p.until(lambda: p.state == "gone" and left(store.home))
+        await p.main.conversing.remember()
+    assert not store.path("one").exists()
+    async with program(store, ready=False) as p:
+        await p.until(
+            lambda: p.main.editing is not None and p.state == "gone" and p.main.settings.first_field
+        )
+        assert p.main.editing.persona.name == "One"
+        assert p.main.settings.field("description").raw == "Short and more"
+        await p.press("f5")
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: p.state == "saved" and not left(store.home))
+        assert p.file("one").read_text() == text.replace('"Short"', '"Short and more"')
+
+
+async def test_looking_at_settings_of_several_lines_changes_nothing(tmp_path: Path) -> None:
+    text = 'name = " One "\ndescription = """\nfirst\nsecond\n"""\ntags = ["a", "b,c"]\n'
+    store = make_store(tmp_path, {"one": text})
+    async with program(store) as p:
+        p.main.action_go("settings")
+        for _ in range(6):
+            await p.press("down")
+        await p.press("escape")
+        await p.main.editing.flush()
+        assert p.file("one").read_text() == text
+
+
+async def test_a_name_that_is_too_long_stays_to_be_mended(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {"one": FILE})
+    async with program(store) as p:
+        p.main.action_go("settings")
+        p.main.settings.field("name").focus()
+        p.main.settings.field("name").raw = "x" * 300
+        await p.press("enter")
+        await p.until(lambda: any("at most" in message for message in p.messages))
+        assert p.main.settings.field("name").raw == "x" * 300
+        p.main.settings.field("name").raw = "y"
+        await p.press("enter")
+        await p.until(lambda: store.get("one").name == "y" and not left(store.home))
+
+
+async def test_a_setting_typed_in_without_a_pause_is_kept_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path, {"one": FILE})
+    now = 0.0
+    monkeypatch.setattr(text_editor, "PAUSE", 600.0)
+    monkeypatch.setattr(text_editor, "LONGEST", 6_000.0)
+    monkeypatch.setattr(text_editor, "clock", lambda: now)
+    async with program(store) as p:
+        await type_in(p, "description", " and")
+        now = text_editor.LONGEST - 600.0
+        await p.write(" m")
+        assert not left(store.home)
+        now = text_editor.LONGEST
+        await p.write("ore")
+        await p.until(lambda: left(store.home))
+        assert left(store.home)["set:description"].text.startswith("Short and mo")

@@ -1,0 +1,120 @@
+"""What commands say of tasks that are not over: in a list, behind a conversation, and before a message."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from personas.errors import PersonaError
+
+if TYPE_CHECKING:
+    from agent.task import AgentTask, Question
+    from personas.store import Store
+
+
+def open_task(store: Store, persona_id: str) -> AgentTask | None:
+    """Return the persona's task that is not over, None where there is none, or none that can be read."""
+    from agent.task_files import sessions_with_tasks
+
+    if store.session_of(persona_id) not in sessions_with_tasks(store.home):
+        return None
+    return _read(store, persona_id)
+
+
+def open_tasks(store: Store) -> dict[str, AgentTask]:
+    """Return every persona's task that is not over, as far as they can be read."""
+    from agent.task_files import sessions_with_tasks
+    from personas.current_sessions import current_sessions
+
+    logged = set(sessions_with_tasks(store.home))
+    if not logged:  # what reads them takes as long to load as the list takes
+        return {}
+    current = current_sessions(store.home)
+    found = {
+        persona_id: _read(store, persona_id)
+        for persona_id, session_id in current.items()
+        if session_id in logged
+    }
+    return {persona_id: task for persona_id, task in found.items() if task is not None}
+
+
+def _read(store: Store, persona_id: str) -> AgentTask | None:
+    from agent.task_found import read_task
+
+    try:
+        task = read_task(store, persona_id)
+    except PersonaError:
+        return None  # `history` says what is wrong with the conversation
+    return None if task is None or task.is_over else task
+
+
+def task_field(task: AgentTask | None) -> dict[str, Any]:
+    """Return the field `task` of a JSON document; no field where there is no task."""
+    if task is None:
+        return {}
+    question = task.pending if task.is_waiting else None
+    fields = {
+        "id": task.id,
+        "mode": task.mode,
+        "status": task.status,
+        "prompt": task.original_prompt,
+        "step_count": task.step_count,
+        "started_at": task.started_at,
+        "question": question_fields(question) if question is not None else None,
+    }
+    return {"task": fields}
+
+
+def question_fields(question: Question) -> dict[str, Any]:
+    """Return a question as JSON has it; one that asks to agree to a call says what the call would do."""
+    fields: dict[str, Any] = {
+        "id": question.id,
+        "question": question.text,
+        "options": list(question.options),
+    }
+    if (approval := question.approval) is not None:
+        fields["approval"] = {
+            "tool_use_id": question.tool_use_id,
+            "tool_name": approval.tool,
+            "diff": approval.diff,
+            "note": approval.note,
+        }
+    return fields
+
+
+def task_word(task: AgentTask) -> str:
+    """Return what a task that is not over is at: the sign of the program's list, and a word."""
+    if task.is_waiting:
+        return "? waits for you"
+    if task.can_continue:
+        return "! interrupted" if task.status == "interrupted" else "! at a limit"
+    return "* at work"
+
+
+def task_line(task: AgentTask) -> str:
+    """Return what stands behind the conversation of a task that is not over, and what can be done."""
+    persona_id = task.persona_id
+    if task.is_waiting:
+        return f'  waits for your answer: persona reply {persona_id} "…"'
+    if task.can_continue:
+        from agent.task_words import where_it_was
+
+        ended = task.status == "interrupted"
+        why = (
+            f"The program ended {where_it_was(task)} of this task"
+            if ended
+            else "This task stopped at a limit"
+        )
+        return f"({why}; to go on: persona reply {persona_id} continue)"
+    return "(A task is at work here in another program)"
+
+
+def reminder(task: AgentTask) -> str:
+    """Return what is said with a message that leaves a task as it is; empty where it need not be said."""
+    if not task.can_continue or task.mode != "task":
+        return ""
+    from agent.task_words import how_left
+
+    return (
+        f"A task that {how_left(task)} is still to be continued or given up: persona reply {task.persona_id} "
+        "continue, or --stop."
+    )

@@ -1,0 +1,39 @@
+"""What the parts that keep the open persona need of the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from tui.draft import Clash
+    from tui.field_saving import Outcome
+    from tui.widgets.settings_pane import SettingsPane
+    from tui.widgets.test_inputs import TestInputs
+    from tui.widgets.text_editor import TextEditor
+
+
+class Desk(Protocol):
+    """The screen, as `tui.editing` and its parts see it."""
+
+    @property
+    def prompt(self) -> TextEditor: ...
+    @property
+    def tests(self) -> TestInputs: ...
+    @property
+    def settings(self) -> SettingsPane: ...
+
+    def tell(self, message: str, *, error: bool = False) -> None:
+        """Say something for a moment."""
+
+    def show_state(self) -> None:
+        """The open persona, or how it is saved, changed."""
+
+    async def choose(self, clash: Clash, ours: str, theirs: str, told: str = "") -> str | None:
+        """Let the person choose between two texts; None for not now. `told`: what was said of it, which goes."""
+
+    async def set_field(self, field: str, value: str) -> Outcome:
+        """Store a field of the settings; returns what became of it."""
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Run something beside the screen."""

@@ -1,0 +1,104 @@
+"""What is typed right behind a key that opens or closes something is kept until that has happened.
+
+Over a slow line, from a macro or `tmux send-keys`, several keys come in one read; a dialog needs a moment to open, and
+the letters meant for it went to the chat bar, or to a list that took them for commands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from textual import events
+
+from tui.typed_runs import Typed
+from tui.widgets.ordered_keys import OrderedKeys
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.events import Event
+    from textual.widget import Widget
+
+LONGEST = 0.4
+"""Seconds after which keys go on although nothing has opened: what the key asked for was refused, or takes its time."""
+
+LONGEST_CLOSING = 0.1
+"""The same for a dialog that is to close: it goes at once or, what was given being refused, not at all."""
+
+OPENING = frozenset(
+    {
+        *("switch_persona", "find", "recall", "help", "compare", "choose_model", "program_settings"),
+        *("clear_conversation", "new", "rename", "edit", "delete", "restore", "filter"),
+    }
+)
+"""Actions of the main screen that open a dialog or a field."""
+
+CLOSING = frozenset({"submit", "accept", "choose", "cancel"})
+"""Actions of a dialog that close it, unless what was given is refused."""
+
+
+class HeldKeys:
+    """Holds back what is typed from such an action on until another widget has the keys.
+
+    Args:
+        app: whose keys these are.
+    """
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._held: list[Event] | None = None
+        self._waiting: asyncio.Task[None] | None = None
+
+    def take(self, event: Event) -> bool:
+        """Keep a key or a paste for later; False when nothing is awaited and it may go on."""
+        if self._held is None or not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            return False
+        self._held.append(event)
+        return True
+
+    async def obey(self, event: Event) -> bool:
+        """Do at once what a key means in a list; False where it goes its usual way, through the widget's queue.
+
+        What came as one run of characters is keys again where nothing takes a text.
+        """
+        if isinstance(event, Typed) and not event.is_forwarded:
+            if isinstance(self._app.focused, OrderedKeys):
+                return False
+            for key in event.pressed():
+                await self._app.on_event(key)
+            return True
+        if not isinstance(event, events.Key) or event.is_forwarded:
+            return False
+        app = self._app
+        if not app.screen_stack or not getattr(app.focused, "KEYS_ARE_COMMANDS", False):
+            return False
+        app.app_focus = True  # as any key tells, whatever the terminal said of its focus
+        return await app._check_bindings(event.key, priority=True) or await app._check_bindings(event.key)
+
+    def action_begins(self, action: str) -> None:
+        """An action begins: hold what is typed from now on if it is one that gives the keys to something else."""
+        name = action.partition("(")[0].rpartition(".")[2]
+        names, longest = (
+            (OPENING, LONGEST) if len(self._app.screen_stack) == 1 else (CLOSING, LONGEST_CLOSING)
+        )
+        if self._held is None and name in names:
+            self._held = []
+            self._waiting = asyncio.create_task(self._wait(self._app.focused, longest))
+
+    async def _wait(self, before: Widget | None, longest: float) -> None:
+        clock = asyncio.get_running_loop().time
+        end = clock() + longest
+        # A program that ends meanwhile has no screen any more.
+        while (  # noqa: ASYNC110 - nobody tells of it
+            self._app.screen_stack and self._app.focused in (before, None) and clock() < end
+        ):
+            await asyncio.sleep(0.005)
+        self._app.call_later(self._go_on)
+
+    async def _go_on(self) -> None:
+        held, self._held = self._held or [], None
+        while held:
+            await self._app.on_event(held.pop(0))
+            if self._held is not None:  # this key opens something in its turn
+                self._held.extend(held)
+                return

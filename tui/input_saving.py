@@ -1,0 +1,227 @@
+"""The test inputs of the open persona: their contents saved, merged, and chosen where both sides changed them.
+
+Content that has no place, because its test input was deleted or left in conflict, becomes a test input of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from personas.errors import InvalidValue, PersonaError
+from tui.draft import Clash
+from tui.unsaved import Unsaved
+
+if TYPE_CHECKING:
+    from personas.persona import Persona
+    from personas.undo import Retrace
+    from tui.desk import Desk
+    from tui.editing import Editing
+    from tui.workspace import Saved
+
+FIELD = "test:"
+"""With the id of a test input, the name of its content."""
+MET = (
+    "The test input {} was changed elsewhere in the same lines. "
+    "“Show what the last change did” shows both to choose from."
+)
+
+
+class InputSaving:
+    """Saves what is typed into test inputs."""
+
+    def __init__(self, desk: Desk, editing: Editing) -> None:
+        self._desk, self._editing = desk, editing
+        self._told: tuple[str, str] | None = None
+        self._choosing = False
+
+    def take(self, persona: Persona, *, by_agent: bool, elsewhere: bool) -> None:
+        """Show the test inputs as they are now; where the one that is being edited was deleted elsewhere, say so."""
+        tests, locked = self._desk.tests, persona.error is not None
+        was_gone = tests.is_gone
+        tests.show(persona.test_inputs, locked=locked, by_agent=by_agent, elsewhere=elsewhere and not locked)
+        if tests.is_gone and not was_gone:
+            who = "The agent" if by_agent else "Another program"
+            self._desk.tell(
+                f"{who} deleted the test input {tests.shown} while you were in it. "
+                "What you go on typing becomes a new one.",
+                error=True,
+            )
+
+    async def flush(self) -> None:
+        """Store what stands in the editor and can be stored."""
+        tests = self._desk.tests
+        if tests.shown is None:
+            return
+        self.note_typing(tests.shown)
+        if tests.editor.unsaved:
+            await self.save(tests.shown, tests.editor.base, tests.editor.raw)
+
+    def note_typing(self, input_id: str) -> None:
+        """Remember for undo how the content that is shown was typed."""
+        self._desk.tests.editor.tell_typing(self._editing.past, FIELD + input_id)
+
+    async def save(self, input_id: str, base: str, text: str, retrace: Retrace | None = None) -> None:
+        """Store the content of a test input; `retrace`: a step of undo or redo led there."""
+        editing, persona = self._editing, self._editing.persona
+        if persona is None:
+            return
+        try:
+            stored = await editing.workspace.save_test_input(persona.id, input_id, base, text, retrace)
+        except InvalidValue as error:
+            await self._keep_as_new(
+                persona.id, input_id, text, f"{error} What you typed is kept as a new one."
+            )
+            return
+        except PersonaError as error:
+            self._hold(persona.id, input_id, base, text)
+            await editing.write_down()
+            self._desk.tell(f"Not saved: {error}", error=True)
+            return
+        if isinstance(stored, Clash):
+            await self._meet(persona.id, input_id, base, text, stored)
+            return
+        editing.unsaved.let_go(persona.id, FIELD + input_id)
+        await editing.write_down()
+        self._show_stored(input_id, text, stored)
+
+    def hold(self) -> None:
+        """Keep what stands in the editor and is not saved."""
+        tests, persona_id = self._desk.tests, self._editing.id
+        if persona_id is not None and tests.shown is not None and tests.editor.unsaved:
+            self._hold(persona_id, tests.shown, tests.editor.base, tests.editor.raw)
+
+    def _hold(self, persona_id: str, input_id: str, base: str, text: str) -> None:
+        editing = self._editing
+        file = editing.file_text if editing.id == persona_id else ""
+        editing.unsaved.hold(persona_id, FIELD + input_id, base, text, file)
+
+    async def _meet(self, persona_id: str, input_id: str, base: str, text: str, clash: Clash) -> None:
+        """Both sides changed it: while it is shown the person may choose; left, yours becomes a new test input."""
+        tests = self._desk.tests
+        if self._editing.id != persona_id or tests.shown != input_id:
+            await self._keep_as_new(persona_id, input_id, text, "Both are kept: yours as a new test input.")
+            return
+        self._hold(persona_id, input_id, base, text)
+        tests.editor.absorb(clash.theirs)
+        if self._told != (persona_id, input_id):
+            self._told = persona_id, input_id
+            self._desk.tell(MET.format(input_id), error=True)
+        await self._editing.write_down()
+
+    def _show_stored(self, input_id: str, sent: str, stored: Saved) -> None:
+        """Show what is stored of a test input now, unless something else was typed meanwhile."""
+        self._told = None
+        if self._editing.id != stored.persona.id:
+            return
+        tests = self._desk.tests
+        if tests.shown == input_id and tests.editor.raw == sent:
+            tests.editor.take(stored.text)
+            tests.editor.mark_saved(stored.text)
+        self._editing.take(stored.persona, None)
+
+    async def choose(self) -> None:
+        """Show both contents where they touch and store what is chosen; a text not taken is kept as a version."""
+        tests, persona_id = self._desk.tests, self._editing.id
+        input_id, clash = tests.shown, tests.editor.clash
+        if clash is None or input_id is None or persona_id is None or self._choosing:
+            return
+        self._choosing = True
+        try:
+            chosen = await self._desk.choose(clash, "Yours", "On disk", MET.format(input_id))
+        finally:
+            self._choosing = False
+        if chosen is None:
+            return
+        if chosen != clash.ours:
+            try:
+                await self._editing.workspace.keep_test_input(
+                    persona_id, input_id, clash.ours, "your text, not taken"
+                )
+            except PersonaError as error:
+                self._desk.tell(f"Nothing was chosen: your text could not be kept. {error}", error=True)
+                return
+        editor = tests.editor
+        if self._editing.id != persona_id or tests.shown != input_id or editor.clash is None:
+            return  # settled by another way meanwhile
+        newest = editor.clash.theirs
+        editor.tell_choice(self._editing.past, FIELD + input_id, clash, chosen)
+        editor.take(chosen)
+        editor.mark_saved(clash.theirs)
+        if newest != clash.theirs:
+            editor.absorb(newest)
+        self._told = None
+        if editor.unsaved:
+            await self.save(input_id, editor.base, editor.raw)
+        else:
+            self._editing.unsaved.let_go(persona_id, FIELD + input_id)
+            await self._editing.write_down()
+
+    async def bring_back(self, persona_id: str) -> None:
+        """Store contents that were kept because they could not be saved."""
+        editing = self._editing
+        await self.flush()
+        for field, kept in (await editing.workspace.call(editing.unsaved.find, persona_id)).items():
+            input_id = field.removeprefix(FIELD)
+            tests = self._desk.tests
+            shown = tests.shown == input_id and tests.editor.unsaved
+            if field.startswith(FIELD) and editing.id == persona_id and not shown:
+                await self._bring_back(persona_id, input_id, kept)
+
+    async def _bring_back(self, persona_id: str, input_id: str, kept: Unsaved) -> None:
+        editing = self._editing
+        try:
+            stored = await editing.workspace.save_test_input(persona_id, input_id, kept.base, kept.text)
+        except InvalidValue:
+            stored = None
+        except PersonaError:
+            return  # it stays kept
+        if stored is None or isinstance(stored, Clash):
+            why = "What you typed in a test input and was not saved is back, as a new test input."
+            await self._keep_as_new(persona_id, input_id, kept.text, why)
+            return
+        editing.unsaved.let_go(persona_id, FIELD + input_id)
+        await editing.write_down()
+        editing.take(stored.persona)
+
+    async def settle(self, persona_id: str, field: str, left: Unsaved) -> bool:
+        """Store what another program left, merged, else as a test input of its own; returns whether it is safe."""
+        from personas.changes import AddTestInput
+
+        editing, input_id = self._editing, field.removeprefix(FIELD)
+        try:
+            stored = await editing.workspace.save_test_input(persona_id, input_id, left.base, left.text)
+        except InvalidValue:
+            stored = None
+        except PersonaError:
+            return False
+        if stored is not None and not isinstance(stored, Clash):
+            editing.take(stored.persona)
+            return True
+        try:
+            editing.take(await editing.workspace.change(persona_id, AddTestInput(left.text)))
+        except PersonaError:
+            return False
+        self._desk.tell("What you typed in another window and was not saved is back, as a new test input.")
+        return True
+
+    async def _keep_as_new(self, persona_id: str, input_id: str, text: str, why: str) -> None:
+        """What was typed has no place in its test input: it becomes one of its own."""
+        from personas.changes import AddTestInput
+
+        editing = self._editing
+        try:
+            persona = await editing.workspace.change(persona_id, AddTestInput(text))
+        except PersonaError as error:
+            self._hold(persona_id, input_id, text, text)
+            await editing.write_down()
+            self._desk.tell(f"Not saved: {error}", error=True)
+            return
+        editing.unsaved.let_go(persona_id, FIELD + input_id)
+        await editing.write_down()
+        self._told = None
+        self._desk.tell(why)
+        tests = self._desk.tests
+        if editing.id == persona_id and tests.is_gone and tests.shown == input_id:
+            self.note_typing(input_id)
+            tests.adopt(persona.test_inputs[-1].id, text)
+        editing.take(persona)

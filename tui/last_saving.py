@@ -1,0 +1,52 @@
+"""The open persona when the program ends: what can be saved is, and what no disk has is told."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from personas.errors import PersonaError
+from tui.draft import Clash
+from tui.giving_back import in_words
+from tui.unsaved import PROMPT
+
+if TYPE_CHECKING:
+    from tui.desk import Desk
+    from tui.editing import Editing
+
+
+class LastSaving:
+    """Saves a last time."""
+
+    def __init__(self, desk: Desk, editing: Editing) -> None:
+        self._desk, self._editing = desk, editing
+
+    async def save(self) -> None:
+        """Store what can be stored, and keep the rest beside the files, also where the disk has lost it."""
+        editing = self._editing
+        with suppress(PersonaError):  # said on the screen already where there still is one
+            await editing.flush()
+        editing.hold()
+        await editing.workspace.call(self._write_down)
+
+    def save_at_once(self) -> None:
+        """The same for the prompt although the program is failing; blocking, and silent when it cannot be done."""
+        editing, editor = self._editing, self._desk.prompt
+        persona = editing.persona
+        editing.hold()
+        with suppress(PersonaError):
+            if persona is not None and persona.error is None and editor.unsaved:
+                stored = editing.workspace.save_prompt_now(persona.id, editor.base, editor.raw)
+                if not isinstance(stored, Clash):
+                    editing.unsaved.let_go(persona.id, PROMPT)
+        self._write_down()
+
+    def _write_down(self) -> None:
+        self._editing.unsaved.look_after()
+        self._editing.unsaved.write_down()
+
+    def nowhere(self) -> dict[str, str]:
+        """Return the texts that are not in their files and that no disk has, by what they are, in words."""
+        editing = self._editing
+        editing.hold()
+        return {f"{key}, {in_words(field)}": text for key, field, text in editing.unsaved.nowhere_else()}

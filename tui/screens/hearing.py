@@ -1,0 +1,147 @@
+"""What the runs of all personas tell while they work, and where that shows: here, in a mark, or as a message."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tui import notifying
+from tui.past import Stored
+from tui.screens.remembering import Remembering
+
+if TYPE_CHECKING:
+    from agent.events import AgentEnd, Event
+    from agent.turns import CustomTurn
+    from personas.persona import Persona
+    from tui.screens.main import MainScreen
+    from tui.talk import Talk
+
+
+class Hearing(Remembering):
+    """Takes in what runs tell."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        super().__init__(screen)
+        self.when_idle: Callable[[], object] | None = None
+        self._delaying = ""
+        self._announced: set[str] = set()  # the questions that were told once
+        self._tool = ""  # the one the agent called last
+
+    @property
+    def working(self) -> list[str]:
+        """The names of all personas the agent works on."""
+        return [self._name(talk.persona_id) for talk in (self._talks.working if self._talks else [])]
+
+    def _name(self, persona_id: str) -> str:
+        entry = self._screen.personas.entries.get(persona_id)
+        return entry.name if entry is not None else persona_id
+
+    def _show_marks(self) -> None:
+        if not self._is_over:
+            self._screen.show_marks()
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the screen is being taken down: tasks may still say how they ended."""
+        return not self._screen.program.is_running
+
+    def _hear(self, talk: Talk, event: Event) -> None:
+        if self._is_over:
+            return
+        if event.type == "step_end":
+            talk.add_step(event.usage, self._screen.program.model())  # type: ignore[union-attr]
+        if talk is not self._talk:
+            if event.type in ("turn_end", "agent_end"):
+                talk.news = True
+                self._show_marks()
+                self._note_queued()
+            return
+        if event.type == "agent_start" and talk.reread:
+            self.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
+        self.view.feed(event)
+        if event.type == "agent_start":
+            self._panel.request_started()
+        elif event.type == "agent_end":
+            self._panel.request_ended()
+            if event.outcome == "failed":  # type: ignore[union-attr]
+                self._panel.error_shown()
+        elif event.type == "tool_start":
+            self._tool = event.call.tool_name  # type: ignore[union-attr]
+        elif event.type == "tool_end":
+            self._trace.note(event)  # type: ignore[arg-type]
+        if event.type not in ("turn_delta", "tool_progress"):
+            self.sync()
+
+    def _ended(self, talk: Talk, end: AgentEnd | None, back: list[str]) -> None:
+        if self._is_over:
+            return
+        if talk.failure:
+            back = [talk.sent, *back]
+        if talk is self._talk:
+            if talk.failure:
+                self.view.add_notice(talk.failure, error=True)
+                self._panel.error_shown()
+            if text := "\n".join(part for part in back if part):
+                self._bar.put_back(text)  # nothing that was typed vanishes
+            self.sync()
+        else:
+            talk.news = True
+            texts = [*back, self._drafts.get(talk.persona_id, "")]
+            if text := "\n".join(part for part in texts if part):
+                self._drafts[talk.persona_id] = text
+        self._show_marks()
+        self._note_queued()
+        program = self._screen.program
+        if talk.time.seconds(time.monotonic()) >= program.settings.notify_after:
+            outcome = end.outcome if end is not None and not talk.failure else None
+            program.announce(notifying.ending(self._name(talk.persona_id), outcome))
+        if self.when_idle is not None and not self.working:
+            self.when_idle()
+
+    def _task_changed(self, persona_id: str) -> None:
+        self._say_what_delays(persona_id)
+        self._announce_question(persona_id)
+        if self._talk is not None and self._talk.persona_id == persona_id:
+            self.sync()
+        else:
+            self._show_marks()
+
+    def _say_what_delays(self, persona_id: str) -> None:
+        """The program is to end when the agent is done, and it asks meanwhile: say that it stays until then."""
+        talk = self._talks.known(persona_id) if self._talks is not None else None
+        question = talk.question if talk is not None else None
+        if self.when_idle is None or question is None or question.id == self._delaying or self._is_over:
+            return
+        self._delaying = question.id
+        self._screen.tell(
+            f"{self._name(persona_id)} asks something. The program ends when it is answered and done; quit again to "
+            "leave it waiting, or to stay."
+        )
+
+    def _announce_question(self, persona_id: str) -> None:
+        """A task of this program begins to wait for the person, who may look elsewhere."""
+        talk = self._talks.known(persona_id) if self._talks is not None else None
+        question = talk.question if talk is not None and talk.running else None
+        if question is not None and question.id not in self._announced and not self._is_over:
+            self._announced.add(question.id)
+            self._screen.program.announce(notifying.asking(self._name(persona_id)))
+
+    def _marked(self, talk: Talk, mark: CustomTurn) -> None:
+        if talk is self._talk and not self._is_over:
+            self.view.end_turn(mark)
+
+    def _changed(self, talk: Talk, persona: Persona) -> None:
+        """A tool wrote: the editors show it at once."""
+        if self._editing is not None:
+            if self._editing.id == persona.id:
+                # What the agent undoes by its tool, the store can redo.
+                deed = Stored(undone_by="redo") if self._tool == "undo" else Stored(talk.run_id)
+                self._editing.agent_wrote(persona, deed)
+            else:
+                self._screen.note_persona(persona)
+
+    def _keep(self, talk: Talk) -> None:
+        if talk is self._talk:
+            self._panel.keep_visible()
+            self.sync()

@@ -1,0 +1,235 @@
+"""What is done to the open persona on the main screen: undone, saved, compared, written back, thrown away, edited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+from textual.screen import Screen
+
+from tui.sanitise import one_line
+from tui.widgets.settings_pane import SettingsPane
+from tui.widgets.test_inputs import TestInputs
+from tui.widgets.text_editor import TextEditor
+
+if TYPE_CHECKING:
+    from personas.undo import Retrace
+    from tui.screens.main import MainScreen
+else:
+    MainScreen = Any
+
+
+class PersonaActions(Screen[None]):
+    """The open persona's side of the main screen."""
+
+    @property
+    def _screen(self) -> MainScreen:
+        return self  # type: ignore[return-value]
+
+    # -- undo ---------------------------------------------------------------------------------------------
+
+    def action_undo(self) -> None:
+        self._step("undo")
+
+    def action_redo(self) -> None:
+        self._step("redo")
+
+    def _step(self, operation: Retrace) -> None:
+        """Undo or redo what is typed in the field of the settings that has the focus, else what was done last."""
+        screen = self._screen
+        if (editing := screen.editing) is not None:
+            field = screen.settings.focused_field
+            if not (field and screen.settings.step(field, operation)):
+                screen.start(editing.walk(operation))
+
+    def action_undo_agent(self) -> None:
+        if (editing := self._screen.editing) is not None:
+            self._screen.start(editing.walk_runs("undo"))
+
+    def action_redo_agent(self) -> None:
+        if (editing := self._screen.editing) is not None:
+            self._screen.start(editing.walk_runs("redo"))
+
+    # -- saving ---------------------------------------------------------------------------------------------
+
+    @on(TextEditor.Edited, "#prompt")
+    def _edited(self, event: TextEditor.Edited) -> None:
+        event.stop()
+        editing = self._screen.editing
+        if (
+            editing is not None
+            and editing.id
+            and editing.unsaved.held(editing.id)
+            and not event.editor.unsaved
+        ):
+            self._screen.start(editing.save())  # typed away again: there is nothing to keep
+        self._screen.show_state()
+
+    @on(TextEditor.Refused, "#prompt")
+    def _refused(self, event: TextEditor.Refused) -> None:
+        event.stop()
+        if (editing := self._screen.editing) is not None:
+            editing.refuse_key()
+
+    @on(TextEditor.SaveWanted, "#prompt")
+    def _save(self, event: TextEditor.SaveWanted) -> None:
+        event.stop()
+        if (editing := self._screen.editing) is not None:
+            self._screen.start(editing.save())
+
+    @on(TestInputs.Save)
+    def _save_test(self, event: TestInputs.Save) -> None:
+        if (editing := self._screen.editing) is not None:
+            self._screen.start(editing.inputs.save(event.input_id, event.base, event.text))
+
+    @on(SettingsPane.Changed)
+    def _setting(self, event: SettingsPane.Changed) -> None:
+        if (editing := self._screen.editing) is not None:
+            self._screen.start(editing.fields.save(event.field))
+
+    @on(SettingsPane.Paused)
+    def _setting_paused(self, event: SettingsPane.Paused) -> None:
+        if (editing := self._screen.editing) is not None:
+            self._screen.start(editing.fields.keep(event.field))
+
+    @on(SettingsPane.Met)
+    def _setting_met(self, event: SettingsPane.Met) -> None:
+        theirs = f"to “{one_line(event.theirs, 60)}”" if event.theirs else "and is empty there"
+        self._screen.tell(
+            f"{event.title} was changed elsewhere, {theirs}. Leaving the field stores what you typed; undo brings "
+            "the other back.",
+            error=True,
+        )
+
+    # -- looking closer ----------------------------------------------------------------------------------
+
+    def action_compare(self) -> None:
+        self._screen.start(self._compare())
+
+    async def _compare(self) -> None:
+        """Show both texts of a conflict, else what the last change did."""
+        from tui.screens.diff import ShowDiff
+
+        screen = self._screen
+        editing = screen.editing
+        if editing is None or editing.persona is None:
+            return
+        content = screen.tests.editor
+        if content.clash is not None and (content.has_focus or editing.state != "conflict"):
+            await editing.inputs.choose()
+            return
+        if editing.state == "conflict":
+            await editing.choose()
+            return
+        if editing.state == "gone":
+            await self._write_back()
+            return
+        await editing.flush()
+        title, diff = await editing.last_change()
+        if not diff:
+            screen.tell(title)
+            return
+        await screen.ask(ShowDiff(title, diff))
+
+    def action_write_back(self) -> None:
+        self._screen.start(self._write_back())
+
+    async def _write_back(self) -> None:
+        """Offer to write a file back that is gone; else open a persona that only kept text is left of."""
+        from tui.screens.confirm import Confirm
+
+        screen = self._screen
+        editing = screen.editing
+        if editing is None:
+            return
+        if editing.state != "gone":
+            if not (left := await editing.giving.without_file()):
+                screen.tell("No file is gone that you typed something for.")
+                return
+            await screen.open_persona(left[0])
+        if (
+            editing.persona is not None
+            and editing.state == "gone"
+            and await screen.ask(
+                Confirm(
+                    "Write the file back?",
+                    f"The file of {editing.persona.name} is gone: it was deleted or moved outside this program. "
+                    "It is written as it was, and with what you typed. Until then your text is kept.",
+                    deed="Write it back",
+                    keep="Not now",
+                )
+            )
+        ):
+            await editing.write_back()
+            if editing.id is not None and editing.state != "gone" and screen.conversing.talk is None:
+                await screen.conversing.show(editing.id)  # without a file there was none
+
+    def action_throw_away(self) -> None:
+        self._screen.start(self._throw_away())
+
+    async def _throw_away(self) -> None:
+        """Ask, and show what is stored instead of what could not be saved."""
+        from tui.screens.confirm import Confirm
+
+        screen = self._screen
+        editing = screen.editing
+        if editing is None or editing.persona is None:
+            return
+        persona = editing.persona
+        texts = await editing.giving.unsaved_texts()
+        if not texts:
+            screen.tell("Everything is saved.")
+            return
+        back = "“Take back what was thrown away” in the list of commands brings it back."
+        if (
+            not await screen.ask(
+                Confirm(
+                    "Throw away what is not saved?",
+                    f"What you typed in {persona.name} ({', '.join(texts)}) is not in its file. {back}",
+                    deed="Throw it away",
+                    keep="Keep it",
+                    danger=True,
+                )
+            )
+            or editing.id != persona.id
+        ):
+            return
+        await editing.giving.throw_away()
+        if editing.state == "gone" and editing.id == persona.id:
+            editing.forget(persona.id)
+            screen.gone(persona.id)
+        screen.tell(f"Thrown away. {back}")
+
+    def action_take_thrown_back(self) -> None:
+        self._screen.start(self._take_thrown_back())
+
+    async def _take_thrown_back(self) -> None:
+        editing = self._screen.editing
+        if editing is None:
+            return
+        if persona_id := await editing.giving.take_back():
+            if editing.id != persona_id:
+                await self._screen.open_persona(persona_id)
+        else:
+            self._screen.tell("Nothing was thrown away, or something is not saved now: save that first.")
+
+    def action_external_editor(self) -> None:
+        screen = self._screen
+        if screen.conversing.bar_focused:
+            screen.chat_bar.input.after_typing(lambda: screen.start(self._edit_draft()))
+        else:
+            screen.start(self._edit_file())
+
+    async def _edit_draft(self) -> None:
+        from tui.external import edit_draft
+
+        screen = self._screen
+        await screen.conversing.settled.wait()  # in the first moments the home is still being read
+        await edit_draft(screen.program)
+
+    async def _edit_file(self) -> None:
+        from tui.external import edit_file
+
+        editing = self._screen.editing
+        if editing is not None and editing.id is not None:
+            await edit_file(self._screen.program, editing)

@@ -1,0 +1,205 @@
+"""What is written and not sent, or said and not delivered: remembered from one start of the program to the next."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tui.screens.past import Past
+
+if TYPE_CHECKING:
+    from tui.editing import Editing
+    from tui.remembered import Remembered
+    from tui.screens.main import MainScreen
+    from tui.undelivered import Said
+
+
+def below(stored: str, typed: str) -> str:
+    """Return a stored draft with what was typed before it was known: neither is lost."""
+    return "\n".join(text for text in (stored, typed) if text.strip())
+
+
+class Remembering(Past):
+    """The drafts and queues of all conversations, and which persona is open."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        super().__init__(screen)
+        self._drafts: dict[str, str] = {}
+        self._answers: dict[str, str] = {}  # the question each of them was written for
+        self._remembered: Remembered | None = None
+        self._remembering = asyncio.Lock()
+        self._writing = threading.RLock()
+        self._closed = False
+        self._queued: dict[str, Said] = {}
+        self._elsewhere: Mapping[str, Said] = {}
+        self._told_unsaved = False
+        self._shown: str | None = None
+        self._first_time = False
+        self._last_id = ""
+        self._base: Remembered
+        self._aside: Mapping[str, tuple[str, ...]] = {}
+
+    async def recall(self, editing: Editing) -> str:
+        """The home is open: read what is remembered of it; returns the id of the persona that was open last."""
+        from tui.editor_drafts import BACK, take_back
+        from tui.remembered import recall
+        from tui.undelivered import give_back
+
+        workspace = editing.workspace
+        self._remembered = self._base = left = await workspace.call(recall, workspace.store.home)
+        self._aside = left.aside
+        if left.queued:
+            left = await workspace.call(give_back, workspace.store, left)
+        left, said = await workspace.call(take_back, workspace.store.home, left, workspace.store.ids)
+        for word in said:
+            self._screen.tell(word, error=word != BACK)
+        self._first_time = not left.known
+        self._screen.take_layouts(left.layouts)
+        self._drafts, self._answers = {**left.drafts}, {**left.answers}
+        self._elsewhere, self._last_id = left.queued, left.persona_id
+        self._editing = editing  # now: what is not read yet must not be overwritten
+        return left.persona_id
+
+    @property
+    def _first_owner(self) -> str:
+        """Whose a draft is that was begun before a conversation was shown; empty where nobody knows yet."""
+        opened = self._editing.id if self._editing is not None else None
+        return opened or self._last_id
+
+    @property
+    def shown_id(self) -> str:
+        """Whose conversation is shown; empty for nobody's."""
+        return self._shown or ""
+
+    @property
+    def answered_now(self) -> str:
+        """The id of the question that the draft in the chat bar is the answer to; empty for none."""
+        bar = self._bar
+        return bar.asked if bar.mode == "asking" and bar.draft.strip() else ""
+
+    def take_draft(self, persona_id: str, before: str, written: str, *, older: bool) -> None:
+        """Take what was written elsewhere in place of a draft.
+
+        Args:
+            persona_id: whose draft it is; empty for that of nobody.
+            before: the draft as it was given away; what came to it since stays.
+            written: what was written.
+            older: it was begun before the question that is asked now.
+        """
+        from tui.editor_drafts import merged
+
+        if persona_id == self.shown_id:
+            self._bar.set_draft(merged(before, self._bar.draft, written), older=older)
+        else:
+            self._drafts[persona_id] = merged(before, self._drafts.get(persona_id, ""), written)
+            self._answers.pop(persona_id, None)
+
+    async def remember(self, *, last: bool = False) -> None:
+        """Store which persona is open and what is written but not sent, or not delivered, if that changed.
+
+        `last`: also if it did not, and the disk has lost it.
+        """
+        if self._editing is None:
+            return
+        async with self._remembering:  # a later state is never overwritten by an earlier one
+            await self._remember(self._editing, last)
+
+    async def _remember(self, editing: Editing, last: bool) -> None:
+        from tui.remembered import is_there
+
+        home = editing.workspace.store.home
+        now = self._to_remember()
+        if last and not await editing.workspace.call(is_there, home):
+            self._remembered = None
+        if now != self._remembered:
+            stored = await editing.workspace.call(self._write, now)
+            self._remembered = now if stored else None  # tried again at the next look
+            self._show_aside()
+            if now.drafts and not stored and not self._told_unsaved and not last:
+                self._screen.tell("Your draft is not saved: the disk refuses it.", error=True)
+            self._told_unsaved = bool(now.drafts) and not stored
+
+    def remember_at_once(self) -> None:
+        """Store the same although the program is failing; blocking, and silent when it cannot be done."""
+        if self._editing is None:
+            return
+        now = self._to_remember()
+        with self._writing:
+            self._closed = False
+            stored = self._write(now)
+            self._closed = True  # what a thread is still to write is older
+        self._remembered = now if stored else None
+
+    def _write(self, what: Remembered) -> bool:
+        """Store it beside what other programs stored, unless something newer was stored at the end; return whether it
+        is safe. Blocking.
+        """
+        from tui.remembered import beside, recall, remember
+
+        assert self._editing is not None
+        home = self._editing.workspace.store.home
+        with self._writing:
+            if self._closed:
+                return True
+            result = beside(what, self._base, recall(home))
+            if not remember(home, result):
+                return False
+            self._base, self._aside = what, result.aside
+            return True
+
+    def put_aside_drafts(self) -> tuple[str, ...]:
+        """Return the drafts of the open persona that gave way to one of another program, oldest first."""
+        return tuple(self._aside.get(self._shown or "", ()))
+
+    def _show_aside(self) -> None:
+        """Have Up bring back what gave way to the draft here, and say so."""
+        sent = self._bar.input.sent
+        new = [text for text in self.put_aside_drafts() if text not in sent.messages]
+        if new and not sent.browsing:
+            for text in new:
+                sent.add(text)
+            self._screen.tell("Another window had written a draft here too: Up brings it back.")
+
+    def _to_remember(self) -> Remembered:
+        from tui.remembered import Remembered
+        from tui.secret_text import is_key
+
+        drafts, draft = dict(self._drafts), self._bar.draft
+        answers = dict(self._answers)
+        if self._shown is not None:
+            drafts[self._shown] = draft
+            if asked := self.answered_now:
+                answers[self._shown] = asked
+        elif draft.strip() and (first := self._first_owner):
+            drafts[first] = below(drafts.get(first, ""), draft)
+            answers.pop(first, None)  # who typed ahead did not see what is asked
+        written = {str(key): text for key, text in drafts.items() if text.strip() and not is_key(text)}
+        queued = {**self._elsewhere, **(self._talks.queued if self._talks is not None else {})}
+        opened, layouts = self._shown or self._first_owner, self._screen.layouts
+        answers = {key: asked for key, asked in answers.items() if key in written}
+        return Remembered(opened, written, layouts, queued=queued, answers=answers)
+
+    def not_on_disk(self) -> dict[str, str]:
+        """Return what is written and not sent, or not delivered, and no disk has, by what it is, in words."""
+        if not (self._shown or self._first_owner) and self._bar.draft.strip():
+            return {"the draft": self._bar.draft}  # the program had hardly begun
+        now = self._to_remember()
+        if now == self._remembered:
+            return {}
+        texts = {f"{key}, the draft": text for key, text in now.drafts.items()}
+        for key, said in now.queued.items():
+            texts[f"{key}, not delivered yet"] = "\n".join(text for _, text in said.turns)
+        return texts
+
+    def _note_queued(self) -> None:
+        """Remember at once what is queued and not delivered, if that changed: the program may end any moment."""
+        if self._talks is not None and (queued := self._talks.queued) != self._queued:
+            self._queued = queued
+            self._screen.start(self.remember())
+
+    @property
+    def first_time(self) -> bool:
+        """Whether nothing was remembered of this home when it was opened."""
+        return self._first_time

@@ -1,0 +1,59 @@
+"""Keys in a text: by their shape, by the environment, and by what was typed into the program as one."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+_SHAPES = re.compile(
+    r"sk-[A-Za-z0-9_\-]{8,}|(?i:bearer)\s+[^\s'\"]+|(?i:(?:x-api-key|authorization)['\"]?\s*[:=]\s*)['\"]?[^\s'\",}]+"
+)
+_NAME = re.compile(r"(?i)key|token|secret|password")
+_STAND_IN = "[secret]"
+_ALONE = re.compile(r"(?:/model\s+)?(?:export\s+)?(?:\w+\s*[=:]\s*)?['\"]?\[secret\]['\"]?;?")
+_typed: set[str] = set()
+
+
+def keep_out(secret: str) -> None:
+    """Leave a secret that was typed into the program out of everything that is redacted from now on."""
+    if len(secret) >= 4:
+        _typed.add(secret)
+
+
+def redact(text: str, env: Mapping[str, str] | None = None) -> str:
+    """Return `text` without anything that looks like a key, or that an environment secret holds."""
+    env = os.environ if env is None else env
+    for name, value in env.items():
+        if len(value) >= 8 and _NAME.search(name):
+            text = text.replace(value, _STAND_IN)
+    for secret in _typed:
+        text = text.replace(secret, _STAND_IN)
+    return _SHAPES.sub(_STAND_IN, text)
+
+
+def is_key(text: str, env: Mapping[str, str] | None = None) -> bool:
+    """Whether a text is nothing but a key, as one pastes it, sets a variable to it, or gives it to /model."""
+    text = text.strip()
+    return len(text) <= 4096 and _STAND_IN not in text and bool(_ALONE.fullmatch(redact(text, env)))
+
+
+GRACE = 0.5
+"""Seconds within which a second Enter is taken for the first one."""
+
+
+class SecondThought:
+    """A key is sent as a message only by who says so twice, with a moment between."""
+
+    def __init__(self) -> None:
+        self._text, self._at = "", 0.0
+
+    def lets(self, text: str, now: float) -> bool:
+        """Whether a text that was to be sent before may go; `now` in seconds from anywhere."""
+        if self._text != text:
+            self._text, self._at = text, now
+            return False
+        if now - self._at < GRACE:
+            return False
+        self._text = ""
+        return True

@@ -1,0 +1,86 @@
+"""What the value of a setting may be, beyond its type: each rule is a sentence for the person. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "thinking": ("off", "minimal", "low", "medium", "high", "max"),
+    "calm": ("auto", "always", "never"),
+    "glyphs": ("auto", "ascii"),
+    "colours": ("auto", "16", "none"),
+    "repaint": ("changed", "all"),
+    "approval": ("auto", "ask-destructive", "ask-all"),
+    "notify": ("never", "bell", "desktop"),
+}
+"""What the settings that name one of a few things may be."""
+
+RULES_OF_TOOLS = ("ask", "allow", "deny")
+"""What `approval_of` may say of a tool."""
+
+NOT_NEGATIVE = frozenset(
+    {
+        *("max_tokens", "retries", "panel_seconds", "reading_rate", "notify_after"),
+        *("task_tokens", "task_dollars", "task_pause"),
+    }
+)
+ABOVE_ZERO = frozenset({"sent_turns", "max_steps", "max_minutes", "tasks_at_once"})
+
+KEYS = frozenset({"api_key", "auth_token", "anthropic_api_key", "anthropic_auth_token"})
+"""Names under which people write a key itself into the file."""
+
+TYPES: Mapping[type, str] = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    dict: "a table of texts",
+}
+"""What a value must be, by the type of its setting."""
+
+
+def faults(name: str, value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield what is wrong with a value that has the type of its setting.
+
+    Yields:
+        Where in the settings, as keys from the top, and what may stand there: a sentence without its full stop, and
+        never with what could be a key.
+    """
+    if name in CHOICES and value not in CHOICES[name]:
+        yield (name,), f"{name} must be {allowed(name)}{_not(value)}"
+    elif name == "approval_of":
+        for tool, rule in value.items():
+            if rule not in RULES_OF_TOOLS:
+                yield (name, tool), f"{name}.{tool} must be one of {', '.join(RULES_OF_TOOLS)}{_not(rule)}"
+    elif name in NOT_NEGATIVE and not value >= 0:  # so that nan, which compares with nothing, is refused too
+        yield (name,), f"{name} must be 0 or more"
+    elif name in ABOVE_ZERO and not value > 0:
+        yield (name,), f"{name} must be above 0"
+    elif name == "api_key_env" and value and not (value.isascii() and value.isidentifier()):
+        yield (
+            (name,),
+            "api_key_env must be the name of an environment variable, such as MY_KEY; not the key itself",
+        )
+
+
+def fault_of_server(url: str) -> str:
+    """Return what is wrong with `base_url`, empty where a request can go there. Never shows it: it may hold a password."""
+    from agent.models.endpoint import check_base_url
+
+    if not url or check_base_url(url.strip()) is None:
+        return ""
+    return (
+        "base_url must be the address of a server, like https://example.org or http://127.0.0.1:8080, "
+        "without user, password and query"
+    )
+
+
+def allowed(name: str) -> str:
+    """Return what a setting that names one of a few things may be, empty for the others."""
+    return f"one of {', '.join(CHOICES[name])}" if name in CHOICES else ""
+
+
+def _not(value: object) -> str:
+    shown = repr(value)
+    return f", not {shown if len(shown) <= 40 else shown[:39] + '…'}"

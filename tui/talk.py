@@ -1,0 +1,159 @@
+"""One persona's conversation as the screen has it: what was said, what is queued, and what its task is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tui.activity import Activity, WorkTime
+from tui.undelivered import Said, Undelivered
+
+if TYPE_CHECKING:
+    from agent.chat import Chat
+    from agent.events import Event
+    from agent.models.base import Model, Usage
+    from agent.task import AgentTask, Question
+    from agent.turns import CustomTurn, Turn, UserTurn
+    from tui.widgets.conversation.view import Kept
+
+
+@dataclass
+class Talk:
+    """One persona's conversation.
+
+    Attributes:
+        persona_id: whose.
+        chat: the conversation itself, None until it was read.
+        task: its last task as it is now, None when none is known.
+        news: whether something was said that has not been on the screen.
+        run_id: the run that is active, or the last one.
+        older: turns from before those that were read at first, once somebody looked for them.
+        earlier: the turns before that run; with `events` they are all that is to be shown.
+        events: the events of that run.
+        marks: steps and endings, by the id of the turn they stand after.
+        activity: what the run is at.
+        usage: tokens since the program started, summed.
+        cost: US dollars since then, as far as prices are known; None where they are not.
+        time: how long the run, or the task it goes on with, has worked, on the monotonic clock.
+        sent: what was typed to open it, until the conversation has it.
+        failure: why the last message could not be sent; empty when it could.
+        kept: where the view stood when another persona was opened.
+        pinned: whether the panel was pinned then.
+        beginning: whether something is about to run.
+        reread: whether `earlier` has other turns than before the run began.
+        size: the bytes of the conversation's file when others' words were read from it, -1 before.
+        undelivered: what was said and is not in the conversation yet; see `note_queue`.
+    """
+
+    persona_id: str
+    chat: Chat | None = None
+    task: AgentTask | None = None
+    news: bool = False
+    run_id: str | None = None
+    older: tuple[Turn, ...] | None = None
+    earlier: tuple[Turn, ...] = ()
+    events: list[Event] = field(default_factory=list)
+    marks: dict[str, list[CustomTurn]] = field(default_factory=dict)
+    activity: Activity = field(default_factory=Activity)
+    usage: Usage | None = None
+    cost: float | None = None
+    time: WorkTime = field(default_factory=WorkTime)
+    sent: str = ""
+    failure: str = ""
+    kept: Kept | None = None
+    pinned: bool = False
+    beginning: bool = False
+    reread: bool = False
+    size: int = -1
+    undelivered: Undelivered = field(default_factory=Undelivered)
+    _run: asyncio.Task[None] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether a task about this persona is at work, or waits, in this program."""
+        return self.beginning or (self._run is not None and not self._run.done())
+
+    @property
+    def question(self) -> Question | None:
+        """What it waits for the person to answer; None for nothing."""
+        task = self.task
+        if task is None or not task.is_waiting or task.pending is None or task.pending.answer is not None:
+            return None
+        return task.pending
+
+    @property
+    def queued(self) -> list[tuple[UserTurn, bool]]:
+        """What was said and is not delivered yet, each with whether it waits until the agent is done."""
+        if self.chat is None:
+            return []
+        soon, later = self.chat.queued
+        return [*((turn, False) for turn in soon), *((turn, True) for turn in later)]
+
+    def note_queue(self) -> Said | None:
+        """Look at the queue; return what is to be remembered of it, None for nothing."""
+        left = self.undelivered.look(turn for turn, _ in self.queued)
+        for turn_id in {turn.id for turn in self.shown}.intersection(left) if left else ():
+            self.undelivered.heard(turn_id)
+        if not self.undelivered:
+            return None
+        return self.undelivered.said((self.chat.session_id if self.chat is not None else None) or "")
+
+    def take_back(self, turn_id: str) -> UserTurn | None:
+        """Take a queued message back; None when it was delivered already."""
+        turn = self.chat.withdraw(turn_id) if self.chat is not None else None
+        if turn is not None:
+            self.undelivered.heard(turn_id)
+        return turn
+
+    @property
+    def shown(self) -> list[Turn]:
+        """The turns that are to be shown, but for the older ones."""
+        ended = [event.turn for event in self.events if event.type == "turn_end"]  # type: ignore[union-attr]
+        return [*self.earlier, *ended]
+
+    def cut_short(self) -> str:
+        """Return what to say of an answer, or a task, in the middle of which a program ended; empty for nothing."""
+        task = self.task
+        if self.running or self.chat is None:
+            return ""
+        if task is not None and task.status == "interrupted":
+            from agent.task_words import where_it_was
+
+            where = where_it_was(task)
+            return f"The program ended while this task was {where}. /continue goes on with it, /stop gives it up."
+        if self.chat.session.was_cut and (task is None or task.is_over):
+            return "The program ended in the middle of this answer; what was not finished is not kept."
+        return ""
+
+    def turns_now(self) -> tuple[Turn, ...]:
+        """Return the conversation as it is: a call that waits, or is at work elsewhere, has no result yet."""
+        if self.chat is None:
+            return ()
+        is_open = self.question is not None or (self.task is not None and self.task.is_working)
+        return tuple(self.chat.session.turns_on_disk if is_open else self.chat.turns)
+
+    def with_marks(self, turns: Iterable[Turn]) -> list[Turn]:
+        """Return turns with the marks that stand between them."""
+        shown: list[Turn] = []
+        for turn in turns:
+            shown.append(turn)
+            shown += self.marks.get(turn.id, ())
+        return shown
+
+    def mark(self, mark: CustomTurn) -> bool:
+        """Put a mark after the last turn; return whether there was one."""
+        turns = self.chat.turns if self.chat is not None else ()
+        if turns:
+            self.marks.setdefault(turns[-1].id, []).append(mark)
+        return bool(turns)
+
+    def add_step(self, usage: Usage, model: Model) -> None:
+        """Count what one request took."""
+        from agent.models.prices import cost
+
+        self.usage = usage if self.usage is None else self.usage + usage
+        price = cost(model.name, usage, model.endpoint)
+        if price is not None:
+            self.cost = (self.cost or 0.0) + price

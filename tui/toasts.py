@@ -1,0 +1,53 @@
+"""What is told for a moment at the top of the screen: how many rows it takes, and what gives way to it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+if TYPE_CHECKING:
+    from textual.geometry import Size
+    from textual.notifications import Notification
+
+LOW = 20
+"""Rows of a terminal below which one error is shown at a time, and wider."""
+WIDEST = 60
+SHARE, LOW_SHARE = 0.5, 0.9
+"""How much of the columns a message takes at most; the second stands in `main.tcss` for `-low` too."""
+FRAME_ROWS, FRAME_COLUMNS = 3, 3
+"""What stands around a text: its padding, and the margin or the border beside it."""
+BETWEEN = 1
+"""Rows that stay free above the chat bar."""
+
+
+def gives_way(
+    earlier: Iterable[Notification], new: Notification, size: Size, above: int
+) -> list[Notification]:
+    """Return which messages go when a new one comes, so that all that stay are on the screen as a whole.
+
+    What was only said is true for a moment and goes. What went wrong stays beside the new one where there is room, the
+    latest first.
+
+    Args:
+        earlier: the messages on the screen, the oldest first.
+        size: of the terminal.
+        above: rows of it above the chat bar, which grows with what is written there.
+    """
+    room = above - BETWEEN - _rows(new, size)
+    going = []
+    for one in reversed(list(earlier)):
+        rows = _rows(one, size)
+        replaced = size.height < LOW and new.severity == "error"
+        if one.severity != "error" or one.message == new.message or replaced or rows > room:
+            going.append(one)
+        else:
+            room -= rows
+    return going
+
+
+def _rows(one: Notification, size: Size) -> int:
+    share = LOW_SHARE if size.height < LOW else SHARE
+    columns = min(WIDEST, int(size.width * share)) - FRAME_COLUMNS
+    return len(Content(one.message).wrap(max(1, columns))) + FRAME_ROWS

@@ -1,0 +1,313 @@
+"""Undo and redo of the open persona along the one line of its past, and what the last change was.
+
+A press begins by storing what is typed and ends when what it did is stored: what was typed is stored as a step of the
+store's own timeline, everything else is a step the store takes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from personas.errors import Conflict, NothingToUndo, PersonaError
+from tui.draft import Clash, meet
+from tui.input_saving import FIELD
+from tui.past import BEFORE, Past, Stored, Typed, opposite
+from tui.unsaved import PROMPT
+
+if TYPE_CHECKING:
+    from personas.authorship import Undone
+    from personas.persona import Persona
+    from personas.undo import Retrace
+    from tui.desk import Desk
+    from tui.input_saving import InputSaving
+    from tui.widgets.text_editor import TextEditor
+    from tui.workspace import Workspace
+
+
+NOW = "As it is now"
+"""What the text is called that stands there while another is offered."""
+
+
+class Undoing:
+    """The part of `Editing` that goes back and forth in what was done."""
+
+    _desk: Desk
+    workspace: Workspace
+    persona: Persona | None
+    past: Past
+    inputs: InputSaving
+
+    @property
+    def id(self) -> str | None:
+        """The id of the open persona."""
+        return self.persona.id if self.persona else None
+
+    def take(self, persona: Persona, deed: Stored | None = BEFORE, *, outside: bool = False) -> None:
+        """Show the persona as it is now."""
+        raise NotImplementedError
+
+    async def flush(self) -> None:
+        """Store everything that was typed and can be stored."""
+        raise NotImplementedError
+
+    async def save(self, retrace: Retrace | None = None) -> None:
+        """Store the prompt as it stands in the editor."""
+        raise NotImplementedError
+
+    def begin_walking(self) -> None:
+        """Let the editors ask for steps."""
+        self._walking = asyncio.Lock()
+        for editor in (self._desk.prompt, self._desk.tests.editor):
+            editor.walk = partial(self.walk, editor=editor)
+        self._desk.tests.remember = self.inputs.note_typing
+
+    # -- steps ------------------------------------------------------------------------------------------
+
+    async def walk(self, operation: Retrace, *, editor: TextEditor | None = None) -> None:
+        """Undo or redo what comes next, whatever it was done to; what has no effect any more is passed over.
+
+        Args:
+            operation: which way.
+            editor: where the person is: what happens there needs no words.
+        """
+        async with self._walking:
+            await self._begin_step()
+            await self._walk(operation, editor)
+
+    async def walk_runs(self, operation: Literal["undo", "redo"]) -> None:
+        """Undo or redo the agent's last run, whatever was done since."""
+        async with self._walking:
+            await self._begin_step()
+            try:
+                done = await self._store_step(operation, runs=True)
+            except NothingToUndo as error:
+                self._desk.tell(str(error))
+                return
+            if done is not None and self.id == done.persona.id:
+                self.past.move_run(operation, done.run_id)
+                self.take(done.persona, None)
+
+    async def _begin_step(self) -> None:
+        """Store what is typed, and wait for what is being stored: it comes first."""
+        await self.flush()
+        await self.workspace.settled()
+
+    async def _walk(self, operation: Retrace, editor: TextEditor | None) -> None:
+        persona = self.persona
+        while persona is not None and self.id == persona.id:
+            deed = self.past.next(operation)
+            if deed is None:
+                self._desk.tell(f"There is nothing to {operation} in {persona.id}.")
+                return
+            if isinstance(deed, Typed):
+                if await self._step(operation, deed, editor):
+                    return
+                continue
+            way = deed.undone_by if operation == "undo" else opposite(deed.undone_by)
+            try:
+                done = await self._store_step(way, runs=deed.run_id is not None)
+            except NothingToUndo as error:
+                if self.past.drop(operation):  # another program undid it
+                    continue
+                self._desk.tell(str(error))
+                return
+            if done is not None and self.id == persona.id:
+                self._note_step(operation, deed, done.run_id)
+                self.take(done.persona, None)
+            return
+
+    def _note_step(self, operation: Retrace, deed: Stored, run_id: str | None) -> None:
+        """The store took a step for a deed; `run_id`: the run that it was of."""
+        if deed.run_id is not None and run_id != deed.run_id:  # another program had undone that one
+            self.past.drop(operation)
+            self.past.move_run(operation, run_id)
+        else:
+            self.past.move(operation, Stored(run_id) if deed == BEFORE else deed)
+
+    async def _store_step(self, operation: Retrace, *, runs: bool) -> Undone | None:
+        """Have the store take a step and say what it was; None where it could not, which is told.
+
+        Raises:
+            NothingToUndo: no unit is left.
+        """
+        persona_id = self.id
+        assert persona_id is not None
+        try:
+            done = await self.workspace.undo(persona_id, operation, agent=runs)
+        except NothingToUndo:
+            raise
+        except Conflict as error:
+            self._desk.start(self._choose_undo(operation, persona_id, error))
+            return None
+        except PersonaError as error:
+            self._desk.tell(str(error), error=True)
+            return None
+        self._desk.tell(f"{_said(operation)}: {done.summary}")
+        return done
+
+    async def _step(self, operation: Retrace, deed: Typed, editor: TextEditor | None) -> bool:
+        """Take back, or do again, a stretch of typing; return whether that is settled: it has had an effect, or met."""
+        if operation == "undo":
+            await self._keep_unsaved(deed.place)
+        here, now = self._text_at(deed.place)
+        before, after = (deed.before, deed.after) if operation == "undo" else (deed.after, deed.before)
+        met = None if now is None else meet(after, before, now)
+        if met is None or met == now:
+            self.past.drop(operation)
+            return False
+        if isinstance(met, Clash):
+            self._desk.start(self._choose_typed(operation, deed, met))
+            return True
+        self.past.move(operation, deed)
+        if here is None or here is not editor:
+            self._desk.tell(f"{_said(operation)}: what you typed in {_title(deed.place)}.")
+        await self._put(deed.place, met, operation)
+        return True
+
+    def _text_at(self, place: str) -> tuple[TextEditor | None, str | None]:
+        """Return the editor that shows a text, if one does, and the text, if there is one."""
+        tests = self._desk.tests
+        if place == PROMPT:
+            return self._desk.prompt, self._desk.prompt.raw
+        input_id = place.removeprefix(FIELD)
+        if tests.shown == input_id and not tests.is_gone:
+            return tests.editor, tests.editor.raw
+        inputs = self.persona.test_inputs if self.persona is not None else ()
+        return None, next((each.content for each in inputs if each.id == input_id), None)
+
+    async def _put(self, place: str, text: str, retrace: Retrace | None) -> None:
+        """Show a text and store it."""
+        editor, now = self._text_at(place)
+        if editor is not None:
+            editor.go(text)
+        if place == PROMPT:
+            await self.save(retrace)
+        elif editor is not None:
+            await self.inputs.save(place.removeprefix(FIELD), editor.base, editor.raw, retrace)
+        elif now is not None:
+            await self.inputs.save(place.removeprefix(FIELD), now, text, retrace)
+
+    # -- where what was written since touches -----------------------------------------------------------
+
+    async def _choose_typed(self, operation: Retrace, deed: Typed, clash: Clash) -> None:
+        """What was written since touches what was typed: show both, and write what is chosen.
+
+        Not now leaves everything as it is; what is not taken is kept as a version.
+        """
+        chosen = await self._desk.choose(clash, _wanted(operation), NOW)
+        if (
+            chosen is not None
+            and self.past.next(operation) is deed
+            and self._text_at(deed.place)[1] == clash.theirs
+        ):
+            async with self._walking:
+                if await self._take_chosen(operation, deed, clash, chosen):
+                    return
+        self._desk.tell(f"Nothing was {_said(operation).lower()}.")
+
+    async def _take_chosen(self, operation: Retrace, deed: Typed, clash: Clash, chosen: str) -> bool:
+        """Keep what was not chosen, and write what was; return whether anything was done."""
+        for side in (clash.ours, clash.theirs):
+            if side != chosen and not await self._keep_text(deed.place, side, "not taken"):
+                return False
+        if self.past.next(operation) is not deed or self._text_at(deed.place)[1] != clash.theirs:
+            return False  # something else was written meanwhile
+        if chosen == clash.theirs:
+            self.past.drop(operation)
+            return False
+        before, after = (chosen, clash.theirs) if operation == "undo" else (clash.theirs, chosen)
+        self.past.move(operation, Typed(deed.place, before, after))
+        await self._put(deed.place, chosen, operation)
+        return True
+
+    async def _keep_unsaved(self, place: str) -> None:
+        """What could not be saved and is about to be undone is in no file: keep it as a version, where that is possible.
+
+        Not what undo led to just now: that lies between what is kept and what is stored.
+        """
+        here, now = self._text_at(place)
+        last = self.past.next("redo")
+        led_here = isinstance(last, Typed) and last.place == place and last.before == now
+        if here is not None and here.unsaved and now is not None and not led_here:
+            await self._keep_text(place, now, "undone before it was saved", quiet=True)
+
+    async def _keep_text(self, place: str, text: str, reason: str, *, quiet: bool = False) -> bool:
+        """Keep a text as a version; return whether that could be done, which is told otherwise, unless `quiet`."""
+        persona_id = self.id
+        if persona_id is None:
+            return False
+        try:
+            if place == PROMPT:
+                await self.workspace.keep_version(persona_id, text, reason)
+            else:
+                await self.workspace.keep_test_input(persona_id, place.removeprefix(FIELD), text, reason)
+        except PersonaError as error:
+            if not quiet:
+                self._desk.tell(f"Not kept as a version: {error}", error=True)
+            return False
+        return True
+
+    async def _choose_undo(self, operation: Retrace, persona_id: str, conflict: Conflict) -> None:
+        """The same for a unit of the store."""
+        from personas.changes import ReplaceText
+
+        clash = meet(conflict.base, conflict.ours, conflict.theirs)
+        if not isinstance(clash, Clash):
+            self._desk.tell(str(conflict), error=True)
+            return
+        chosen = await self._desk.choose(clash, _wanted(operation), NOW)
+        if chosen is None or chosen == conflict.theirs:
+            self._desk.tell(f"Nothing was {_said(operation).lower()}.")
+            return
+        try:
+            persona = await self.workspace.change(
+                persona_id, ReplaceText(chosen), f"{_said(operation).lower()} by hand"
+            )
+        except PersonaError as error:
+            self._desk.tell(str(error), error=True)
+            return
+        self.take(persona)
+
+    # -- what happened ----------------------------------------------------------------------------------
+
+    def note(self, before: Persona, now: Persona, deed: Stored | None, *, outside: bool) -> None:
+        """Remember what made `now` of `before`: a deed, or what another program wrote into the texts."""
+        if deed is not None:
+            self.past.stored(deed)
+        if not outside or before.error is not None or now.error is not None:
+            return
+        old = {PROMPT: before.system_prompt, **{FIELD + each.id: each.content for each in before.test_inputs}}
+        new = {PROMPT: now.system_prompt, **{FIELD + each.id: each.content for each in now.test_inputs}}
+        for place, text in new.items():
+            editor, _ = self._text_at(place)
+            known = old.get(place, text)
+            if editor is None or text not in (editor.base, editor.raw):
+                self.past.typed(place, (known, text))
+
+    async def last_change(self) -> tuple[str, str]:
+        """Return what the last change was called, and its diff; an empty diff when there was none."""
+        assert self.persona is not None
+        try:
+            log = await self.workspace.call(self.workspace.store.log, self.persona.id)
+            if not log:
+                return "Nothing was changed yet.", ""
+            diff = await self.workspace.call(self.workspace.store.diff, self.persona.id)
+        except PersonaError as error:
+            return str(error), ""
+        kind = log[0].by.kind
+        who = {"user": "you", "agent": "the agent", "external": "outside"}.get(kind, kind)
+        return f"Last change: {log[0].reason.removeprefix(f'{kind}: ')} · by {who}", diff.diff
+
+
+def _said(operation: Retrace) -> str:
+    return "Undone" if operation == "undo" else "Done again"
+
+
+def _wanted(operation: Retrace) -> str:
+    return "Before that change" if operation == "undo" else "Done again"
+
+
+def _title(place: str) -> str:
+    return "the system prompt" if place == PROMPT else f"the test input {place.removeprefix(FIELD)}"

@@ -1,0 +1,189 @@
+"""The text area of the chat bar: what its keys do, and what of them goes to the list of commands or a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from textual import events
+from textual.document._document import EditResult
+from textual.document._edit import Edit
+from textual.message import Message
+
+from tui.slash import Offer
+from tui.widgets.command_list import CommandList
+from tui.widgets.sent_messages import SentMessages
+from tui.widgets.text_area import GuardedTextArea
+
+NEWLINE_KEYS = frozenset(
+    {
+        *("ctrl+j", "shift+enter", "alt+enter", "ctrl+enter", "shift+alt+enter", "alt+shift+enter"),
+        *("ctrl+shift+enter", "ctrl+alt+enter", "ctrl+shift+alt+enter"),
+    }
+)
+
+
+class ChatInput(GuardedTextArea):
+    """The text a person is writing: Enter sends it, the newline keys do not."""
+
+    @dataclass(eq=False, repr=False)
+    class Paged(Message):
+        """PageUp (-1) or PageDown (1) was pressed: it scrolls the agent's output, not the draft."""
+
+        pages: int
+
+    @dataclass(eq=False, repr=False)
+    class Picked(Message):
+        """With nothing written, a key that chooses from options: `up`, `down`, a number, `enter`."""
+
+        key: str
+
+    class TakeBack(Message):
+        """Up, or Shift+Up where Up picks an answer, was pressed with nothing written, and a message is queued."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(soft_wrap=True, highlight_cursor_line=False, tab_behavior="focus", **options)
+        self.sent = SentMessages()
+        self.send: Callable[[str], object] = lambda _text: None
+        self.commands: CommandList | None = None
+        self.has_options = False
+        self.has_queued = False
+        self._digits = ""
+        self._passed_on = 0  # steps of undo since the last edit here that were not taken here
+
+    @property
+    def undoes(self) -> bool:
+        """Whether undo has an effect: on what is written here or, with nothing of that left, on the persona."""
+        return self.is_empty or bool(self.history.undo_stack)
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Perform an edit."""
+        self._passed_on = 0
+        return super().edit(edit)
+
+    async def action_undo(self) -> None:  # type: ignore[override]
+        """Take back what was written here; where nothing was, what was done to the persona."""
+        if self.is_empty and not self.history.undo_stack:
+            self._passed_on += 1
+            await self.app.run_action("undo", self.screen)
+        else:
+            self.undo()
+
+    async def action_redo(self) -> None:  # type: ignore[override]
+        """The same forwards: what was taken back last comes first."""
+        if self._passed_on or (self.is_empty and not self.history.redo_stack):
+            self._passed_on = max(0, self._passed_on - 1)
+            await self.app.run_action("redo", self.screen)
+        else:
+            self.redo()
+
+    def show(self, text: str) -> None:
+        """Replace what is written by `text`, as one step of undo, and go to its end. No command is offered for it."""
+        if self.commands is not None:
+            self.commands.close(text)
+        self.history.checkpoint()
+        self.replace(text, (0, 0), self.document.end)
+        self.move_cursor(self.document.end)
+        self.history.checkpoint()
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self._pick_key(event) or self._command_key(event.key) or self._take_key(event.key):
+            event.stop()
+            event.prevent_default()
+
+    def _pick_key(self, event: events.Key) -> bool:
+        """With options to choose from and nothing written, let a key choose; return whether it did."""
+        digits, self._digits = self._digits, ""
+        if not self.has_options or self.text:
+            return False
+        key = event.key
+        if event.character is not None and event.character in "0123456789":
+            self._digits = digits + event.character
+            self.post_message(self.Picked(self._digits))
+            return True
+        if key in ("up", "down", "enter"):
+            self.post_message(self.Picked(key))
+            return True
+        if digits and event.is_printable:
+            self._replace_via_keyboard(digits, *self.selection)  # it was the beginning of a text
+        return False
+
+    def take_digit(self, digit: str) -> None:
+        """Begin the number of an option, as if the digit had been pressed here."""
+        self._digits = digit
+        self.post_message(self.Picked(digit))
+
+    def _command_key(self, key: str) -> bool:
+        """While commands are offered, let a key choose one of them; return whether it did."""
+        commands = self.commands
+        if commands is None or key not in ("up", "down", "enter"):
+            return False
+        commands.offer(self.text)
+        if (offer := commands.chosen) is None:
+            return False
+        if key != "enter":
+            commands.step(-1 if key == "up" else 1)
+        elif offer.more and self.text.rstrip() != offer.line:
+            self.write_command(offer)
+        else:
+            self.send(offer.line)
+        return True
+
+    def on_blur(self) -> None:
+        """The keys go elsewhere: nothing is offered until something is typed again."""
+        if self.commands is not None:
+            self.commands.close(self.text)
+
+    def write_command(self, offer: Offer) -> None:
+        """Write an offered command out."""
+        self.show(offer.line + " " * offer.more)
+
+    def _take_key(self, key: str) -> bool:
+        """Do what a key does here and nowhere else; return False to leave it to the base class."""
+        match key:
+            case "enter":
+                self._enter()
+            case _ if key in NEWLINE_KEYS:
+                self._replace_via_keyboard("\n", *self.selection)
+            case "up" | "shift+up" if self.has_queued and not self.text:
+                self.post_message(self.TakeBack())
+            case "up" if self._at_edge(first=True):
+                self._recall(self.sent.previous(self.text))
+            case "down" if self._at_edge(first=False):
+                self._recall(self.sent.following(self.text))
+            case "pageup" | "pagedown":
+                self.post_message(self.Paged(-1 if key == "pageup" else 1))
+            case _:
+                return False
+        return True
+
+    def after_typing(self, deed: Callable[[], object]) -> None:
+        """Do something once all keys that were pressed before it are taken: they may still wait here."""
+        if self.message_queue_size or self._pending_message is not None:
+            self.call_later(deed)
+        else:
+            deed()
+
+    def _enter(self) -> None:
+        """Send; after a backslash at the end of a line, begin a new line instead."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        no_selection = self.selection.start == self.selection.end
+        if no_selection and column == len(line) and line.endswith("\\"):
+            self._replace_via_keyboard("\n", (row, column - 1), (row, column))
+        else:
+            self.send(self.text)  # at once: what is typed behind it is another message
+
+    def _at_edge(self, *, first: bool) -> bool:
+        """Whether Up (or Down) has no further line to go to within the text."""
+        if self.selection.start != self.selection.end:
+            return False
+        navigator = self.navigator
+        if first:
+            return navigator.is_first_wrapped_line(self.cursor_location)
+        return navigator.is_last_wrapped_line(self.cursor_location)
+
+    def _recall(self, text: str | None) -> None:
+        if text is not None:
+            self.show(text)

@@ -1,0 +1,57 @@
+"""A unified diff in the conversation: each run of like lines in its colour. Pure."""
+
+from __future__ import annotations
+
+from tui.diffs import close_context, diff_lines
+from tui.widgets.conversation.entry import INDENT
+from tui.widgets.conversation.lines import (
+    ADDED,
+    DIM,
+    REMOVED,
+    UNICODE,
+    Glyphs,
+    Line,
+    Run,
+    run_cells,
+    wrap_runs,
+)
+from tui.widgets.conversation.parts import CHUNK, Part
+
+_INKS = {"@": DIM, "+": ADDED, "-": REMOVED}
+
+
+def counts(added: int, removed: int, glyphs: Glyphs) -> list[Run]:
+    """Return how many lines were added and removed, for the end of a head line."""
+    return [("  ", 0), (f"+{added}", ADDED), (" ", 0), (f"{glyphs.minus}{removed}", REMOVED)]
+
+
+def diff_parts(diff: str, glyphs: Glyphs = UNICODE) -> list[Part]:
+    """Return the parts that show a unified diff: what changes comes first into sight, where there are few rows.
+
+    A row that goes on with a line has a bar where the signs stand, so that it cannot pose as another line.
+    """
+    parts: list[Part] = []
+    block: list[str] = []
+    ink = size = 0
+    for line in diff_lines(close_context(diff)):
+        of_line = _INKS.get(line[:1], 0)
+        if block and (of_line != ink or size > CHUNK):
+            parts.append(_part(block, size, ink, glyphs))
+            block, size = [], 0
+        ink = of_line
+        block.append(line.replace("\t", "    "))
+        size += len(block[-1])
+    if block != [""]:
+        parts.append(_part(block, size, ink, glyphs))
+    return parts
+
+
+def _part(lines: list[str], size: int, ink: int, glyphs: Glyphs) -> Part:
+    """Return the part of some lines of the same ink, `size` characters long."""
+    rest = [*INDENT, (glyphs.bar, ink)]
+    lead = run_cells(INDENT), run_cells(rest)
+
+    def draw(width: int) -> list[Line]:
+        return [row for line in lines for row in wrap_runs([(line, ink)], width - 1, INDENT, rest, lead=lead)]
+
+    return Part(draw, size, len(lines) - 1)
