@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.core
 
-Per text delta and per step with one tool, with 1 and 5 listeners; runs of 500, 2,000 and 8,000 steps; time from
-abort to idle in five places; time to open a session of 100 and of 10,000 turns.
+Per text delta and per step with one tool, with 1 and 5 listeners; runs of 500, 2,000 and 8,000 steps, without and
+with a transform of what is sent, the program's own among them; time from abort to idle in five places; time to open a session of 100 and of 10,000 turns.
 """
 
 from __future__ import annotations
@@ -12,20 +12,23 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
 from agent.agent import Agent
+from agent.chat import ChatOptions
+from agent.config import TransformContext
+from agent.context_window import ContextWindow
 from agent.events import Event
 from agent.limits import Limits
 from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
 from agent.models.scripted import Hang, Pause, ScriptedModel, ToolUse, answer, failed
 from agent.session import Session
 from agent.tool import Tool, ToolContext
-from agent.turns import AssistantTextTurn, UserTurn
+from agent.turns import AssistantTextTurn, Turn, UserTurn
 
 ENDLESS = Limits(max_steps=1_000_000)
 
@@ -81,9 +84,9 @@ class Caller:
         yield Done("tool_use")
 
 
-def agent_for(model: Any, listeners: int) -> Agent:
+def agent_for(model: Any, listeners: int, transform: TransformContext | None = None) -> Agent:
     """An agent that listens `listeners` times."""
-    agent = Agent(model=model, tools=[LOOK], limits=ENDLESS)
+    agent = Agent(model=model, tools=[LOOK], limits=ENDLESS, transform_context=transform)
     for _ in range(listeners):
         agent.subscribe(_listener())
     return agent
@@ -120,9 +123,20 @@ async def deltas(count: int, listeners: int) -> float:
     return time.process_time() - began
 
 
-async def steps(count: int, listeners: int) -> float:
+def as_it_is(turns: Sequence[Turn]) -> Sequence[Turn]:
+    """The least a transform can do."""
+    return turns
+
+
+def as_a_chat_sends() -> TransformContext:
+    """The transform of the program's own conversations, with its default setting."""
+    window, most = ContextWindow(), ChatOptions().sent_turns
+    return lambda turns: window.of(turns, most)
+
+
+async def steps(count: int, listeners: int, transform: TransformContext | None = None) -> float:
     """CPU seconds for a run of `count` steps with one tool each."""
-    agent = agent_for(Caller(count), listeners)
+    agent = agent_for(Caller(count), listeners, transform)
     began = time.process_time()
     end = await agent.prompt("go")
     assert end.steps == count, end
@@ -217,6 +231,11 @@ def main() -> None:
         for number in (500, 2_000, 8_000):
             cost = best(lambda c=number, n=listeners: steps(c, n), 2 if number < 8000 else 1) / number
             print(f"step, {listeners} listeners, {number:5} steps {cost * 1e3:8.4f} ms   (budget 0.3 ms)")
+    for label, make in (("with transform", lambda: as_it_is), ("as a chat sends", as_a_chat_sends)):
+        for number in (500, 2_000, 8_000):
+            rounds = 2 if number < 8000 else 1
+            cost = best(lambda c=number, m=make: steps(c, 1, m()), rounds) / number
+            print(f"step, {label}, {number:5} steps {cost * 1e3:8.4f} ms   (budget 0.3 ms)")
     for where in (
         "connecting",
         "mid-stream",

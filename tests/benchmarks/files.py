@@ -35,7 +35,7 @@ def measure(size: int, store: Store) -> None:
     """Print the figures for a prompt of `size` characters."""
     line = 'You are careful; quotes " and back\\slashes, “curly” ones and emoji 🙂 stay as they are.\n'
     prompt = (line * (size // len(line) + 1))[:size] + "the end.\n"
-    persona = store.create(f"size {size}", system_prompt=prompt, by=USER)
+    persona = store.create(f"size {size}", system_prompt=prompt)
     text = store.text(persona.id)
     content = text.encode()
     count = iter(range(1_000_000))

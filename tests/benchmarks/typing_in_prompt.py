@@ -1,6 +1,6 @@
 """What a key costs in prompts of 1 KB, 100 KB and 1 MB, and what an idle program costs.
 
-    python -m tests.benchmarks.typing_in_prompt
+python -m tests.benchmarks.typing_in_prompt
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ async def measure(size: int) -> tuple[float, float]:
     text = "word word word word word\\n" * (size // 25)
     with tempfile.TemporaryDirectory() as name:
         store = make_store(Path(name), {"a": f'name = "A"\nsystem_prompt = "{text}"\n'})
-        async with program(store, size=(140, 40)) as running:
+        async with program(store, size=(140, 40), painted=True) as running:
             await running.press("f3")
             running.prompt.move_cursor((running.prompt.document.line_count // 2, 3))
             await running.pilot.pause(0.3)

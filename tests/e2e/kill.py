@@ -15,7 +15,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from personas.authorship import USER
 from tests.messages_server import MessagesServer, ToolUsingBrain
 from tests.persona_agent import Backend, Workplace
 
@@ -78,7 +77,7 @@ def run(folder: Path, runs: int, seed: int) -> dict[str, int]:
     """Do `runs` kills in one home; return how many ended at which kind of line."""
     choose = random.Random(seed)
     place = Workplace(folder / "home", Backend("loopback", {}))
-    place.store.create("Kept", system_prompt="You are kept.\nAlways.\n", by=USER)
+    place.store.create("Kept", system_prompt="You are kept.\nAlways.\n")
     acknowledged: dict[str, dict[str, Any]] = {}
     ends: dict[str, int] = {}
     with MessagesServer(ToolUsingBrain()) as server:

@@ -101,7 +101,7 @@ class Terminal:
         """The screen as lines."""
         return "\n".join(line.rstrip() for line in self.screen.display)
 
-    def until(self, condition: str | Callable[[], Any], seconds: float = 15.0) -> None:
+    def until(self, condition: str | Callable[[], Any], seconds: float = 60.0) -> None:
         """Wait until a text stands on the screen, or a condition holds."""
         holds = (lambda: condition in self.text) if isinstance(condition, str) else condition
         end = time.monotonic() + seconds
@@ -109,7 +109,7 @@ class Terminal:
             assert time.monotonic() < end, f"never came: {condition!r}\n{self.text}"
             self.read()
 
-    def ended(self, seconds: float = 5.0) -> int:
+    def ended(self, seconds: float = 30.0) -> int:
         """Wait for the end of the program and return its exit code."""
         end = time.monotonic() + seconds
         while self.process.poll() is None:
@@ -132,16 +132,22 @@ class Terminal:
             tail.rfind(off) >= tail.rfind(on) for on, off in pairs
         )
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the program has written so much that nobody has read yet that the terminal takes no more."""
+        return not select.select([], [self._slave], [], 0)[1]
+
     # -- acting -----------------------------------------------------------------------------------------
 
-    def send(self, text: str | bytes) -> None:
-        """Press keys, as the bytes a terminal sends for them."""
+    def send(self, text: str | bytes, *, reading: bool = True) -> None:
+        """Press keys, as the bytes a terminal sends for them; `reading`: take what the program writes meanwhile."""
         data = text.encode() if isinstance(text, str) else text
         while data:
             _, writable, _ = select.select([], [self._master], [], 1)
             if writable:
                 data = data[os.write(self._master, data[:4096]) :]
-            self.read(0)
+            if reading:
+                self.read(0)
 
     def paste(self, text: str) -> None:
         """Paste, bracketed."""

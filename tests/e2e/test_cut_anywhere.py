@@ -11,7 +11,6 @@ import pytest
 
 from agent.chat import Chat
 from agent.models.anthropic import AnthropicModel
-from personas.authorship import USER
 from personas.home import open_home
 from personas.store import Store
 from tests.e2e import kill
@@ -19,14 +18,14 @@ from tests.messages_server import MessagesServer, ToolUsingBrain, say
 
 
 def test_kill_9_at_random_points_loses_nothing_acknowledged(tmp_path: Path) -> None:
-    assert sum(kill.run(tmp_path, runs=6, seed=20).values()) == 6
+    assert sum(kill.run(tmp_path, runs=4, seed=20).values()) == 4
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Path, bytes]:
     """A real session with text, calls and results; the store, its file, and the file's bytes."""
     store = Store(open_home(tmp_path_factory.mktemp("recorded") / "home"))
-    store.create("Cut", system_prompt="You are cut.\n", by=USER)
+    store.create("Cut", system_prompt="You are cut.\n")
     with MessagesServer(ToolUsingBrain()) as server:
         chat = Chat(store, "cut", AnthropicModel(api_key=server.key, base_url=server.url))
 

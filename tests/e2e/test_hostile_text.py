@@ -33,7 +33,7 @@ def run_in_a_terminal(command: list[str], env: dict[str, str]) -> bytes:
             break
         sent += block
     os.close(primary)
-    process.wait(timeout=20)
+    process.wait(timeout=60)
     return bytes(sent)
 
 
@@ -43,7 +43,7 @@ def shown(sent: bytes) -> str:
 
 
 def test_a_models_words_are_harmless_on_a_terminal_and_kept_raw_on_disk(place: Workplace) -> None:
-    place.run("list")
+    place.run_here("list")
     # Single characters per delta: every sequence is split at every point.
     script = [
         call("update_persona_name", {"name": "Safe"}, text=ALL, delta=1),
@@ -71,7 +71,7 @@ def test_a_models_words_are_harmless_on_a_terminal_and_kept_raw_on_disk(place: W
 
 
 def test_json_lines_escape_everything(place: Workplace) -> None:
-    place.run("list")
+    place.run_here("list")
     with MessagesServer([say(ALL, delta=1)]) as server:
         env = {"PERSONA_MODEL": "", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
         done = place.run("chat", "optimist", "hello", "--json", env=env)
@@ -83,7 +83,7 @@ def test_json_lines_escape_everything(place: Workplace) -> None:
 def test_a_servers_error_text_is_harmless(place: Workplace) -> None:
     from tests.messages_server import Page, Refusal
 
-    place.run("list")
+    place.run_here("list")
     with MessagesServer([Refusal(400, message=ALL), Page(("<html>" + ALL).encode())]) as server:
         env = {"PERSONA_MODEL": "", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
         for _ in range(2):
@@ -106,7 +106,7 @@ def hostile_persona() -> bytes:
 
 
 def test_a_strangers_persona_is_harmless_in_every_command(place: Workplace) -> None:
-    place.run("list")
+    place.run_here("list")
     path = place.home / "personas" / "stranger.toml"
     path.write_bytes(hostile_persona())
     env = place.environment({"EDITOR": "true"})
@@ -130,7 +130,7 @@ def test_a_strangers_persona_is_harmless_in_every_command(place: Workplace) -> N
 
 
 def test_hostile_file_names_and_arguments_are_harmless(place: Workplace, tmp_path: Path) -> None:
-    place.run("list")
+    place.run_here("list")
     (place.home / "personas" / "a\x1b[2Jb.toml").write_text("name = [\n", encoding="utf-8")
     for arguments in (["list"], ["doctor"], ["show", "\x1b]0;owned\x07"], ["show", "a\x1b[2Jb"], ["\x1b[2J"]):
         done = place.run(*arguments)

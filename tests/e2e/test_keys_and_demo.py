@@ -66,7 +66,7 @@ def test_nothing_that_is_pasted_is_obeyed(tmp_path: Path) -> None:
         terminal.until("paste of")
         terminal.send("\x1b]52;c;eA==\x07")
         terminal.send("\udcff".encode("utf-8", "surrogateescape"))
-        terminal.until(r"\xff")
+        terminal.until(lambda: rb"\xff" in terminal.received)
         printed = bytes(terminal.received[own:]).decode()
         assert forbidden_in(printed.replace("\r\n", "\n")) == []
         assert terminal.process.poll() is None
@@ -121,3 +121,25 @@ def test_the_demo_plays_by_itself_and_leaves_nothing(tmp_path: Path) -> None:
         assert list(temporary.iterdir()) == []
         assert not (tmp_path / ".local").exists()
         assert not (tmp_path / "homes.json").exists()
+
+
+def test_what_a_key_does_is_wrapped_below_itself_in_a_small_terminal(tmp_path: Path) -> None:
+    with keys(tmp_path, size=(60, 15)) as terminal:
+        terminal.until(lambda: b"\x1b[?2004h" in terminal.received)
+        terminal.send("\x1b[A")
+        below = re.compile(
+            r"^\\x1b\[A +up *\n {4}Chat bar: Messages you sent before; \(Shift\+\)Up takes *\n {6}back", re.M
+        )
+        terminal.until(lambda: below.search(terminal.text))
+        terminal.send("q")
+        assert terminal.ended() == 0
+
+
+def test_what_is_no_recording_is_told_in_one_line_and_the_terminal_stays_as_it_was(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.jsonl"
+    broken.write_bytes(b"\x1b]0;owned\x07{}\n\xff\n")
+    with Terminal(["demo", "--session", str(broken)], tmp_path) as terminal:
+        assert terminal.ended() == 1
+        assert terminal.restored
+        assert "holds no recorded session" in " ".join(terminal.text.split())
+        assert "Traceback" not in terminal.text

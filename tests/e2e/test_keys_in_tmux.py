@@ -135,7 +135,9 @@ def test_every_default_key_reaches_its_command_through_tmux(
     failed = []
     for command in COMMANDS:
         for key in filter(None, command.keys.split(",")) if command.where in places else ():
-            opened = ["choose"] if key == "enter" else []  # a list opens its row itself, which is editing here
+            opened = (
+                ["choose"] if key == "enter" else []
+            )  # a list opens its row itself, which is editing here
             if (heard := tmux.press(key)) not in ([command.action], opened):
                 failed.append(f"{command.id} on {key}: {heard}")
     assert failed == []

@@ -8,4 +8,10 @@ from tests.e2e import kill_tasks
 
 
 def test_tasks_killed_at_random_points_are_found_as_what_they_are(tmp_path: Path) -> None:
-    assert sum(kill_tasks.run(tmp_path, runs=5, seed=3).values()) == 5
+    met = kill_tasks.run(tmp_path, runs=4, seed=3, on_screen=0)
+    assert sum(met[status] for status in (*kill_tasks.FOUND, "nothing")) == 4
+
+
+def test_a_task_killed_on_the_screen_is_found_as_what_it_is(tmp_path: Path) -> None:
+    met = kill_tasks.run(tmp_path, runs=2, seed=4, on_screen=1)
+    assert met["screen"] == 2

@@ -58,6 +58,7 @@ def test_a_task_asks_is_killed_comes_back_waiting_and_is_finished_by_keys(tmp_pa
             terminal.until("Send")
             terminal.send("\x1b[19~")  # F8
             terminal.until(lambda: file.read_text() == PERSONA)
+            terminal.until("Undone")  # what is told next would give way to it
             terminal.send("\x03")
             terminal.until("again to quit")
             terminal.send("\x03")

@@ -16,7 +16,7 @@ from tests.persona_agent import Workplace
 MEMORY = 600 * 1024 * 1024
 
 
-def run_bounded(place: Workplace, *arguments: str, timeout: float = 30) -> subprocess.CompletedProcess[bytes]:
+def run_bounded(place: Workplace, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[bytes]:
     """Run a command with little memory and little time."""
     return subprocess.run(
         [sys.executable, "-m", "tui", *arguments],
@@ -47,7 +47,7 @@ def nothing_leaks(done: subprocess.CompletedProcess[bytes]) -> None:
 def test_a_persona_that_is_a_symlink_out_of_the_home_is_shown_broken_and_not_followed(
     place: Workplace, secret: Path
 ) -> None:
-    place.run("list")
+    place.run_here("list")
     (place.home / "personas" / "linked.toml").symlink_to(secret)
     before = secret.read_bytes()
     listed = run_bounded(place, "list", "--json")
@@ -67,7 +67,7 @@ def test_a_persona_that_is_a_symlink_out_of_the_home_is_shown_broken_and_not_fol
 def test_a_folder_that_leads_out_of_the_home_is_refused(
     place: Workplace, tmp_path: Path, folder: str
 ) -> None:
-    place.run("list")
+    place.run_here("list")
     outside = tmp_path / "elsewhere"
     (place.home / folder).rename(outside)
     (place.home / folder).symlink_to(outside)
@@ -77,7 +77,7 @@ def test_a_folder_that_leads_out_of_the_home_is_refused(
         ["clear", "optimist"],
         ["undo", "optimist"],
     ):
-        done = run_bounded(place, *arguments)
+        done = place.run_here(*arguments)
         assert done.returncode == 1
         nothing_leaks(done)
         assert len(done.stderr.splitlines()) == 1
@@ -86,26 +86,26 @@ def test_a_folder_that_leads_out_of_the_home_is_refused(
 
 @pytest.mark.parametrize("persona_id", ["../outside/secret", "/etc/passwd", "..", "a/b", ".", "a\\..\\x"])
 def test_an_id_is_never_a_path(place: Workplace, secret: Path, persona_id: str) -> None:
-    place.run("list")
+    place.run_here("list")
     for arguments in (["show", persona_id], ["chat", persona_id, "hello"], ["rm", persona_id, "--yes"]):
-        done = run_bounded(place, *arguments)
+        done = place.run_here(*arguments)
         assert done.returncode in (1, 2)
         nothing_leaks(done)
     assert secret.exists()
 
 
 def test_pipes_devices_and_folders_in_place_of_files_never_hang(place: Workplace) -> None:
-    place.run("list")
+    place.run_here("list")
     personas = place.home / "personas"
     os.mkfifo(personas / "pipe.toml")
     (personas / "folder.toml").mkdir()
     (personas / "zero.toml").symlink_to("/dev/zero")
-    listed = run_bounded(place, "list", "--json", timeout=10)
+    listed = run_bounded(place, "list", "--json")
     errors = {persona["id"]: persona["error"] for persona in json.loads(listed.stdout)}
     assert errors["optimist"] is None
     assert all(errors.get(name, "absent") is not None for name in ("pipe", "zero"))
     for name in ("pipe", "zero", "folder"):
-        nothing_leaks(run_bounded(place, "chat", name, "hello", timeout=10))
+        nothing_leaks(run_bounded(place, "chat", name, "hello"))
 
 
 BOMBS = {
@@ -127,7 +127,7 @@ BOMBS = {
 def test_a_file_made_to_hurt_is_listed_and_refused_in_bounded_time_and_memory(
     place: Workplace, kind: str
 ) -> None:
-    place.run("list")
+    place.run_here("list")
     path = place.home / "personas" / "bomb.toml"
     path.write_bytes(BOMBS[kind])
     listed = run_bounded(place, "list", "--json")
@@ -142,7 +142,7 @@ def test_a_file_made_to_hurt_is_listed_and_refused_in_bounded_time_and_memory(
 
 
 def test_forged_sessions_are_read_as_hostile_data(place: Workplace, tmp_path: Path) -> None:
-    place.run("chat", "optimist", "Hello, who are you?")
+    place.run_here("chat", "optimist", "Hello, who are you?")
     session = place.store.session_of("optimist")
     path = place.home / "agent-sessions" / f"{session}.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
@@ -173,7 +173,7 @@ def test_forged_sessions_are_read_as_hostile_data(place: Workplace, tmp_path: Pa
 def test_a_session_link_or_file_that_leads_elsewhere_is_not_followed(
     place: Workplace, tmp_path: Path
 ) -> None:
-    place.run("chat", "optimist", "Hello, who are you?")
+    place.run_here("chat", "optimist", "Hello, who are you?")
     session = place.store.session_of("optimist")
     path = place.home / "agent-sessions" / f"{session}.jsonl"
     outside = tmp_path / "stolen.jsonl"

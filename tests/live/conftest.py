@@ -33,7 +33,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workplace]
         case "loopback":
             with MessagesServer(ToolUsingBrain()) as server:
                 env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
-                yield Workplace(home, Backend("loopback", env))
+                yield Workplace(home, Backend("loopback", env, here=True))
                 assert server.refusals == [], "every request must satisfy the API's rules"
         case _:
             yield Workplace(home, Backend("live", live_environment()))

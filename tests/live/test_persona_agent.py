@@ -1,4 +1,4 @@
-"""The seed's test cases for the persona agent, each with every model (`PERSONA_LIVE=1` adds the real service)."""
+"""The test cases the persona agent was specified by, each with every model (`PERSONA_LIVE=1` adds the real service)."""
 
 from __future__ import annotations
 

@@ -38,7 +38,14 @@ def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_editor, "FRESH", 600.0)
     monkeypatch.setattr(test_inputs, "FRESH", 600.0)
     monkeypatch.setattr(running_note, "age", lambda _seconds: "just now")
-    monkeypatch.setattr(tasking, "activity_line", lambda *_: "writing")
+    monkeypatch.setattr(tasking, "activity_line", _timeless(tasking.activity_line))
+
+
+def _timeless(activity_line: Callable[..., str]) -> Callable[..., str]:
+    """What is done at this moment depends on it; that somebody is waited for does not."""
+    return lambda activity, task, *when: (
+        activity_line(activity, task, *when) if task is not None and task.is_waiting else "writing"
+    )
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from tests.hostile import ESCAPES
 from tests.screen_svg import draw
 from tests.tui.program import Program, make_store, program
 from tui.config import Settings
-from tui.playback import first_change
-from tui.recording import FIRST_LOOK, RecordedRun, Recording, Step, read_recording, script_of
+from tui.playback import Hands, first_change, play_run
+from tui.recording import AT_ONCE, FIRST_LOOK, RecordedRun, Recording, ReplayModel, Step, read_recording
 
 
 @dataclass(frozen=True)
@@ -160,14 +160,19 @@ async def running(
     *answers: Script,
     persona_id: str | None = None,
     listed: bool = True,
+    approval: str = "auto",
 ) -> AsyncIterator[Program]:
     """Run the program in a scene, with nothing that moves by itself; by default the model gives the recorded run.
 
-    `listed`: whether there are personas at all.
+    `listed`: whether there are personas at all; `approval`: when the agent asks before it acts.
     """
-    settings = Settings(theme=f"textual-{theme}", panel_seconds=600, calm="always", retries=0)
+    settings = Settings(
+        theme=f"textual-{theme}", panel_seconds=600, calm="always", retries=0, approval=approval
+    )
     store = make_store(folder, scene.files)
-    model = ScriptedModel(answers or [script_of(step) for step in scene.run.steps], name="claude-sonnet-5-5")
+    name = "claude-sonnet-5-5"
+    scripted = ScriptedModel(answers, name=name)
+    model = scripted if answers else ReplayModel(scene.recording, scripted, AT_ONCE, name=name)
     async with program(
         store,
         model=model,
@@ -175,14 +180,18 @@ async def running(
         settings=settings,
         persona_id=(persona_id or scene.recording.persona_id) if listed else None,
         config_path=Path("config.toml"),
+        painted=True,
     ) as p:
         await p.until(lambda: bool(p.main.personas.entries) is listed)
         yield p
 
 
 async def play_to_end(p: Program, scene: Scene) -> None:
-    """Send the recorded message and wait until the agent is done."""
-    await p.run_to_end(scene.run.message)
+    """Play the recorded run as the demonstration does, until the agent is done."""
+    await p.main.conversing.settled.wait()
+    talk = p.main.conversing.talk
+    assert talk is not None
+    assert await play_run(p.main, scene.run, talk, Hands(0.0, 0.0, 0.0))
     await settle(p)
 
 
@@ -206,7 +215,6 @@ async def settle(p: Program) -> None:
     p.main.show_keys()
     before, still = "", 0
     while still < 3:
-        p.main.conversing.sync()
         await p.pilot.pause(0.05)
         now = draw(p.app)
         before, still = now, still + 1 if now == before else 0

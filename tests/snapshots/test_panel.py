@@ -69,6 +69,23 @@ async def test_pinned(scene: str, size: Size, theme: str, tmp_path: Path, looks_
         looks_as_before(p)
 
 
+@pytest.mark.parametrize(
+    ("scene", "size", "theme"),
+    [
+        pytest.param("plain", (60, 15), "dark", id="plain-tiny-dark"),
+        pytest.param("wide", SMALL, "light", id="wide-small-light"),
+    ],
+)
+async def test_enlarged(scene: str, size: Size, theme: str, tmp_path: Path, looks_as_before: Check) -> None:
+    async with running(SCENES[scene], tmp_path, size, theme) as p:
+        await play_to_end(p, SCENES[scene])
+        await open_change(p)
+        await p.press("ctrl+o", "f")
+        await p.until(lambda: p.main.conversing.panel.enlarged)
+        await settle(p)
+        looks_as_before(p)
+
+
 @look_one
 async def test_hidden(scene: str, size: Size, theme: str, tmp_path: Path, looks_as_before: Check) -> None:
     async with running(SCENES[scene], tmp_path, size, theme) as p:

@@ -74,6 +74,17 @@ async def test_commands(tmp_path: Path, looks_as_before: Check) -> None:
         looks_as_before(p)
 
 
+@pytest.mark.parametrize(("size", "theme"), [(TINY, "dark"), (SMALL, "light")], ids=["tiny", "small"])
+async def test_commands_while_one_is_written(
+    size: Size, theme: str, tmp_path: Path, looks_as_before: Check
+) -> None:
+    async with running(PLAIN, tmp_path, size, theme) as p:
+        await p.write("/")
+        await p.press("down", "down")
+        await settle(p)
+        looks_as_before(p)
+
+
 async def test_what_the_last_change_did(tmp_path: Path, looks_as_before: Check) -> None:
     async with running(PLAIN, tmp_path, MIDDLE, "light") as p:
         await play_to_end(p, PLAIN)

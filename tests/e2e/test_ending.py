@@ -1,0 +1,71 @@
+"""The program ends although its home does not take what is typed: it is found elsewhere, and said where."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.test_screen import F1, F3, FAULT, IN_ORDER, folder, start
+
+__all__ = ["folder"]
+
+
+@pytest.mark.parametrize("end", ["SIGTERM", "fault"])
+def test_what_a_vanished_home_cannot_take_is_in_a_private_file_that_one_line_names(
+    folder: Path, end: str
+) -> None:
+    with start(folder, command=IN_ORDER if end == "SIGTERM" else FAULT) as terminal:
+        terminal.until("saved")
+        terminal.send("a DRAFT")
+        terminal.until("a DRAFT")
+        terminal.send(F3)
+        terminal.until("Esc chat")
+        terminal.send("TYPED. ")
+        terminal.until("TYPED. You")
+        shutil.rmtree(folder / "home")
+        if end == "SIGTERM":
+            terminal.process.send_signal(signal.SIGTERM)
+        else:
+            terminal.send("more " + F1)
+        assert terminal.ended() == (143 if end == "SIGTERM" else 1)
+        assert terminal.restored
+        said = bytes(terminal.received).rpartition(b"\x1b[?1049l")[2].decode()
+    (file,) = (folder / "state" / "persona-editor").glob("unsaved-*.txt")
+    assert f"what could not be saved is in {file}\r\n" in said
+    assert said.count("persona: ") == 1
+    assert "TYPED" not in said
+    assert file.stat().st_mode & 0o777 == 0o600
+    text = file.read_text()
+    assert "TYPED." in text
+    assert "a DRAFT" in text
+    assert "optimist, the system prompt" in text
+
+
+HANGS = (
+    sys.executable,
+    "-c",
+    "import time; from personas.store import Store; Store.change = lambda *a, **k: time.sleep(600); "
+    "from tui import ending, signals; ending.SAVE_WITHIN, signals.GRACE = 0.3, 5.0; "
+    "from tui.cli import main; main()",
+)
+"""The program on a disk that takes a change and never comes back. It has long to write the text elsewhere."""
+
+
+def test_a_disk_that_hangs_holds_up_neither_the_end_nor_the_text(folder: Path) -> None:
+    with start(folder, command=HANGS) as terminal:
+        terminal.until("saved")
+        terminal.send(F3)
+        terminal.until("Esc chat")
+        terminal.send("TYPED. ")
+        terminal.until("TYPED. You")
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.ended() == 143
+        assert terminal.restored
+        said = bytes(terminal.received).rpartition(b"\x1b[?1049l")[2].decode()
+    (file,) = (folder / "state" / "persona-editor").glob("unsaved-*.txt")
+    assert f"persona: what could not be saved is in {file}\r\n" in said
+    assert "TYPED. You see" in file.read_text()

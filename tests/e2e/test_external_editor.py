@@ -1,0 +1,311 @@
+"""The person's own editor, in a real terminal: what goes on meanwhile, what ends it, and what was written in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.terminal import Terminal
+from tests.messages_server import MessagesServer, call, say
+from tui.widgets.question_box import GRACE
+
+PERSONA = 'name = "Optimist" # mine\nsystem_prompt = """\nYou see the good side.\nBe short.\n"""\n'
+EDIT = call("edit_system_prompt", {"old": "Be short.", "new": "Be brief."})
+ASK = call("ask_user", {"question": "How short shall it be?", "options": ["one line", "three lines"]})
+CTRL_G = "\x07"
+
+
+class Place:
+    """A home with one persona, and an editor that waits for a word: a shell script that calls itself one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / "home" / "personas" / "optimist.toml"
+        self.file.parent.mkdir(parents=True)
+        self.file.write_text(PERSONA)
+        self.state = folder / "home" / "state"
+        self.env: dict[str, str] = {}
+
+    def editor(self, script: str = "", then: str = "") -> None:
+        """Make the editor: it does `script`, shows itself, waits for `close`, and does `then`."""
+        path = self.folder / "ed.sh"
+        path.write_text(
+            f'#!/bin/sh\ncd "{self.folder}"\necho $$ >> runs\n{script}\nprintf "THE EDITOR IS OPEN"\n'
+            f"while [ ! -e close ]; do sleep 0.02; done\n{then}\n"
+        )
+        path.chmod(0o755)
+        self.env["EDITOR"] = str(path)
+
+    def close(self) -> None:
+        (self.folder / "close").touch()
+
+    def start(self, size: tuple[int, int] = (80, 24)) -> Terminal:
+        return Terminal(["--home", str(self.folder / "home")], self.folder, env=self.env, size=size)
+
+    def open_editor(self, terminal: Terminal, draft: str = "a draft") -> None:
+        terminal.until("Be short.")
+        terminal.until("saved")
+        terminal.send(draft)
+        terminal.until(draft)
+        terminal.send(CTRL_G)
+        terminal.until("THE EDITOR IS OPEN")
+
+    @property
+    def editors(self) -> list[int]:
+        """The process ids of all editors there were."""
+        return [int(line) for line in (self.folder / "runs").read_text().split()]
+
+    @property
+    def left(self) -> list[Path]:
+        """The folders in which a message lies."""
+        return [path for path in self.state.glob("editor-*") if path.is_dir()]
+
+    def drafts(self) -> dict[str, str]:
+        path = self.state / "screen.json"
+        found: dict[str, str] = json.loads(path.read_text())["drafts"] if path.exists() else {}
+        return found
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def runs(number: int) -> bool:
+    """Whether a process runs; one that ended and that nobody asked about does not."""
+    try:
+        return "Z" not in Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+
+
+def use(place: Place, server: MessagesServer) -> None:
+    place.env |= {
+        "ANTHROPIC_BASE_URL": server.url,
+        "ANTHROPIC_API_KEY": server.key,
+        "PERSONA_MODEL": "claude-sonnet-5-5",
+    }
+
+
+def test_the_agent_works_on_while_the_editor_is_open_and_nothing_is_painted_over_it(place: Place) -> None:
+    place.editor(then='printf "a message" > "$1"')
+    may_answer = threading.Event()
+    answers = [EDIT, say("It is brief now.")]
+
+    def brain(_body: dict[str, object]) -> object:
+        may_answer.wait(60)
+        return answers.pop(0)
+
+    with MessagesServer(brain) as server:  # type: ignore[arg-type]
+        use(place, server)
+        with place.start() as terminal:
+            terminal.until("Be short.")
+            terminal.until("saved")
+            terminal.send("be brief\r")
+            terminal.until(lambda: server.requests)
+            terminal.send("a draft")
+            terminal.until("a draft")
+            terminal.send(CTRL_G)
+            terminal.until("THE EDITOR IS OPEN")
+            before = len(terminal.received)
+            terminal.resize(100, 30)
+            may_answer.set()
+            terminal.until(lambda: "Be brief." in place.file.read_text())
+            terminal.until(lambda: not answers)
+            terminal.until(
+                lambda: any(
+                    "It is brief now." in path.read_text()
+                    for path in (place.folder / "home" / "agent-sessions").glob("*.jsonl")
+                )
+            )
+            assert bytes(terminal.received[before:]) == b""
+            place.close()
+            terminal.until("a message")
+            terminal.until("Be brief.")
+            terminal.until(lambda: "THE EDITOR IS OPEN" not in terminal.text)
+            terminal.until(lambda: max(len(line) for line in terminal.text.split("\n")) == 100)
+            terminal.send(" goes on")
+            terminal.until("a message goes on")
+            assert place.left == []
+
+
+def test_a_question_that_came_meanwhile_is_not_answered_by_what_was_typed_in_the_editor(place: Place) -> None:
+    place.editor()
+    may_answer = threading.Event()
+    answers = [ASK, call("task_complete", {"summary": "It is short."})]
+
+    def brain(_body: dict[str, object]) -> object:
+        may_answer.wait(60)
+        return answers.pop(0)
+
+    with MessagesServer(brain) as server:  # type: ignore[arg-type]
+        use(place, server)
+        with place.start() as terminal:
+            terminal.until("Be short.")
+            terminal.until("saved")
+            terminal.send("/task make it shorter\r")
+            terminal.until(lambda: server.requests)
+            terminal.send(CTRL_G)
+            terminal.until("THE EDITOR IS OPEN")
+            may_answer.set()
+            terminal.until(
+                lambda: any(
+                    "three lines" in path.read_text()
+                    for path in (place.folder / "home" / "agent-sessions").glob("*.jsonl")
+                )
+            )
+            terminal.send("2\r2\r")
+            place.close()
+            terminal.until("2 three lines")
+            time.sleep(GRACE + 0.2)  # the person's, not the program's: before it no key counts
+            terminal.send("1")
+            terminal.until("▸ 1 one line")
+            terminal.send("\r")
+            terminal.until(lambda: len(server.bodies) == 2)
+            said = json.dumps(server.bodies[1]["messages"][-1])
+            assert "one line" in said
+            assert "three lines" not in said
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_the_program_and_the_editor_and_what_it_had_saved_is_the_draft(
+    place: Place, number: signal.Signals, code: int
+) -> None:
+    place.editor('printf "a message" > "$1"')
+    with place.start() as terminal:
+        place.open_editor(terminal)
+        (folder,) = place.left
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+        terminal.process.send_signal(number)
+        assert terminal.ended() == code
+        assert terminal.restored
+        terminal.until(lambda: not runs(place.editors[0]))
+    assert (folder / "message.md").read_text() == "a message"
+    with place.start() as terminal:
+        terminal.until("a message")
+        terminal.until("again.")
+        assert place.left == []
+        assert place.drafts() == {"optimist": "a message"}
+
+
+def test_a_terminal_that_goes_away_ends_the_program_and_loses_nothing(place: Place) -> None:
+    place.editor('printf "a message" > "$1"; echo more > "$(dirname "$1")/.message.md.swp"')
+    with place.start() as terminal:
+        place.open_editor(terminal)
+        terminal.hang_up()
+        assert terminal.ended() in (129, -signal.SIGHUP)
+    (folder,) = place.left
+    with place.start(size=(160, 40)) as terminal:
+        terminal.until("a message")
+        terminal.until(lambda: str(folder)[-40:] in terminal.text.replace("\n", ""))
+    assert (folder / ".message.md.swp").read_text() == "more\n"
+
+
+def test_an_editor_that_does_not_end_keeps_its_file_until_it_has(place: Place) -> None:
+    place.editor("trap '' TERM HUP", then='printf "written later" > "$1"')
+    with place.start() as terminal:
+        place.open_editor(terminal)
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.ended() == 143
+        assert terminal.restored
+        assert runs(place.editors[0])
+        with place.start() as second:
+            second.until("a draft")
+            second.until("saved")
+            second.process.send_signal(signal.SIGTERM)
+            assert second.ended() == 143
+        assert len(place.left) == 1
+        place.close()
+        terminal.until(lambda: not runs(place.editors[0]))
+    with place.start() as terminal:
+        terminal.until("written later")
+        assert place.left == []
+
+
+def test_a_program_that_is_killed_leaves_the_message_to_the_next_one(place: Place) -> None:
+    place.editor("trap '' HUP", then='printf "written later" > "$1"')
+    with place.start() as terminal:
+        place.open_editor(terminal)
+        terminal.until(lambda: place.drafts() == {"optimist": "a draft"})
+        terminal.process.kill()
+        terminal.process.wait()
+        place.close()
+        terminal.until(lambda: not runs(place.editors[0]))
+        with place.start() as second:
+            second.until("written later")
+            second.until(lambda: place.left == [])
+
+
+def test_what_an_editor_that_crashed_left_beside_the_message_is_kept_and_named(place: Place) -> None:
+    place.editor('echo more > "$(dirname "$1")/.message.md.swp"', then="kill -9 $$")
+    with place.start(size=(160, 40)) as terminal:
+        place.open_editor(terminal)
+        place.close()
+        terminal.until("signal 9")
+        terminal.until("nothing new")
+        (folder,) = place.left
+        terminal.until("bring")
+        terminal.send(" goes on")
+        terminal.until("a draft goes on")
+        assert (folder / ".message.md.swp").exists()
+
+
+def test_the_terminal_is_left_as_it_was_found_after_an_editor_that_left_it_otherwise(place: Place) -> None:
+    place.editor(then="stty raw -echo; kill -9 $$")
+    with place.start() as terminal:
+        place.open_editor(terminal)
+        place.close()
+        terminal.until("signal 9")
+        terminal.send(" goes on")
+        terminal.until("a draft goes on")
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.ended() == 143
+        assert terminal.restored
+
+
+def test_two_presses_open_one_editor(place: Place) -> None:
+    place.editor()
+    with place.start() as terminal:
+        terminal.until("Be short.")
+        terminal.until("saved")
+        terminal.send("a draft")
+        terminal.until("a draft")
+        terminal.send(CTRL_G + CTRL_G)
+        terminal.until("THE EDITOR IS OPEN")
+        place.close()
+        terminal.until(lambda: "THE EDITOR IS OPEN" not in terminal.text)
+        terminal.send(" goes on")
+        terminal.until("a draft goes on")
+        assert len(place.editors) == 1
+
+
+def test_letters_typed_right_before_the_key_are_in_the_file(place: Place) -> None:
+    place.editor('cp "$1" given')
+    with place.start() as terminal:
+        terminal.until("Be short.")
+        terminal.until("saved")
+        terminal.send("a draft of mine" + CTRL_G)
+        terminal.until("THE EDITOR IS OPEN")
+        assert (place.folder / "given").read_text() == "a draft of mine"
+
+
+def test_a_signal_while_the_file_of_a_persona_is_edited_keeps_what_was_saved(place: Place) -> None:
+    place.editor('sed -i "s/short/quick/" "$1"')
+    with place.start() as terminal:
+        terminal.until("Be short.")
+        terminal.send("\x1bOR")  # F3
+        terminal.until("Esc chat")
+        terminal.send(CTRL_G)
+        terminal.until("THE EDITOR IS OPEN")
+        os.kill(terminal.process.pid, signal.SIGTERM)
+        assert terminal.ended() == 143
+        assert terminal.restored
+    assert place.file.read_text() == PERSONA.replace("short", "quick")
