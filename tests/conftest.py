@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+from agent.models.stalls import StallLimits
+
+gc.set_threshold(
+    100_000, 50, 100
+)  # a fifth of the time of a test with a screen went into looking for garbage
+
+# A slow machine is no fault of what is tested: no test measures how long one example takes to be made,
+settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ours")
+# and "waiting for the model" is said only where a test asks for it.
+StallLimits.__init__.__defaults__ = (*StallLimits.__init__.__defaults__[:-1], 600.0)  # type: ignore[index]
 
 _OURS = ("ANTHROPIC_BASE_URL", "PERSONA_MODEL", "PERSONA_HOME", "NO_COLOR", "TEXTUAL_THEME")
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")

@@ -1,6 +1,6 @@
 """A rule-driven model for the test server: it reads the request like a model would, and nothing else.
 
-It knows the requests of the seed's test cases, calls the tools that are offered for them, reads their
+It knows the requests of the specified test cases, calls the tools that are offered for them, reads their
 results, and answers from them.
 """
 

@@ -285,7 +285,7 @@ class MessagesServer:
                     await writer.drain()
                     await asyncio.sleep(0)
             await writer.drain()
-            if reader.at_eof():
+            if reader.at_eof() or reader.exception():
                 self.client_left.set()
                 raise ConnectionResetError
             if number == answer.error_after_events:
@@ -302,7 +302,8 @@ class MessagesServer:
         ping: float | None = None,
     ) -> None:
         waited = 0.0
-        while not reader.at_eof():
+        # A client that resets the connection while a ping is written ends it with an exception, not with an end of file.
+        while not (reader.at_eof() or reader.exception()):
             await asyncio.sleep(0.005)
             waited += 0.005
             if writer is not None and ping is not None and waited >= ping:

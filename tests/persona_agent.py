@@ -1,11 +1,13 @@
-"""The three test utilities of the seed: create a persona, send the agent a message, check the turns.
+"""The three utilities of end-to-end tests: create a persona, send the agent a message, check the turns.
 
 Messages go the whole way through `persona chat --json`, in a process of its own, so that what is tested is
-what a script gets.
+what a script gets; or, where a process would spend its time on loading the SDK again, in this one.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -14,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from personas.authorship import USER
 from personas.changes import AddTestInput
@@ -26,10 +29,11 @@ ROOT = Path(__file__).parent.parent
 
 @dataclass
 class Backend:
-    """Which model answers, and the environment that leads to it."""
+    """Which model answers, the environment that leads to it, and whether messages are sent from this process."""
 
     name: str
     env: Mapping[str, str]
+    here: bool = False
 
 
 @dataclass
@@ -104,6 +108,30 @@ class Workplace:
             check=False,
         )
 
+    def run_here(
+        self, *arguments: str, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run `persona` with these arguments in this process, which has loaded everything already.
+
+        For what a test prepares or looks at, and where it is not about a process (`run`): its stdin, its signals,
+        what it loads and how it ends.
+        """
+        from tui.cli import boundary
+
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+        code: object = None
+        with (
+            mock.patch.dict(os.environ, self.environment(env), clear=True),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            try:
+                boundary.run(arguments)
+            except SystemExit as left:
+                code = left.code
+        written = [stream.buffer.getvalue() for stream in (out, err)]  # type: ignore[attr-defined]
+        return subprocess.CompletedProcess(arguments, int(str(code or 0)), *written)
+
 
 def create_test_persona(
     place: Workplace,
@@ -114,7 +142,7 @@ def create_test_persona(
 ) -> Persona:
     """Create a persona with these test inputs and return it."""
     store = place.store
-    persona = store.create(name, system_prompt=system_prompt, by=USER)
+    persona = store.create(name, system_prompt=system_prompt)
     for content in inputs:
         persona = store.change(persona.id, AddTestInput(content), revision=None, by=USER)
     return persona
@@ -122,9 +150,10 @@ def create_test_persona(
 
 def send_agent_message(place: Workplace, persona_id: str, message: str, *options: str) -> Reply:
     """Send a message with `persona chat --json`; return all its events and the session's turns afterwards."""
-    done = place.run("chat", persona_id, message, "--json", *options)
+    run = place.run_here if place.backend.here else place.run
+    done = run("chat", persona_id, message, "--json", *options)
     events = [json.loads(line) for line in done.stdout.decode("ascii").splitlines()]
-    history = place.run("history", persona_id, "--json")
+    history = place.run_here("history", persona_id, "--json")
     turns = json.loads(history.stdout)["turns"] if history.returncode == 0 else []
     return Reply(done.returncode, events, turns, done.stderr.decode())
 

@@ -22,12 +22,16 @@ that lines drawn with characters join."""
 MARGIN = 12
 
 
-def draw(app: App[Any]) -> str:
-    """Return what is on the screen of a running program."""
+def cells(app: App[Any]) -> list[list[Segment]]:
+    """Return the rows that are on the screen of a running program."""
     update: Any = app.screen._compositor.render_update(full=True, screen_stack=app._background_screens)
-    rows = [[segment for strip in row for segment in strip] for row in update.strips]
+    return [[segment for strip in row for segment in strip] for row in update.strips]
+
+
+def draw(app: App[Any]) -> str:
+    """Return what is on the screen of a running program, as a picture."""
     theme = app.theme_variables
-    return draw_rows(rows, app.size.width, theme["foreground"], theme["background"])
+    return draw_rows(cells(app), app.size.width, theme["foreground"], theme["background"])
 
 
 def draw_rows(rows: Iterable[Iterable[Segment]], columns: int, fore: str, back: str) -> str:
@@ -39,8 +43,8 @@ def draw_rows(rows: Iterable[Iterable[Segment]], columns: int, fore: str, back: 
     for row, segments in enumerate(rows):
         spans: list[str] = []
         painted: list[tuple[int, int, str]] = []
-        for column, text, style in _runs(segments):
-            ink, ground, look = _look(style, fore, back)
+        for column, text, style in runs_of(segments):
+            ink, ground, look = look_of(style, fore, back)
             width = cell_len(text)
             if painted and painted[-1][2] == ground:
                 painted[-1] = (painted[-1][0], column + width, ground)
@@ -88,7 +92,7 @@ def rows_of(picture: str) -> list[str]:
     return rows
 
 
-def _runs(segments: Iterable[Segment]) -> Iterator[tuple[int, str, Style]]:
+def runs_of(segments: Iterable[Segment]) -> Iterator[tuple[int, str, Style]]:
     """Yield (column, text, style): like neighbours joined, but what takes two cells in a place of its own."""
     column = 0
     start, run, run_style = 0, "", Style.null()
@@ -108,7 +112,7 @@ def _runs(segments: Iterable[Segment]) -> Iterator[tuple[int, str, Style]]:
         yield start, run, run_style
 
 
-def _look(style: Style, fore: str, back: str) -> tuple[str, str, str]:
+def look_of(style: Style, fore: str, back: str) -> tuple[str, str, str]:
     """Return colour of the text, of the ground, and what else there is to say in CSS."""
     ink = _hex(style.color, fore)
     ground = _hex(style.bgcolor, back)

@@ -9,9 +9,26 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 CORE = (
-    *("turns", "events", "tool", "config", "state", "limits"),
-    *("loop", "asking", "answer", "calls", "checks", "run", "interrupts", "unfinished", "agent", "listeners"),
-    *("messages", "repair", "session"),
+    *("turns", "events", "tool", "config", "state", "limits", "error_text"),
+    *(
+        "loop",
+        "steps",
+        "patience",
+        "reach",
+        "asking",
+        "answer",
+        "calls",
+        "one_call",
+        "checks",
+        "run",
+        "interrupts",
+        "unfinished",
+        "agent",
+        "saying",
+        "beginning",
+        "listeners",
+    ),
+    *("messages", "sent", "stretch", "read_only", "repair", "session"),
 )
 
 

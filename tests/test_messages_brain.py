@@ -1,4 +1,4 @@
-"""The test server's brain behaves like a model on the seed's test cases, from the request alone."""
+"""The test server's brain behaves like a model on the test cases of the specification, from the request alone."""
 
 from __future__ import annotations
 

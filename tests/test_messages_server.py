@@ -31,7 +31,7 @@ def post(
     chosen = {key: value for key, value in {**HEADERS, **(headers or {})}.items() if value}
     request = urllib.request.Request(server.url + path, json.dumps(body).encode(), chosen)
     try:
-        with urllib.request.urlopen(request, timeout=5) as response:
+        with urllib.request.urlopen(request, timeout=30) as response:
             return response.status, response.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()

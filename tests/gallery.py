@@ -1,0 +1,332 @@
+"""A walk through the looks of the program: `python -m tests.gallery FOLDER [PART_OF_A_NAME]` takes a picture of each.
+
+For people who look: alignment, contrast, wraps, what is cut off. The pictures are SVG files, and PNG files too where
+`rsvg-convert` is installed. `tests/tui/test_contrast.py` measures the same looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from agent.models.scripted import Hang, Script, ScriptedModel, Thought, ToolUse, answer, failed
+from personas.home import EXAMPLES
+from tests.screen_svg import cells, draw
+from tests.tui.program import Program, make_store, program
+from tui.config import Settings, load_settings
+from tui.draft import Clash, meet
+from tui.preferences import Preferences
+from tui.screens.ask import AskLine, AskText
+from tui.screens.confirm import Confirm
+from tui.screens.conflict import ChooseText
+from tui.screens.connect import AskSecret, Connect, Wait
+from tui.screens.connecting import OFFLINE_IS, WELCOME
+from tui.screens.dialog import Dialog
+from tui.screens.leaving import Leaving
+from tui.widgets.question_box import QuestionBox
+
+SIZES = [(80, 24), (160, 50)]
+THEMES = ["textual-dark", "textual-light"]
+Size = tuple[int, int]
+
+LONG = "A persona whose name goes on for longer than anything that could stand on one line of a small screen"
+FILES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.toml"))} | {
+    "a-file-whose-stem-is-very-long-because-nobody-thought-about-the-width-of-a-list": (
+        f'name = "{LONG}"\ndescription = "{LONG}, and so does what it is for"\ntags = ["one", "another-tag"]\n'
+        f'system_prompt = "{LONG} writes like this."\n\n[[test_inputs]]\n'
+        f'id = "an-input-whose-id-is-long-as-well"\ncontent = "{LONG}?"\n'
+    ),
+    "broken": 'name = "Broken\nsystem_prompt = 3\n',
+    "empty": 'name = "Empty"\n',
+}
+PERSONA = "optimist"
+BODY = """## What I changed
+
+The second line is **warmer**, *a little*; `in one sentence` stays, and [a link](https://example.org) too.
+
+1. First a list
+2. with two items
+   - and one inside
+
+> What was quoted.
+
+| before | after |
+|---|---|
+| dry | warm |
+
+```toml
+name = "Optimist"  # as it was
+```
+"""
+
+
+def scripts() -> list[Script]:
+    """Return what the model says, in the order of the walk."""
+    return [
+        answer(
+            Thought("They want it warmer; the second line is the one."),
+            "I read it first.",
+            ToolUse("get_persona", {}),
+            ToolUse("edit_system_prompt", {"old": "no such text", "new": "nothing"}),
+        ),
+        answer(ToolUse("edit_system_prompt", {"old": "You are", "new": "You are, and stay,"})),
+        answer(BODY),
+        [*answer("This goes on for a while")[:-1], Hang()],
+        [failed("overloaded", "The server is overloaded; try again in a minute.")],
+        answer("One thing first.", ToolUse("ask_user", {"question": "Which tone do you want?",
+                                                       "options": ["Warm and short", "Dry", "As it is"]})),
+        answer("Then that.", ToolUse("task_complete", {"summary": "Nothing was to be done."})),
+        answer("This is what I would do.", ToolUse("update_persona_name", {"name": "Sunny"})),
+        answer("As you like."),
+    ]  # fmt: skip
+
+
+async def settle(p: Program) -> None:
+    """Wait until the screen stands still."""
+    before: object = None
+    still = 0
+    while still < 2:
+        await p.pilot.pause(0.02)
+        now = cells(p.app)
+        before, still = now, still + 1 if now == before else 0
+
+
+@asynccontextmanager
+async def running(
+    folder: Path, size: Size, files: dict[str, str], persona_id: str, **options: object
+) -> AsyncIterator[Program]:
+    """Run the program in a new home of these files."""
+    folder.mkdir()
+    path = folder / "config.toml"
+    path.write_text('# mine\ncalm = "always"\nmodel = "claude-sonnet-5-5"\n', encoding="utf-8")
+    preferences = Preferences(
+        load_settings({"PERSONA_CONFIG": str(path), "PERSONA_MODEL": "claude-opus-5-5"})
+    )
+    settings = Settings(
+        panel_seconds=600, calm="always", retries=0, approval_of={"update_persona_name": "ask"}
+    )
+    async with program(
+        make_store(folder, files),
+        model=ScriptedModel(scripts(), name="claude-sonnet-5-5"),
+        size=size,
+        settings=settings,
+        persona_id=persona_id,
+        preferences=preferences,
+        config_path=path,
+    ) as p:
+        yield p
+
+
+async def walk(folder: Path, size: Size) -> AsyncIterator[tuple[str, Program]]:
+    """Go through the looks of the program; gives the name of each while it is on the screen."""
+    async with running(folder / "full", size, FILES, PERSONA) as p:
+        async for name in _conversation(p):
+            yield name, p
+        async for name in _panes(p):
+            yield name, p
+        async for name in _dialogs(p):
+            yield name, p
+    async with running(folder / "none", size, {}, "") as p:
+        await settle(p)
+        yield "a-home-without-personas", p
+
+
+async def _conversation(p: Program) -> AsyncIterator[str]:
+    conversing = p.main.conversing
+    await settle(p)
+    yield "start"
+    await p.press("ctrl+o")
+    await settle(p)
+    yield "panel-empty"
+    await p.run_to_end("make it warmer")
+    await settle(p)
+    yield "panel-after-a-run"
+    await p.press("ctrl+o")
+    for _ in range(12):
+        await p.press("k", "enter")
+    await settle(p)
+    yield "panel-reading-all-open"
+    await p.press("escape", "escape")
+    await settle(p)
+    yield "panel-hidden"
+    await p.press("f5")
+    await p.until(lambda: p.app.screen is not p.main)
+    await settle(p)
+    yield "what-the-last-change-did"
+    await p.press("escape")
+    await p.until(lambda: p.app.screen is p.main)
+    await p.say("go on")
+    await p.until(lambda: conversing.talk is not None and "for a while" in _said(p))
+    await p.write("and shorter, please")
+    await p.press("tab")
+    await settle(p)
+    yield "streaming-with-one-queued"
+    await p.press("ctrl+p")
+    await settle(p)
+    yield "switcher"
+    await p.press("escape")
+    await p.until(lambda: p.app.screen is p.main)
+    p.app.push_screen(Leaving([LONG, "Optimist"]))
+    await settle(p)
+    yield "leaving"
+    await p.press("escape")
+    await p.until(lambda: p.app.screen is p.main)
+    await p.press("escape")
+    await p.until(lambda: not conversing.running)
+    await settle(p)
+    yield "stopped"
+    p.main.chat_bar.set_draft("")
+    await p.run_to_end("again")
+    await settle(p)
+    yield "an-error"
+    await conversing.send("work on it", mode="task")
+    await p.until(lambda: conversing.talk is not None and conversing.talk.question is not None)
+    await settle(p)
+    yield "a-question"
+    p.main.query_one(QuestionBox)._appeared = float("-inf")  # the time of grace is over
+    await p.write("1")
+    await p.press("enter")
+    await p.until(lambda: not conversing.running)
+    await settle(p)
+    yield "a-task-is-done"
+    await conversing.send("another name")
+    await p.until(lambda: conversing.talk is not None and conversing.talk.question is not None)
+    await settle(p)
+    yield "an-approval"
+    await p.press("escape")
+    await p.until(lambda: not conversing.running)
+
+
+def _said(p: Program) -> str:
+    return "\n".join(str(event) for event in p.main.conversing.talk.events[-6:])  # type: ignore[union-attr]
+
+
+async def _panes(p: Program) -> AsyncIterator[str]:
+    for pane in ("prompt", "tests", "settings", "personas"):
+        p.main.action_go(pane)
+        await settle(p)
+        yield f"pane-{pane}"
+    p.main.action_go("prompt")
+    await p.press("ctrl+home", "shift+down", "shift+down")
+    await settle(p)
+    yield "a-selection"
+    await p.press("right")
+    for persona_id in ("broken", "empty", next(iter(sorted(FILES)))):
+        await p.open(persona_id)
+        await settle(p)
+        yield f"persona-{persona_id[:12]}"
+    p.main.action_go("tests")
+    await settle(p)
+    yield "test-input-with-a-long-name"
+    p.main.action_go("personas")
+    await p.press("slash")
+    await p.write("opt")
+    await settle(p)
+    yield "personas-filtered"
+    await p.press("escape", "escape")
+    await p.open(PERSONA)
+    p.main.focus_chat()
+    p.main.tell("optimist is deleted; u in the list brings it back.")
+    p.main.tell("Cannot write the file: the disk is full. What you typed is kept.", error=True)
+    await p.write("/")
+    await p.press("down")
+    await settle(p)
+    yield "commands-and-messages"
+    p.app.clear_notifications()
+    p.main.chat_bar.set_draft("")
+
+
+def _clash() -> Clash:
+    clash = meet("one\ntwo\nthree\n", "one\nmy own words\nthree\n", "one\nwhat vim wrote\nthree\n")
+    assert isinstance(clash, Clash)
+    return clash
+
+
+async def _never() -> None:
+    await asyncio.Event().wait()
+
+
+DIALOGS: dict[str, Callable[[], Dialog[Any]]] = {
+    "conflict": lambda: ChooseText(_clash(), ours="Yours", theirs="On disk"),
+    "greeting": lambda: Connect("offline", WELCOME.format(model="the offline model", is_=OFFLINE_IS + " ", help="F1"),
+                                greeting=True),
+    "ask-secret": lambda: AskSecret("The key", "It is sent to Anthropic's API and nowhere else."),
+    "ask-line": lambda: AskLine("Rename persona", hint="its name", explanation="Its id stays: optimist"),
+    "ask-text": lambda: AskText("New test input", text="I moved to a new city.\nI know nobody."),
+    "wait": lambda: Wait("Looking for model servers on this machine …", _never()),
+    "confirm": lambda: Confirm("Begin a new conversation?", "The old one stays.", deed="Clear", keep="Keep"),
+    "confirm-danger": lambda: Confirm("Delete Optimist?", "Its versions are kept.", deed="Delete", danger=True),
+}  # fmt: skip
+
+
+async def _dialogs(p: Program) -> AsyncIterator[str]:
+    for name, make in DIALOGS.items():
+        dialog = make()
+        p.app.push_screen(dialog)
+        await p.until(lambda dialog=dialog: p.app.screen is dialog)  # type: ignore[misc]
+        await settle(p)
+        yield name
+        dialog.dismiss(None)
+        await p.until(lambda: p.app.screen is p.main)
+    for name, action in {
+        "help": p.main.action_help,
+        "palette": lambda: p.main.action_switch_persona(">"),
+        "connect": p.main.action_choose_model,
+        "settings-of-the-program": p.main.action_program_settings,
+    }.items():
+        action()
+        await p.until(lambda: p.app.screen is not p.main)
+        await settle(p)
+        yield name
+        if name == "help":
+            await p.press("pagedown")
+            await settle(p)
+            yield "help-second-page"
+        if name == "settings-of-the-program":
+            await p.press("down", "enter")
+            await settle(p)
+            yield "setting-being-typed"
+            await p.press("escape")
+            p.app.screen._trouble("max_tokens must be a whole number")  # type: ignore[attr-defined]
+            await settle(p)
+            yield "setting-refused"
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+
+
+async def take(folder: Path, part: str = "") -> int:
+    """Write the pictures whose names contain `part`; return how many."""
+    converter, taken = shutil.which("rsvg-convert"), 0
+    folder.mkdir(parents=True, exist_ok=True)
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as home:
+            async for name, p in walk(Path(home), size):
+                for theme in THEMES if part in name else []:
+                    p.app.theme = theme
+                    await settle(p)
+                    path = folder / f"{name}-{size[0]}x{size[1]}-{theme.removeprefix('textual-')}.svg"
+                    path.write_text(draw(p.app), encoding="utf-8")
+                    taken += 1
+                    if converter:
+                        png = str(path.with_suffix(".png"))
+                        subprocess.run([converter, "-z", "0.6", "-o", png, str(path)], check=True)
+    return taken
+
+
+def main() -> None:
+    """Take the pictures."""
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: python -m tests.gallery FOLDER [PART_OF_A_NAME]")
+    taken = asyncio.run(take(Path(sys.argv[1]), *sys.argv[2:3]))
+    sys.stdout.write(f"{taken} pictures in {sys.argv[1]}\n")
+
+
+if __name__ == "__main__":
+    main()
