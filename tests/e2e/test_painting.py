@@ -82,26 +82,29 @@ def test_the_screen_is_as_if_it_was_painted_whole(folder: Path) -> None:
 
 def test_a_letter_in_a_long_prompt_sends_its_row_and_an_idle_program_nothing(folder: Path) -> None:
     sent = {}
-    for repaint, letter in (("changed", "ж"), ("all", "щ")):
+    for repaint, letters in (("changed", "жю"), ("all", "щя")):
         (folder / "config.toml").write_text(f'repaint = "{repaint}"\n')
         with Terminal(["--home", str(folder / "home"), "a"], folder, size=(120, 30)) as terminal:
             begin(terminal)
             terminal.send("\x1bOR")
             settle(terminal)
-            terminal.send("x")
-            terminal.until("unsaved")
-            terminal.until("· saved")
-            settle(terminal)
-            before = len(terminal.received)
-            terminal.send(letter)
-            terminal.until(letter)
-            sent[repaint] = len(terminal.received) - before
-            if repaint == "all":
-                continue
-            terminal.until("unsaved")
-            terminal.until("· saved")
-            settle(terminal)
-            before = len(terminal.received)
-            terminal.read(0.5)
-            assert not terminal.received[before:]
+            sent[repaint] = min(save_letter(terminal, letter) for letter in letters)
+            if repaint == "changed":
+                before = len(terminal.received)
+                terminal.read(0.5)
+                assert not terminal.received[before:]
     assert sent["changed"] * 5 < sent["all"]
+
+
+def save_letter(terminal: Terminal, letter: str) -> int:
+    """Type a letter, wait until it is saved and shown; return how many bytes came.
+
+    The list of personas is drawn once more when a folder was seen to change: take the least of several letters.
+    """
+    before = len(terminal.received)
+    terminal.send(letter)
+    terminal.until(letter)
+    terminal.until("unsaved")
+    terminal.until("· saved")
+    settle(terminal)
+    return len(terminal.received) - before
