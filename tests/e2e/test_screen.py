@@ -256,13 +256,13 @@ def test_a_terminal_without_utf8_is_sent_ascii_only_whatever_texts_hold(folder: 
     path = folder / "home" / "personas" / "optimist.toml"
     path.write_text(prompt_file(folder).replace("You see", f"{words}\nYou see"))
     with start(folder, env={"LANG": "C", "LC_ALL": "C"}) as terminal:
-        terminal.until("???? ?0;title? \"?\" ?? ?2J.")
+        terminal.until('???? ?0;title? "?" ?? ?2J.')
         terminal.send("\x1bOR\x1b[1;5H\x1b[F\x7f!")  # F3, the first line, its end
         terminal.until("?2J!")
         terminal.send("\x1b")
         terminal.until(lambda: words.replace("2J.", "2J!") in prompt_file(folder))
         terminal.send(f"rename it to '{words}'\r")
-        terminal.until("called \"????")
+        terminal.until('called "????')
         terminal.send("\x1b[15~")  # F5, the last change
         terminal.until("<U+00DD>0;title<U+00DC>")
         terminal.send("\x1b")

@@ -94,6 +94,10 @@ class Program:
             await self.pilot.pause(0.01)
         await self.pilot.pause()
 
+    async def told(self, text: str) -> None:
+        """Let the program work until a message with `text` is shown: it may come a little after what it tells of."""
+        await self.until(lambda: any(text in message for message in self.messages))
+
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
 

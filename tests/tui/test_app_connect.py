@@ -69,7 +69,7 @@ async def test_keys_typed_before_the_greeting_appeared_do_not_answer_it(tmp_path
 async def test_whoever_named_a_model_is_greeted_by_a_line(tmp_path: Path) -> None:
     settings = preferences(tmp_path, None, {"PERSONA_MODEL": "offline"})
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
-        await p.until(lambda: any("Welcome. The agent's model is offline" in m for m in p.messages))
+        await p.told("Welcome. The agent's model is offline")
         assert p.app.screen is p.main
 
 
@@ -106,7 +106,7 @@ async def test_a_pasted_key_is_hidden_tried_used_at_once_and_written_nowhere(tmp
             assert field.value.strip() == KEY
             await p.press("enter")
             await p.until(lambda: p.app.model_name == "claude-sonnet-5-5" and p.app.screen is p.main)
-            await p.until(lambda: any("kept until you quit" in message for message in p.messages))
+            await p.told("kept until you quit")
             await p.run_to_end("hello")
             assert "Hello from afar." in drawn(p.main)
         assert all(request.headers.get("authorization") == f"Bearer {KEY}" for request in server.requests)

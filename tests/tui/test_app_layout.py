@@ -188,7 +188,7 @@ async def test_a_fault_in_a_deed_is_told_and_ends_nothing(
 
     async with program(make_store(tmp_path), painted=True) as p:
         p.main.start(broken())
-        await p.until(lambda: any("RuntimeError" in message for message in p.messages))
+        await p.told("RuntimeError")
         assert "oops" in noted[0]
         assert "sk-abc" not in noted[0]
         assert p.app.is_running

@@ -42,7 +42,7 @@ async def test_an_empty_home_says_how_to_begin(tmp_path: Path) -> None:
         await p.until(lambda: p.main.personas.rows.empty == "None yet: n makes one")
         await p.say("hello")
         assert p.main.chat_bar.draft == "hello", "what was typed is still there"
-        assert "Open a persona first." in p.messages
+        await p.told("Open a persona first.")
 
 
 async def test_a_new_persona_is_made_and_opened(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ async def test_one_marked_persona_is_asked_about_in_the_singular_and_by_name(tmp
         assert "One\n\nIt is kept" in str(asked.query(LiteralStatic).first().visual)
         await p.press("y")
         await p.until(lambda: p.store.ids() == ["two"])
-        await p.until(lambda: any(message.startswith("Deleted: One.") for message in p.messages))
+        await p.told("Deleted: One.")
 
 
 @pytest.mark.parametrize("where", ["prompt", "chat"])
@@ -278,8 +278,8 @@ async def test_a_setting_that_is_typed_in_and_changed_elsewhere_is_told(tmp_path
         await p.write(" mine")
         file = p.file("one")
         file.write_text(file.read_text().replace('"One"', '"[/] Theirs"'))
-        await p.until(lambda: any("Name was changed elsewhere" in message for message in p.messages))
-        assert any("[/] Theirs" in message for message in p.messages)
+        await p.told("Name was changed elsewhere")
+        await p.told("[/] Theirs")
         assert p.main.settings.field("name").raw == "One mine"
         await p.press("enter")
         await p.until(lambda: p.store.get("one").name == "One mine")
@@ -293,7 +293,7 @@ async def test_a_refused_setting_says_why_and_shows_what_is_stored(tmp_path: Pat
         p.main.settings.field("max_tokens").focus()
         await p.write("many")
         await p.press("enter")
-        await p.until(lambda: any("Max tokens" in message for message in p.messages))
+        await p.told("Max tokens")
         await p.until(lambda: p.main.settings.field("max_tokens").raw == "")
 
 

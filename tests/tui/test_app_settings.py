@@ -185,7 +185,7 @@ async def test_what_a_run_goes_by_holds_from_the_next_message_in_open_conversati
 
 async def test_odd_settings_are_told_at_the_start(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), preferences=preferences(tmp_path, "colour = 1\n")) as p:
-        await p.until(lambda: any("config.toml:1: unknown setting 'colour'" in text for text in p.messages))
+        await p.told("config.toml:1: unknown setting 'colour'")
 
 
 async def test_what_is_set_in_the_program_holds_now_also_over_the_environment(tmp_path: Path) -> None:

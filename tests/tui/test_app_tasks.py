@@ -201,7 +201,7 @@ async def test_ctrl_c_right_behind_what_is_typed_puts_it_away(tmp_path: Path) ->
         for character in "draft":
             p.app.post_message(Key(character, character))
         p.app.post_message(Key("ctrl+c", None))
-        await p.until(lambda: any("The draft is put away" in text for text in p.messages))
+        await p.told("The draft is put away")
         assert p.main.chat_bar.draft == ""
 
 
@@ -571,7 +571,9 @@ async def test_an_answer_that_was_cut_short_can_be_continued_too(tmp_path: Path)
         assert "/continue" not in str(p.main.chat_bar.input.placeholder)
 
 
-async def test_a_draft_that_was_not_written_for_the_question_answers_only_at_the_second_enter(tmp_path: Path) -> None:
+async def test_a_draft_that_was_not_written_for_the_question_answers_only_at_the_second_enter(
+    tmp_path: Path,
+) -> None:
     store = make_store(tmp_path)
     async with program(store, answer(ASK), settings=QUICK) as p:
         await p.say("/task go")
@@ -584,7 +586,7 @@ async def test_a_draft_that_was_not_written_for_the_question_answers_only_at_the
         await p.until(lambda: p.main.chat_bar.draft == "the third" and label(p) == "Reply")
         await p.until(lambda: {("Enter", "reply"), ("Tab", "queue")} <= {*p.main.query_one(KeyLine)._keys})
         await p.press("enter")
-        await p.until(lambda: any("Enter gives this as the answer" in text for text in p.messages))
+        await p.told("Enter gives this as the answer")
         await p.until(lambda: p.main.chat_bar.draft == "the third")
         await p.until(lambda: ("Tab", "queue") not in p.main.query_one(KeyLine)._keys)
         assert p.main.conversing.question is not None

@@ -93,7 +93,7 @@ async def test_an_answer_to_what_was_answered_elsewhere_comes_back(tmp_path: Pat
         assert p.main.conversing.question == shown
         await p.say("no, not that")
         await p.until(lambda: p.main.chat_bar.draft == "no, not that")
-        await p.until(lambda: any("not open any more" in text for text in p.messages))
+        await p.told("not open any more")
         await p.until(
             lambda: (
                 p.main.conversing.question is not None
@@ -121,7 +121,7 @@ async def test_a_message_from_before_the_question_does_not_become_its_answer(
         await asked(p)
         assert label(p) == "Reply"
         await p.press("enter")
-        await p.until(lambda: any("Enter gives this as the answer" in text for text in p.messages))
+        await p.told("Enter gives this as the answer")
         found = read_task(store, "one")
         assert found is not None and found.is_waiting and "second line" in p.on_disk("one")
 
@@ -135,7 +135,7 @@ async def test_a_task_at_work_in_another_program_is_seen_and_left_alone(tmp_path
         await p.until(lambda: badge(p, "one") == "●" and "First." in texts(p))
         assert "Another program" in str(p.main.chat_bar.input.placeholder)
         p.main.action_stop_agent()
-        await p.until(lambda: any("stopped there" in text for text in p.messages))
+        await p.told("stopped there")
         assert p.app.screen is p.main
         gate.set()
         await other.runner.wait("one")

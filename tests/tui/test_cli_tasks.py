@@ -640,7 +640,10 @@ def test_the_whole_task_is_one_line_of_undo_over_two_programs(serve: Any) -> Non
     ("text", "said"),
     [
         ('approval = "never"', "approval must be one of auto, ask-destructive, ask-all"),
-        ('model = ""\n[approval_of]\nundo = 3', ":3: approval_of.undo must be one of ask, allow, deny, not 3"),
+        (
+            'model = ""\n[approval_of]\nundo = 3',
+            ":3: approval_of.undo must be one of ask, allow, deny, not 3",
+        ),
         ('[approval_of]\nundo = "perhaps"', "approval_of.undo must be one of ask, allow, deny"),
         ("tasks_at_once = 0", "tasks_at_once must be above 0"),
         ("task_dollars = -1", "task_dollars must be 0 or more"),

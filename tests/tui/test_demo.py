@@ -39,7 +39,7 @@ def stored(folder: Path) -> str:
 
 async def test_it_changes_the_prompt_before_the_persons_eyes_and_then_is_theirs(tmp_path: Path) -> None:
     async with demo(tmp_path) as p:
-        await p.until(lambda: any("recording is over" in message for message in p.messages))
+        await p.told("recording is over")
         assert "one warm sentence" in p.prompt.raw
         assert "one warm sentence" in stored(tmp_path)
         assert p.main.conversing.panel_shown
@@ -71,7 +71,7 @@ async def test_who_writes_something_has_the_program_and_keeps_what_they_wrote(tm
     async with demo(tmp_path, hands=Hands(0.05, 0.5, 0.0)) as p:
         await p.until(lambda: p.main.chat_bar.draft)
         await p.press("m", "i", "n", "e")
-        await p.until(lambda: any("recording has stopped" in message for message in p.messages))
+        await p.told("recording has stopped")
         assert p.main.chat_bar.draft == "mine"
         assert p.app.model_name == "offline"
         assert "one warm sentence" not in stored(tmp_path)
@@ -81,7 +81,7 @@ async def test_who_writes_while_they_are_to_read_need_not_wait(tmp_path: Path) -
     async with demo(tmp_path, hands=Hands(0.0, 0.0, 60.0)) as p:
         await p.until(lambda: p.main.conversing.talk.events and not p.main.conversing.running)
         p.main.chat_bar.set_draft("mine")
-        await p.until(lambda: any("recording has stopped" in message for message in p.messages))
+        await p.told("recording has stopped")
         assert p.main.chat_bar.draft == "mine"
 
 
@@ -89,15 +89,15 @@ async def test_who_stops_a_recorded_answer_has_the_program(tmp_path: Path) -> No
     async with demo(tmp_path, pace=Pace(5.0, HUMAN.word)) as p:
         await p.until(lambda: p.main.conversing.running)
         await p.press("escape")
-        await p.until(lambda: any("recording has stopped" in message for message in p.messages))
+        await p.told("recording has stopped")
         assert p.app.model_name == "offline"
 
 
 async def test_another_model_than_the_offline_one_is_refused(tmp_path: Path) -> None:
     async with demo(tmp_path) as p:
-        await p.until(lambda: any("recording is over" in message for message in p.messages))
+        await p.told("recording is over")
         await p.say("/model claude-sonnet-5-5")
-        await p.until(lambda: any("offline model only" in message for message in p.messages))
+        await p.told("offline model only")
 
 
 async def test_everything_it_writes_is_in_its_folder(tmp_path: Path, monkeypatch: Any) -> None:
@@ -109,6 +109,6 @@ async def test_everything_it_writes_is_in_its_folder(tmp_path: Path, monkeypatch
     folder = tmp_path / "demo"
     folder.mkdir()
     async with demo(folder) as p:
-        await p.until(lambda: any("recording is over" in message for message in p.messages))
+        await p.told("recording is over")
     assert list(person.rglob("*")) == []
     assert stored(folder)

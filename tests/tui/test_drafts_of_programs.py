@@ -61,7 +61,7 @@ async def test_a_draft_of_another_window_is_brought_back_by_up(tmp_path: Path) -
         await p.main.conversing.remember()
         assert recall(store.home).drafts == {"one": "mine, and more"}
         assert recall(store.home).aside == {"one": ("theirs",)}
-        await p.until(lambda: any("Another window" in message for message in p.messages))
+        await p.told("Another window")
         await p.press("up")
         await p.until(lambda: p.main.chat_bar.draft == "theirs")
         await p.press("down")  # what is shown is remembered once a second

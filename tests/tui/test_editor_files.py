@@ -86,7 +86,7 @@ async def test_what_the_agent_did_while_the_editor_was_open_is_merged_and_undone
         await edits(p, monkeypatch, lambda copy: copy.replace("third", "third (editor)"))
         both = "first (agent) line\nsecond line\nthird (editor) line\n"
         await p.until(lambda: p.prompt.raw == both and p.on_disk("one") == both)
-        await p.until(lambda: any("saved an older copy" in told for told in p.messages))
+        await p.told("saved an older copy")
         await p.press("ctrl+z")
         await p.until(lambda: p.on_disk("one") == "first line\nsecond line\nthird (editor) line\n")
 

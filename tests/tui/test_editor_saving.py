@@ -111,7 +111,7 @@ async def test_an_edit_from_outside_is_noticed_and_shown(tmp_path: Path) -> None
         p.file("one").write_text(text.replace("second", "other"))
         await p.until(lambda: "other line" in p.prompt.raw)
         assert p.prompt._fresh == {1}
-        assert any("changed outside" in message for message in p.messages)
+        await p.told("changed outside")
 
 
 async def test_an_outside_edit_of_the_same_line_shows_both_to_choose_from(
@@ -212,7 +212,7 @@ async def test_what_cannot_be_saved_is_kept_over_a_visit_to_another_persona(
         await p.press("f3")
         await p.write("precious ")
         await p.until(lambda: p.state == "failed")
-        assert any("disk is full" in message for message in p.messages)
+        await p.told("disk is full")
         await p.open("two")
         assert p.main.editing.not_saved() == ["one"]
         monkeypatch.setattr(Store, "change", real)
@@ -231,7 +231,7 @@ async def test_a_persona_deleted_outside_is_told_and_closed(
         p.file("one").unlink()
         await p.until(lambda: p.main.editing.persona is None)
         await p.until(lambda: list(p.main.personas.entries) == ["two"])
-        assert any("deleted outside" in message for message in p.messages)
+        await p.told("deleted outside")
 
 
 async def test_a_broken_file_is_shown_with_its_error_and_opens_when_mended(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ async def test_a_test_input_changed_on_both_sides_is_chosen_and_no_word_is_lost(
         p.main.editing.take(store.change("t", UpdateTestInput("sum", "Theirs 2+2?"), revision=None, by=USER))
         assert p.main.tests.editor.raw == "Mine What is 2+2?"
         await p.press("escape")
-        await p.until(lambda: any("changed elsewhere" in message for message in p.messages))
+        await p.told("changed elsewhere")
         assert p.app.screen is p.main, "no dialog opens by itself"
         await p.press("f5")
         dialog = await p.dialog(ChooseText)
@@ -334,16 +334,16 @@ async def test_a_text_that_is_not_taken_is_kept_as_a_version(
 
 async def test_typing_without_a_pause_is_saved_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
-    monkeypatch.setattr(text_editor, "LONGEST", 70)
+    monkeypatch.setattr(text_editor, "PAUSE", 6_000)
+    monkeypatch.setattr(text_editor, "LONGEST", 7_000)
     monkeypatch.setattr(text_editor, "clock", lambda: now)
     async with program(make_store(tmp_path)) as p:
         await p.press("f3")
         await p.write("a")
-        now += 69
+        now += 6_000
         await p.write("b")
         assert p.state == "unsaved"
-        now += 2
+        now += 2_000
         await p.write("c")
         await p.until(lambda: p.on_disk("one").startswith("abcfirst"))
 

@@ -65,7 +65,7 @@ async def test_undoing_a_run_in_the_editor_undoes_all_it_did(tmp_path: Path) -> 
         await p.until(lambda: p.prompt.raw == TEXT)
         assert not p.main.tests.rows.rows
         assert p.main.settings.field("name").raw == "One"
-        assert any(message.startswith("Undone") for message in p.messages)
+        await p.told("Undone")
 
 
 async def test_f8_undoes_the_agents_last_run_wherever_the_focus_is_and_f9_does_it_again(
@@ -77,7 +77,7 @@ async def test_f8_undoes_the_agents_last_run_wherever_the_focus_is_and_f9_does_i
         await p.until(lambda: p.on_disk("one") == TEXT and p.prompt.raw == TEXT)
         await p.press("f9")
         await p.until(lambda: "2nd" in p.on_disk("one") and "2nd" in p.prompt.raw)
-        assert any(message.startswith("Done again") for message in p.messages)
+        await p.told("Done again")
 
 
 async def test_f8_keeps_what_was_typed_since(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ async def test_one_undo_too_many_changes_nothing_and_all_can_be_done_again(tmp_p
         for _ in range(3):
             p.app.clear_notifications()
             await p.press("ctrl+z")
-            await p.until(lambda: any("nothing to undo" in message for message in p.messages))
+            await p.told("nothing to undo")
             await shows(TEXT)
         for text in ("A" + TEXT, run, "AB" + TEXT.replace("third", "3rd")):
             await p.press("ctrl+y")

@@ -32,7 +32,7 @@ async def test_a_word_for_a_format_is_no_file_name(
     async with program(make_store(tmp_path), answer("Hi.")) as p:
         await p.run_to_end("hello")
         await p.say(f"/export {words}".rstrip())
-        await p.until(lambda: any("The conversation is in" in message for message in p.messages))
+        await p.told("The conversation is in")
     assert [path.name for path in (tmp_path / "here").iterdir()] == [name]
     assert (tmp_path / "here" / name).read_text().startswith("[" if as_json else "## You") is True
 

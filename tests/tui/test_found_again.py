@@ -28,7 +28,7 @@ async def test_the_cursor_of_reading_mode_stands_on_the_turn_that_was_found(tmp_
         assert p.main.conversing.view.cursor_text() == "A needle."
         await p.press("ctrl+f")
         await p.answer("nowhere at all")
-        await p.until(lambda: any("Not found" in message for message in p.messages))
+        await p.told("Not found")
         assert p.main.conversing.reading, "it was read before that"
 
 

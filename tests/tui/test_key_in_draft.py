@@ -47,7 +47,7 @@ async def test_a_key_in_the_chat_bar_is_sent_only_when_it_is_sent_again(
         await p.main.conversing.remember()
         assert remembered.recall(p.store.home).drafts == {}
         await p.press("enter")
-        await p.until(lambda: any("looks like an API key" in message for message in p.messages))
+        await p.told("looks like an API key")
         await p.press("enter")  # the same press once more
         await p.pilot.pause()
         assert p.main.chat_bar.draft == PASTED

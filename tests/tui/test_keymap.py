@@ -19,7 +19,12 @@ from tui.screens.switcher import Switcher
 def test_the_default_keys_would_all_be_accepted() -> None:
     for command in COMMANDS:
         for key in filter(None, command.keys.split(",")):
-            allowed = command.where == "dialog" or command.id in ("pane.next", "pane.previous", "back", "copy")
+            allowed = command.where == "dialog" or command.id in (
+                "pane.next",
+                "pane.previous",
+                "back",
+                "copy",
+            )
             assert allowed or refusal(key, command) == "", (command.id, key)
 
 

@@ -78,7 +78,7 @@ async def test_the_mouse_drags_the_border_between_panes(tmp_path: Path) -> None:
 async def test_a_narrow_terminal_says_that_panes_have_no_sizes_there(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(80, 24)) as p:
         await p.press("f7")
-        await p.until(lambda: any("side by side from 100 columns" in message for message in p.messages))
+        await p.told("side by side from 100 columns")
         await p.press("f4")
         assert p.main.tests.rows.is_on_screen
 

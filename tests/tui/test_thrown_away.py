@@ -43,7 +43,7 @@ async def throw_away(p: Program) -> None:
     p.main.action_throw_away()
     await p.dialog(Confirm)
     await p.press("y")
-    await p.until(lambda: any("Thrown away" in message for message in p.messages))
+    await p.told("Thrown away")
 
 
 async def test_what_is_not_saved_is_thrown_away_after_a_question_and_taken_back(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ async def test_what_was_thrown_away_can_be_taken_back_after_a_restart(tmp_path: 
         await p.until(lambda: p.state == "conflict")
         assert p.prompt.raw.startswith("my first line")
         p.main.action_take_thrown_back()
-        await p.until(lambda: any("Nothing was thrown away" in message for message in p.messages))
+        await p.told("Nothing was thrown away")
         assert p.prompt.raw.startswith("my first line")
 
 
@@ -87,10 +87,10 @@ async def test_where_everything_is_saved_there_is_nothing_to_throw_away(tmp_path
         await p.press("f3")
         await p.write("so ")
         p.main.action_throw_away()
-        await p.until(lambda: any("Everything is saved" in message for message in p.messages))
+        await p.told("Everything is saved")
         assert p.on_disk("one").startswith("so first")
         p.main.action_take_thrown_back()
-        await p.until(lambda: any("Nothing was thrown away" in message for message in p.messages))
+        await p.told("Nothing was thrown away")
 
 
 async def test_text_of_a_persona_whose_file_is_gone_is_thrown_away_and_taken_back(
@@ -186,7 +186,7 @@ async def test_text_of_a_persona_deleted_by_a_command_is_not_offered_and_comes_b
     async with program(store) as p:
         assert p.main.editing.id == "two"
         p.main.action_write_back()
-        await p.until(lambda: any("No file is gone" in message for message in p.messages))
+        await p.told("No file is gone")
     store.restore("one", version, by=USER)
     async with program(store, persona_id="one") as p:
         await p.until(lambda: p.state == "conflict")

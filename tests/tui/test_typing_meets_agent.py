@@ -61,7 +61,7 @@ async def test_the_line_being_typed_in_stays_and_undo_takes_the_agents_change_ba
         await typed(p)
         agent(p, SetPrompt("NEW\n"))
         await p.until(lambda: p.state == "conflict")
-        assert any("The agent changed the lines you are typing in" in message for message in p.messages)
+        await p.told("The agent changed the lines you are typing in")
         await p.write("words ")
         assert p.prompt.raw == "mine words first\nsecond\nthird\n"
         await p.press("f8")
@@ -108,7 +108,7 @@ async def test_the_same_holds_in_a_test_input(tmp_path: Path, clock: list[float]
         )
         agent(p, UpdateTestInput("sum", "other"))
         await p.until(lambda: editor.clash is not None)
-        await p.until(lambda: any("The test input sum was changed elsewhere" in m for m in p.messages))
+        await p.told("The test input sum was changed elsewhere")
         assert editor.raw == "my input"
         await p.press("f8")
         await p.until(
@@ -142,7 +142,7 @@ async def test_what_redo_cannot_merge_stays_to_be_redone_and_in_the_log_whatever
             await p.press(key)
             await p.until(lambda: p.app.screen is p.main)
         await p.press("ctrl+y")
-        await p.until(lambda: any("nothing to redo" in message for message in p.messages))
+        await p.told("nothing to redo")
         assert p.on_disk("one") == "OUT\nsecond\nthird\n"
 
 
@@ -237,7 +237,7 @@ async def test_what_is_typed_on_in_a_test_input_that_the_agent_deletes_goes_into
         await p.write("T1")
         await p.until(lambda: contents(p)["a"] == "T1ca" and not editor.unsaved and p.state == "saved")
         agent(p, DeleteTestInput("a"))
-        await p.until(lambda: any("deleted the test input a while you were in it" in m for m in p.messages))
+        await p.told("deleted the test input a while you were in it")
         assert editor.raw == "T1ca"
         await p.write("T2")
         await p.until(lambda: "T1T2ca" in contents(p).values())

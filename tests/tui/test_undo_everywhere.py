@@ -100,7 +100,7 @@ async def test_undo_in_a_test_input_is_a_step_back_that_the_next_start_knows(tmp
     async with program(store) as p:
         both = Both(p)
         await both.press("input", "ctrl+z")
-        assert any("nothing to undo" in message for message in p.messages)
+        await p.told("nothing to undo")
         await both.press("input", "ctrl+y")
         await both.shows("prompt", "Ainput")
 
@@ -115,7 +115,7 @@ async def test_what_was_done_last_is_undone_first_from_either_editor(tmp_path: P
         await both.shows("Aprompt", "Binput")
         await both.press("prompt", "ctrl+z")
         await both.shows("Aprompt", "input")
-        assert "Undone: what you typed in the test input sum." in p.messages
+        await p.told("Undone: what you typed in the test input sum.")
         p.app.clear_notifications()
         await both.press("prompt", "ctrl+z")
         await both.shows("prompt", "input")
@@ -219,7 +219,7 @@ async def test_undo_in_a_field_takes_back_what_was_typed_there_and_nothing_else(
         await both.shows("prompt", "input")
         await field(p, "name")
         await p.press("ctrl+z")
-        await p.until(lambda: any("nothing to undo" in message for message in p.messages))
+        await p.told("nothing to undo")
         assert p.file("one").read_text() == FILE
 
 
@@ -269,6 +269,6 @@ async def test_undo_elsewhere_after_a_field_was_changed_is_not_done_twice(tmp_pa
         await field(p, "name")
         p.app.clear_notifications()
         await p.press("ctrl+z")
-        await p.until(lambda: any("nothing to undo" in message for message in p.messages))
+        await p.told("nothing to undo")
         await p.press("ctrl+y")
         await p.until(lambda: store.get("one").name == "OneX")

@@ -140,7 +140,7 @@ class Walk:
             self.place += by
         else:
             word = "undo" if by < 0 else "redo"
-            await p.until(lambda: any(f"nothing to {word}" in message for message in p.messages))
+            await p.told(f"nothing to {word}")
         await self.shows()
 
 
@@ -177,6 +177,6 @@ async def test_what_new_typing_cuts_off_is_still_a_version(tmp_path: Path) -> No
         await p.write("B")
         await p.until(lambda: store.get("one").system_prompt == "Bprompt\nend\n")
         await p.press("ctrl+y")
-        await p.until(lambda: any("nothing to redo" in message for message in p.messages))
+        await p.told("nothing to redo")
         kept = [store.version_text("one", version.number) for version in store.log("one")]
         assert any("Aprompt" in text for text in kept)

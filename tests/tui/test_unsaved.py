@@ -167,7 +167,7 @@ async def test_an_unsaved_text_is_back_as_the_conflict_it_is_after_a_restart(tmp
         await p.until(lambda: p.state == "conflict")
         assert p.prompt.raw.startswith("my first line")
         assert p.on_disk("one").startswith("their line")
-        assert any("is back" in message for message in p.messages)
+        await p.told("is back")
         await p.press("f5")
         await p.dialog(ChooseText)
         await p.press("2")
@@ -187,7 +187,7 @@ async def test_an_unsaved_text_that_meets_nothing_is_saved_after_a_restart(tmp_p
     async with program(store) as p:
         await p.until(lambda: p.on_disk("one") == "1st line\nsecond line\n3rd line\n")
         await p.until(lambda: p.state == "saved" and not left(store))
-        assert any("is back" in message for message in p.messages)
+        await p.told("is back")
 
 
 async def test_what_was_saved_before_the_end_is_not_said_to_be_unsaved(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ async def test_quitting_says_what_would_be_lost_where_the_disk_keeps_nothing(
     async with program(make_store(tmp_path)) as p:
         monkeypatch.setattr("tui.unsaved.replace_file", _refuse)
         await reach_conflict(p)
-        await p.until(lambda: any("nowhere but on the screen" in message for message in p.messages))
+        await p.told("nowhere but on the screen")
         p.main.action_leave()
         dialog = await p.dialog(Confirm)
         assert "lose" in dialog._question
@@ -315,7 +315,7 @@ async def test_a_file_that_was_broken_from_the_start_takes_no_keys_and_says_so_o
         await p.press("f3")
         await p.write("abc")
         assert p.prompt.raw == ""
-        await p.until(lambda: any("Nothing can be typed" in message for message in p.messages))
+        await p.told("Nothing can be typed")
         p.app.clear_notifications()
         await p.write("def")
         await p.pilot.pause(0.4)
@@ -366,7 +366,7 @@ async def test_a_persona_with_nothing_unsaved_is_open_again_when_its_file_is_bac
         await p.until(lambda: p.main.editing._absence.noted)
         time_of[0] += 3
         await p.until(lambda: p.main.editing.persona is None)
-        assert any("deleted outside" in message for message in p.messages)
+        await p.told("deleted outside")
         p.file("one").write_text(content.replace("second", "2nd"))
         await p.until(lambda: p.main.editing.id == "one")
         assert "2nd line" in p.prompt.raw
@@ -489,7 +489,7 @@ async def test_a_test_input_in_conflict_is_put_off_and_kept(tmp_path: Path) -> N
     async with program(store) as p:
         await p.until(lambda: contents(store) == ["Their 2+2?", "Else.", "My own What is 2+2?"])
         await p.until(lambda: not left(store))
-        assert any("is back" in message for message in p.messages)
+        await p.told("is back")
 
 
 async def test_leaving_a_test_input_in_conflict_keeps_both_contents(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ async def test_a_setting_the_disk_refuses_stays_in_its_field_and_is_back_after_a
             fill_disk(full)
             await type_in(p, "description", " and more")
             await p.press("enter")
-            await p.until(lambda: any("disk is full" in message for message in p.messages))
+            await p.told("disk is full")
             assert p.main.settings.field("description").raw == "Short and more"
             await p.until(lambda: left(store.home) == {"set:description": Unsaved("Short", "Short and more")})
             await p.main.editing.flush()
@@ -72,7 +72,7 @@ async def test_a_setting_the_disk_refuses_stays_in_its_field_and_is_back_after_a
         await p.until(lambda: store.get("one").description == "Short and more")
         await p.until(lambda: not left(store.home))
         assert p.main.settings.field("description").raw == "Short and more"
-        assert any("is back" in message for message in p.messages)
+        await p.told("is back")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ async def test_a_setting_changed_elsewhere_meanwhile_waits_for_the_person(tmp_pa
     store = make_store(tmp_path, {"one": FILE, "two": 'name = "Two"\n'})
     leave_behind(store.home, "set:description", "Older", "Mine")
     async with program(store) as p:
-        await p.until(lambda: any("Description was changed elsewhere" in message for message in p.messages))
+        await p.told("Description was changed elsewhere")
         assert p.main.settings.field("description").raw == "Mine"
         await p.main.editing.flush()
         assert store.get("one").description == "Short"
@@ -186,7 +186,7 @@ async def test_a_name_that_is_too_long_stays_to_be_mended(tmp_path: Path) -> Non
         p.main.settings.field("name").focus()
         p.main.settings.field("name").raw = "x" * 300
         await p.press("enter")
-        await p.until(lambda: any("at most" in message for message in p.messages))
+        await p.told("at most")
         assert p.main.settings.field("name").raw == "x" * 300
         p.main.settings.field("name").raw = "y"
         await p.press("enter")
