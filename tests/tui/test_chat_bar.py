@@ -180,6 +180,29 @@ async def test_up_and_down_go_through_what_was_sent_and_lose_nothing() -> None:
         assert bar.draft == "draft"
 
 
+@pytest.mark.parametrize("leave", ["enter", "tab", "put aside"])
+async def test_the_draft_is_there_again_once_a_recalled_message_is_gone(leave: str) -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        bar = app.bar
+        bar.set_sent(["first", "second"])
+        bar.set_mode("running" if leave == "tab" else "idle")
+        await pilot.press(*"draft", "up", "!", "up")
+        assert (bar.draft, bar.unsent) == ("first", "draft\nsecond!")
+        if leave == "put aside":
+            bar.input.put_aside()
+        elif leave == "tab":
+            bar.take_tab()
+        else:
+            await pilot.press(leave)
+        await pilot.pause()
+        assert bar.draft == bar.unsent == "draft\nsecond!"
+        bar.input.recall("first")
+        assert (bar.draft, bar.unsent) == ("first", "draft\nsecond!")
+        bar.begin_draft("another")
+        assert bar.unsent == "another"
+
+
 async def test_up_moves_within_a_text_of_several_lines_first() -> None:
     app = Stage()
     async with app.run_test() as pilot:
@@ -194,9 +217,9 @@ async def test_a_draft_put_aside_comes_back_with_up() -> None:
     app = Stage()
     async with app.run_test() as pilot:
         await pilot.press(*"word")
-        assert app.bar.put_draft_aside()
+        assert app.bar.input.put_aside()
         assert app.bar.draft == ""
-        assert not app.bar.put_draft_aside()
+        assert not app.bar.input.put_aside()
         await pilot.press("up")
         assert app.bar.draft == "word"
 
@@ -291,6 +314,8 @@ def test_no_message_or_draft_is_lost_on_the_way_up_and_down(messages: list[str],
             target = sent.previous(shown) if key == "u" else sent.following(shown)
             shown = shown if target is None else target
             assert shown == written.get(sent._at, shown)
+    unsent = sent.unsent(shown).split("\n")
+    assert all(text in unsent or text in messages for text in written.values())
     while (target := sent.following(shown)) is not None:
         shown = target
     assert shown == written.get(len(messages), "draft")

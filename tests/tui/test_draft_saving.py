@@ -84,6 +84,22 @@ async def test_what_is_typed_before_the_stored_draft_is_known_stands_below_it(tm
         assert remembered.recall(store.home).drafts == {"one": "from before\ntyped ahead"}
 
 
+async def test_the_draft_that_waits_behind_a_recalled_message_is_the_one_that_is_kept(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        await p.run_to_end("list the test inputs")
+        p.main.chat_bar.set_draft("a draft")
+        await p.press("up")
+        assert p.main.chat_bar.draft == "list the test inputs"
+        await p.open("two")
+        assert p.main.chat_bar.draft == ""
+        await p.open("one")
+        assert p.main.chat_bar.draft == "a draft"
+        await p.press("up")
+        await p.main.conversing.remember()
+        assert remembered.recall(store.home).drafts == {"one": "a draft"}
+
+
 async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_back_with_it(
     tmp_path: Path,
 ) -> None:

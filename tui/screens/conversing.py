@@ -140,9 +140,10 @@ class Conversing(Hearing):
         self.stop_reading()
         self.settled.clear()
         if self._shown is not None:
-            self._drafts[self._shown] = self._bar.draft
+            self._drafts[self._shown] = self._bar.unsent
         self._leave_talk()
-        typed = "" if self._shown is not None else self._bar.draft
+        typed = "" if self._shown is not None else self._bar.unsent
+        self._bar.input.sent.begin()
         goes_on = self._shown == persona_id or typed.strip()
         show_draft = self._bar.set_draft if goes_on else self._bar.begin_draft
         if self._shown is not None:
@@ -221,7 +222,7 @@ class Conversing(Hearing):
             self._talks.forget(persona_id)
         self._answers.pop(persona_id, None)
         if self._shown == persona_id:
-            self._drafts[persona_id] = self._bar.draft
+            self._drafts[persona_id] = self._bar.unsent
             self._bar.begin_draft("")
             self._talk = self._shown = None
             self.view.clear()
@@ -240,7 +241,7 @@ class Conversing(Hearing):
         await self.settled.wait()  # in the first moments the home is still being read
         talk, talks = self._talk, self._talks
         if talk is None or talks is None or self._editing is None:
-            self._bar.set_draft(as_typed(text))
+            self._bar.put_back(as_typed(text), mine=True)
             self._screen.tell("Open a persona first.")
             return
         if talk.question is not None and not talk.running:
@@ -321,7 +322,7 @@ class Conversing(Hearing):
 
     def clear_draft(self) -> bool:
         """Put the draft away; returns whether there was one."""
-        return self._bar.put_draft_aside()
+        return self._bar.input.put_aside()
 
     def sent_messages(self) -> list[str]:
         """What the person sent, latest first."""

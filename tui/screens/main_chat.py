@@ -223,8 +223,7 @@ class ChatActions(Screen[None]):
             Pick("Recall a message", [Row(str(place), text) for place, text in enumerate(sent)], filter=True)
         )
         if key is not None:
-            self._all.chat_bar.put_draft_aside()  # Up brings it back
-            self._all.chat_bar.set_draft(sent[int(key)])
+            self._all.chat_bar.input.recall(sent[int(key)])
             self._all.focus_chat()
 
     def action_choose_model(self) -> None:

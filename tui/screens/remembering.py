@@ -166,7 +166,7 @@ class Remembering(Past):
         from tui.remembered import Remembered
         from tui.secret_text import is_key
 
-        drafts, draft = dict(self._drafts), self._bar.draft
+        drafts, draft = dict(self._drafts), self._bar.unsent
         answers = dict(self._answers)
         if self._shown is not None:
             drafts[self._shown] = draft
@@ -183,8 +183,8 @@ class Remembering(Past):
 
     def not_on_disk(self) -> dict[str, str]:
         """Return what is written and not sent, or not delivered, and no disk has, by what it is, in words."""
-        if not (self._shown or self._first_owner) and self._bar.draft.strip():
-            return {"the draft": self._bar.draft}  # the program had hardly begun
+        if not (self._shown or self._first_owner) and self._bar.unsent:
+            return {"the draft": self._bar.unsent}  # the program had hardly begun
         now = self._to_remember()
         if now == self._remembered:
             return {}

@@ -152,6 +152,11 @@ class ChatBar(Vertical):
         return self.input.text
 
     @property
+    def unsent(self) -> str:
+        """All that is written and not sent: also the draft that waits while Up shows a message."""
+        return self.input.sent.unsent(self.draft)
+
+    @property
     def mode(self) -> Mode:
         """What sending does now. What was begun before a question came does not answer it."""
         return "running" if self._draft_is_older else self._mode
@@ -180,21 +185,13 @@ class ChatBar(Vertical):
 
     def begin_draft(self, text: str) -> None:
         """Show the draft of another conversation: undo does not lead back into the one before."""
+        self.input.sent.begin()
         self.set_draft(text)
         self.input.history.clear()
 
     def set_sent(self, messages: list[str]) -> None:
         """Take the messages that were sent before, oldest first."""
         self.input.sent = SentMessages([slash.as_typed(message) for message in messages])
-
-    def put_draft_aside(self) -> bool:
-        """Empty the input, the draft being what Up brings back; return whether there was one."""
-        text = self.draft
-        if not text:
-            return False
-        self.input.sent.add(text)
-        self.input.show("")
-        return True
 
     def set_mode(
         self,
@@ -294,8 +291,9 @@ class ChatBar(Vertical):
             area.write_command(offer)
             return True
         if self.mode == "running" and text.strip():
+            rest = area.sent.unsent()
             if self._may_go(text):
-                area.show("")
+                area.show(rest)
                 self.post_message(self.FollowUp(self, text))
             return True
         return False
@@ -305,10 +303,11 @@ class ChatBar(Vertical):
         text = self.draft if text is None else text
         if not text.strip():
             return False
+        rest = self.input.sent.unsent()
         if not self._may_go(text):
             return True
         mode = self.mode
-        self.input.load_text("")
+        self.input.begin(rest)
         self.commands.offer("")
         if self._draft_is_older:
             self._draft_is_older = False
@@ -323,6 +322,8 @@ class ChatBar(Vertical):
         elif not text.startswith("/") and not self._second_thought.lets(text, monotonic()):
             self.post_message(self.KeyFound())
             return False
+        else:
+            self.input.sent.begin()
         return True
 
     def contains_screen(self, x: int, y: int) -> bool:

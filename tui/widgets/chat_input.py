@@ -87,6 +87,27 @@ class ChatInput(GuardedTextArea):
         self.move_cursor(self.document.end)
         self.history.checkpoint()
 
+    def begin(self, text: str) -> None:
+        """Begin anew with `text`, to which no undo leads back."""
+        self.load_text(text)
+        self.move_cursor(self.document.end)
+
+    def put_aside(self) -> bool:
+        """Take away what is written, Up being what brings it back; return whether there was anything.
+
+        What waited while a recalled message was shown is there again.
+        """
+        text, rest = self.text, self.sent.unsent()
+        if not text:
+            return False
+        self.sent.add(text)
+        self.show(rest)
+        return True
+
+    def recall(self, message: str) -> None:
+        """Show a message that was sent; Down leads back to the draft."""
+        self.show(self.sent.recall(message, self.text))
+
     async def _on_key(self, event: events.Key) -> None:
         if self._pick_key(event) or self._command_key(event.key) or self._take_key(event.key):
             event.stop()

@@ -38,6 +38,32 @@ class SentMessages:
         self._changed.clear()
         self._at = len(self._messages)
 
+    def unsent(self, shown: str | None = None) -> str:
+        """Return what was written and not sent: the draft, then what recalled messages were changed to, line by line.
+
+        Args:
+            shown: what stands in the input now; None leaves out the place that is shown.
+        """
+        here = {} if shown is None else {self._at: shown}
+        written = {place: text for place, text in self._changed.items() if place != self._at} | here
+        end = len(self._messages)
+        texts = [
+            text
+            for place, text in sorted(written.items(), key=lambda one: (one[0] != end, one[0]))
+            if text.strip() and (place == end or text != self._messages[place])
+        ]
+        return "\n".join(dict.fromkeys(texts))
+
+    def begin(self) -> None:
+        """Begin again at the draft: what was written elsewhere is kept by others."""
+        self._changed.clear()
+        self._at = len(self._messages)
+
+    def recall(self, message: str, shown: str) -> str:
+        """Go to the last time that `message` was sent and return what stands there; `shown` is what stood here."""
+        places = [place for place, text in enumerate(self._messages) if text == message]
+        return (self._go(places[-1] - self._at, shown) if places else None) or message
+
     def previous(self, shown: str) -> str | None:
         """Return the message before the one shown, None at the first. `shown` is what stands there now."""
         return self._go(-1, shown)
