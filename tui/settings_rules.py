@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import inf
 from typing import Any
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -53,6 +54,8 @@ def faults(name: str, value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
         for tool, rule in value.items():
             if rule not in RULES_OF_TOOLS:
                 yield (name, tool), f"{name}.{tool} must be one of {', '.join(RULES_OF_TOOLS)}{_not(rule)}"
+    elif isinstance(value, float) and value == inf:
+        yield (name,), f"{name} must be a number that is not infinite"
     elif name in NOT_NEGATIVE and not value >= 0:  # so that nan, which compares with nothing, is refused too
         yield (name,), f"{name} must be 0 or more"
     elif name in ABOVE_ZERO and not value > 0:

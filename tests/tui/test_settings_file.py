@@ -22,6 +22,7 @@ def read(folder: Path, text: str) -> Loaded:
     [
         ("# a\n\npanel_seconds = -1\n", "3: panel_seconds must be 0 or more"),
         ("panel_seconds = nan", "1: panel_seconds must be 0 or more"),
+        ("max_minutes = inf", "1: max_minutes must be a number that is not infinite"),
         ("reading_rate = -1", "1: reading_rate must be 0 or more"),
         ("\nsent_turns = 0", "2: sent_turns must be above 0"),
         ("\nhistory_turns = 0", "2: sent_turns must be above 0"),
