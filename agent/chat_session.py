@@ -181,16 +181,31 @@ class ChatSession:
                 error.line,
                 error.column,
             )
-        if self._session is None:
-            self.begin_anew()
-        session = self._session
-        assert session is not None
-        held.enter_context(session_lock(self._store, session.id))
-        if size_of(session) != self.size:
-            self.load()
+        self._hold(held)
         if not self._seen.name:
             self._seen.name = persona.name
         return persona
+
+    def _hold(self, held: ExitStack) -> None:
+        """Lock the current session until `held` ends, read again where others wrote to it.
+
+        What is read again may be another session, which others began, or none that can be opened: never is one
+        written into under the lock of another.
+        """
+        while True:
+            if self._session is None:
+                problems = self.problems
+                self.begin_anew()
+                self.problems = problems + self.problems
+            session = self._session
+            assert session is not None
+            with ExitStack() as lock:
+                lock.enter_context(session_lock(self._store, session.id))
+                if size_of(session) != self.size:
+                    self.load()
+                if self._session is not None and self._session.id == session.id:
+                    held.enter_context(lock.pop_all())
+                    return
 
     def hand_edits(self, persona: Persona) -> list[Turn]:
         """Return the turn that tells what others changed of the persona since the agent looked; none for nothing."""

@@ -19,6 +19,7 @@ except ImportError:  # a system without flock
     fcntl = None  # type: ignore[assignment]
 
 _PAUSE = 0.01  # seconds between two tries
+_A_MOMENT = 0.2  # seconds that somebody who holds it without saying so may be one who only looks
 _TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -39,6 +40,33 @@ def hold(path: Path, *, wait: float = 0.0, what: str = "This") -> Iterator[None]
         OutsideHome: a symlink or something else than a file is in its place.
         StorageError: the lock file cannot be created.
     """
+    with _opened(path) as descriptor:
+        held = _take(descriptor, wait, what)
+        if held:
+            _write_pid(descriptor, str(os.getpid()))
+        try:
+            yield
+        finally:
+            if held:
+                _write_pid(descriptor, "")
+
+
+def holder(path: Path) -> int | None:
+    """Return the pid of the process that holds the lock at `path`, 0 if unknown, None if it is free.
+
+    To look is to hold it for a moment, without a pid in the file: who wants it then waits for that moment.
+    """
+    try:
+        with _opened(path) as descriptor:
+            if _take(descriptor, 0.0, "This"):
+                _write_pid(descriptor, "")
+            return None
+    except Busy as busy:
+        return busy.pid or 0
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
     try:
         descriptor = os.open(path, _OPEN, 0o600)
     except OSError as error:
@@ -48,32 +76,16 @@ def hold(path: Path, *, wait: float = 0.0, what: str = "This") -> Iterator[None]
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OutsideHome(f"{path} is no regular file; remove it.")
-        held = _take(descriptor, wait, what)
-        if held:
-            _write_pid(descriptor, str(os.getpid()))
-        try:
-            yield
-        finally:
-            if held:
-                _write_pid(descriptor, "")
+        yield descriptor
     finally:
         os.close(descriptor)
-
-
-def holder(path: Path) -> int | None:
-    """Return the pid of the process that holds the lock at `path`, 0 if unknown, None if it is free."""
-    try:
-        with hold(path):
-            return None
-    except Busy as busy:
-        return busy.pid or 0
 
 
 def _take(descriptor: int, wait: float, what: str) -> bool:
     """Lock, or say who has it. Returns False where locks do not exist."""
     if fcntl is None:
         return False
-    deadline = time.monotonic() + wait
+    begun = time.monotonic()
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -82,8 +94,8 @@ def _take(descriptor: int, wait: float, what: str) -> bool:
                 return False  # ENOLCK, ENOTSUP, …: this file system has no locks
         else:
             return True
-        if time.monotonic() >= deadline:
-            pid = _read_pid(descriptor)
+        pid, waited = _read_pid(descriptor), time.monotonic() - begun
+        if waited >= max(wait, _A_MOMENT if pid is None else _PAUSE):
             raise Busy(f"{what} is busy{f' (pid {pid})' if pid else ''}; try again when it is done.", pid)
         time.sleep(_PAUSE)
 

@@ -7,6 +7,7 @@ import fcntl
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from personas.lock import hold, holder
 
 _HOLD = """
 import sys
+import threading
 from pathlib import Path
 from personas.lock import hold
 with hold(Path(sys.argv[1])):
@@ -84,3 +86,24 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_a_missing_folder_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="Could not lock"), hold(tmp_path / "no" / "lock"):
         pass
+
+
+def test_to_look_who_holds_it_holds_nobody_up(tmp_path: Path) -> None:
+    path = tmp_path / "a.lock"
+    path.write_text("4711")  # left by a holder that was killed
+    assert holder(path) is None
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            holder(path)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        for _ in range(500):
+            with hold(path):
+                assert holder(path) == os.getpid()
+    finally:
+        stop.set()
+        looking.join()

@@ -1,0 +1,79 @@
+"""The session a run is written into is the one that is locked, whatever others did to it meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.chat import Chat
+from agent.models.scripted import Act, ScriptedModel, answer
+from agent.stored import lock_path, open_session, session_lock, start_session
+from agent.turns import UserTurn
+from personas.errors import Busy
+from personas.home import open_home
+from personas.lock import holder
+from personas.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
+    store.create("Wren", system_prompt="One.\n")
+    return store
+
+
+def spoken_in(store: Store, words: str) -> list[str]:
+    """Return the sessions that hold some words."""
+    return [path.stem for path in store.home.sessions.glob("*.jsonl") if words in path.read_text()]
+
+
+def move_on(store: Store, session_id: str) -> str:
+    """Be another program: say something in a session, then begin a new one; return its id."""
+    session = open_session(store, "wren", session_id)
+    session.add(UserTurn(content="from elsewhere"))
+    session.close()
+    return start_session(store, "wren")
+
+
+async def test_a_session_that_others_began_is_locked_before_it_is_written(store: Store) -> None:
+    held: list[tuple[bool, bool]] = []
+
+    def look() -> None:
+        held.append(tuple(holder(lock_path(store, one)) is not None for one in (old, new)))  # type: ignore[arg-type]
+
+    chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer(Act(look), "two")]))
+    await chat.send("one")
+    old = chat.session_id
+    assert old is not None
+    new = move_on(store, old)
+    await chat.send("two")
+    assert chat.session_id == new and spoken_in(store, '"two"') == [new]
+    assert held == [(False, True)]
+    assert holder(lock_path(store, new)) is None
+
+
+async def test_a_session_that_others_began_and_talk_in_is_busy(store: Store) -> None:
+    chat = Chat(store, "wren", ScriptedModel([answer("hi")]))
+    await chat.send("one")
+    assert chat.session_id is not None
+    with session_lock(store, move_on(store, chat.session_id)), pytest.raises(Busy):
+        await chat.send("two")
+    assert not spoken_in(store, '"two"')
+
+
+@pytest.mark.parametrize("fate", ["deleted", "newer"])
+async def test_words_for_a_session_that_cannot_be_opened_any_more_begin_a_new_one(store: Store, fate: str) -> None:
+    chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer("two"), answer("three")]))
+    await chat.send("one")
+    file = store.home.sessions / f"{chat.session_id}.jsonl"
+    if fate == "deleted":
+        file.unlink()
+    else:
+        file.write_text(file.read_text().replace('"version":1', '"version":22', 1))
+    end = await chat.send("precious words")
+    assert end.outcome == "completed"
+    assert chat.session_id != file.stem and spoken_in(store, "precious words") == [chat.session_id]
+    assert "A new one begins" in chat.problems[0]
+    await chat.send("and these")
+    assert spoken_in(store, "and these") == [chat.session_id]
