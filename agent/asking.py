@@ -100,7 +100,7 @@ class Asking:
         if silence is None:
             await run.watch(task)
         elif (
-            await run.watch(task, lambda: answer.last_at + silence)
+            await run.watch(task, lambda: answer.last_at, silence)
             and run.stopped is None
             and not answer.complete
         ):

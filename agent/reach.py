@@ -36,6 +36,12 @@ class Reach:
             Cut: it was given up; the message says why.
             Exception: whatever it raised.
         """
+        if self._cut.is_set():
+            if asyncio.iscoroutine(awaitable):
+                awaitable.close()  # most code acts before it first waits: it must not begin
+            elif isinstance(awaitable, asyncio.Future) and cancels:
+                awaitable.cancel()
+            raise Cut("it was stopped")
         task = asyncio.ensure_future(awaitable)
         cut = asyncio.ensure_future(self._cut.wait())
         try:

@@ -13,6 +13,7 @@ import inspect
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterable
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from agent.error_text import text_of
@@ -75,6 +76,7 @@ class Run:
         self._sink = sink
         self._seq = 0
         self._emitting = False
+        self._poke_when_told = False
         self._complained = False
         self._waiter: asyncio.Future[None] | None = None
         self._poked = False
@@ -113,7 +115,8 @@ class Run:
             self._complain(self.fault(error))
         finally:
             self._emitting = False
-            if self.stopped is not None:
+            if self.stopped is not None or self._poke_when_told:
+                self._poke_when_told = False
                 self.poke()
 
     async def send_last(self, event: Event) -> None:
@@ -318,12 +321,15 @@ class Run:
                 leave_behind(task)
         return _result_of(task)
 
-    async def watch(self, task: asyncio.Task[None], due: Callable[[], float] | None = None) -> bool:
+    async def watch(
+        self, task: asyncio.Task[None], last: Callable[[], float] | None = None, silence: float = 0.0
+    ) -> bool:
         """Wait for a task that sends events itself; stop it between two of them, never within one.
 
         Args:
             task: what to wait for.
-            due: the time of the clock, which may move, at which the task is given up.
+            last: the time of the clock, which may move, at which something came last; None: it may take any time.
+            silence: seconds since then after which the task is given up; time that listeners took does not count.
 
         Returns:
             Whether it was given up because its time came.
@@ -331,13 +337,19 @@ class Run:
         task.add_done_callback(self.poke)
         clock = self.config.clock
         alarm = _Flag(self.poke)
-        timer = None if due is None else clock.call_later(max(0.0, due() - clock.now()), alarm.set)
-        late = False
+        timer = None
+        if last is not None:
+            timer = clock.call_later(max(0.0, last() + silence - clock.now()), alarm.set)
+        told, late = -inf, False
         try:
             while not task.done():
                 await self.wait()
-                if alarm.is_set and due is not None and not late:
-                    left = due() - clock.now()
+                if alarm.is_set and self._emitting:
+                    self._poke_when_told, told = True, inf
+                elif alarm.is_set and last is not None:
+                    now = clock.now()
+                    told = min(told, now)
+                    left = max(last(), told) + silence - now
                     late = left <= 0.001
                     if not late:
                         alarm = _Flag(self.poke)

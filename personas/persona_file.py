@@ -71,6 +71,14 @@ class PersonaFile:
         self.path: Path = home.personas / f"{persona_id}.toml"
         self.versions = VersionFolder(home, persona_id)
 
+    @property
+    def lock_path(self) -> Path:
+        """The file that whoever writes this persona locks."""
+        name = self.persona_id
+        if len(name.encode()) > 200:
+            name = hashlib.sha256(name.encode()).hexdigest()
+        return self._home.locks / f"persona-{name}.lock"
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Keep other writers of this persona out.
@@ -78,17 +86,12 @@ class PersonaFile:
         Raises:
             Busy: one has been at work for seconds.
         """
-        name = self.persona_id
-        if len(name.encode()) > 200:
-            name = hashlib.sha256(name.encode()).hexdigest()
         self._home.inside(self._home.locks)
         try:
             self._home.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise storage_error(error, "create", self._home.locks) from None
-        with hold(
-            self._home.locks / f"persona-{name}.lock", wait=_WAIT, what=f"The persona {self.persona_id}"
-        ):
+        with hold(self.lock_path, wait=_WAIT, what=f"The persona {self.persona_id}"):
             yield
 
     def read(self) -> bytes:

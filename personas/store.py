@@ -29,6 +29,7 @@ from personas.errors import (
 from personas.folder import read_all, stems, taken_ids, unknown_persona
 from personas.home import Home
 from personas.kept_texts import give_back, is_kept, set_aside
+from personas.lock import holder
 from personas.merge import count, unified_diff
 from personas.persona import Persona
 from personas.persona_file import PersonaFile
@@ -89,6 +90,11 @@ class Store:
             return read_persona(persona_id, self._content(file), session_id)
         except (OutsideHome, StorageError) as error:
             return broken_persona(persona_id, error, session_id=session_id)
+
+    def writer(self, persona_id: str) -> int | None:
+        """Return the pid of the process that writes a persona now, 0 if unknown, None for nobody."""
+        path = self._file(persona_id).lock_path
+        return holder(path) if path.exists() else None
 
     def text(self, persona_id: str) -> str:
         """Return the file's text as it is on disk (without a byte order mark, line endings kept).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agent.tool import ToolContext, ToolOutput
 from personas.authorship import Author
 from personas.changes import SetPrompt
-from personas.errors import BrokenFile, Conflict
+from personas.errors import BrokenFile, Busy, Conflict
 from personas.merge import count, unified_diff
 from personas.persona import Persona
 
@@ -26,6 +27,10 @@ WHOLE = 40_000_000
 """Characters of an output that is never cut: half of a prompt is worse than none, and a file has its own limit."""
 ATTEMPTS = 8
 """How often a change is made again because somebody else wrote first."""
+LONGEST_WAIT = 5.0
+"""Seconds to wait for another program that writes the persona."""
+PAUSE = 0.02
+"""Seconds between two looks whether it still does."""
 
 
 class Stale(Conflict):
@@ -68,10 +73,27 @@ class Desk:
         """Return who a change of this call is by: one unit per run."""
         return Author("agent", session_id=ctx.session_id or self.session_id, run_id=self.unit or ctx.run_id)
 
-    def write(self, change: Change, ctx: ToolContext, reason: str) -> tuple[Persona, Persona]:
+    async def free(self) -> None:
+        """Wait until no other program writes the persona. The store itself would wait without letting anything else go on.
+
+        Raises:
+            Busy: one has been writing it for seconds.
+        """
+        clock = asyncio.get_running_loop().time
+        end = clock() + LONGEST_WAIT
+        while (pid := self.store.writer(self.persona_id)) is not None:
+            if clock() >= end:
+                raise Busy(
+                    f"The persona {self.persona_id} is being written by another program{f' (pid {pid})' if pid else ''}.",
+                    pid,
+                )
+            await asyncio.sleep(PAUSE)
+
+    async def write(self, change: Change, ctx: ToolContext, reason: str) -> tuple[Persona, Persona]:
         """Make one change on fresh data; return the persona before and after it.
 
         Raises:
+            Busy: another program has been writing it for seconds.
             Conflict: somebody kept writing between our reading and our writing.
             PersonaError: the value or the file does not allow it.
         """
@@ -80,6 +102,7 @@ class Desk:
         attempts = 1 if isinstance(change, SetPrompt) else ATTEMPTS
         while True:
             attempts -= 1
+            await self.free()
             before = self.read()
             try:
                 after = self.store.change(

@@ -44,7 +44,7 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
 
     async def update_persona_name(wanted: NameInput, ctx: ToolContext) -> str | ToolOutput:
         try:
-            before, after = desk.write(SetName(wanted.name), ctx, "agent: name")
+            before, after = await desk.write(SetName(wanted.name), ctx, "agent: name")
         except PersonaError as error:
             return fail(error)
         return confirm(f"The name is now {as_json(after.name)}.", before.name + "\n", after.name + "\n")
@@ -52,7 +52,7 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
     async def update_system_prompt(wanted: PromptInput, ctx: ToolContext) -> str | ToolOutput:
         try:
             _refuse_stale(desk)
-            before, after = desk.write(SetPrompt(wanted.system_prompt), ctx, "agent: system prompt")
+            before, after = await desk.write(SetPrompt(wanted.system_prompt), ctx, "agent: system prompt")
         except PersonaError as error:
             return fail(error)
         desk.seen_prompt = after.system_prompt
@@ -60,7 +60,7 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
 
     async def edit_system_prompt(wanted: EditInput, ctx: ToolContext) -> str | ToolOutput:
         try:
-            before, after = desk.write(EditPrompt(wanted.old, wanted.new), ctx, "agent: system prompt")
+            before, after = await desk.write(EditPrompt(wanted.old, wanted.new), ctx, "agent: system prompt")
         except PersonaError as error:
             return fail(error)
         if desk.seen_prompt == before.system_prompt:
@@ -69,6 +69,7 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
 
     async def undo(_input: NoInput, ctx: ToolContext) -> str | ToolOutput:
         try:
+            await desk.free()
             before = desk.read()
             undone = desk.store.undo(desk.persona_id, by=desk.author(ctx))
         except PersonaError as error:

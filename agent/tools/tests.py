@@ -42,7 +42,7 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
 
     async def create_test_input(wanted: ContentInput, ctx: ToolContext) -> str | ToolOutput:
         try:
-            before, after = desk.write(AddTestInput(wanted.content), ctx, "agent: new test input")
+            before, after = await desk.write(AddTestInput(wanted.content), ctx, "agent: new test input")
         except PersonaError as error:
             return fail(error)
         known = {test_input.id for test_input in before.test_inputs}
@@ -53,7 +53,9 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
     async def update_test_input(wanted: UpdateInput, ctx: ToolContext) -> str | ToolOutput:
         try:
             old = _find(desk.read(), wanted.id)
-            desk.write(UpdateTestInput(wanted.id, wanted.content), ctx, f"agent: test input {wanted.id}")
+            await desk.write(
+                UpdateTestInput(wanted.id, wanted.content), ctx, f"agent: test input {wanted.id}"
+            )
         except PersonaError as error:
             return fail(error)
         return confirm(f"Test input {wanted.id} is changed.", _lines(old.content), _lines(wanted.content))
@@ -61,7 +63,7 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
     async def delete_test_input(wanted: IdInput, ctx: ToolContext) -> str | ToolOutput:
         try:
             old = _find(desk.read(), wanted.id)
-            desk.write(DeleteTestInput(wanted.id), ctx, f"agent: delete test input {wanted.id}")
+            await desk.write(DeleteTestInput(wanted.id), ctx, f"agent: delete test input {wanted.id}")
         except PersonaError as error:
             return fail(error)
         return confirm(f"Test input {wanted.id} is deleted.", _lines(old.content), "")

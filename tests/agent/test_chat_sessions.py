@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from agent.chat import Chat
-from agent.models.scripted import Act, ScriptedModel, answer
+from agent.events import Event
+from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
 from agent.stored import lock_path, open_session, session_lock, start_session
-from agent.turns import UserTurn
+from agent.tools import base
+from agent.tools.base import LONGEST_WAIT
+from agent.turns import ToolResultTurn, UserTurn
 from personas.errors import Busy
 from personas.home import open_home
-from personas.lock import holder
+from personas.lock import hold, holder
 from personas.store import Store
 
 
@@ -63,7 +69,9 @@ async def test_a_session_that_others_began_and_talk_in_is_busy(store: Store) -> 
 
 
 @pytest.mark.parametrize("fate", ["deleted", "newer"])
-async def test_words_for_a_session_that_cannot_be_opened_any_more_begin_a_new_one(store: Store, fate: str) -> None:
+async def test_words_for_a_session_that_cannot_be_opened_any_more_begin_a_new_one(
+    store: Store, fate: str
+) -> None:
     chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer("two"), answer("three")]))
     await chat.send("one")
     file = store.home.sessions / f"{chat.session_id}.jsonl"
@@ -77,3 +85,36 @@ async def test_words_for_a_session_that_cannot_be_opened_any_more_begin_a_new_on
     assert "A new one begins" in chat.problems[0]
     await chat.send("and these")
     assert spoken_in(store, "and these") == [chat.session_id]
+
+
+@pytest.mark.parametrize("then", ["stop", "go on"])
+async def test_a_tool_that_waits_for_another_writer_holds_nothing_up(store: Store, then: str) -> None:
+    change = ToolUse("edit_system_prompt", {"old": "One.", "new": "Two."})
+    chat = Chat(store, "wren", ScriptedModel([answer(change), answer("done")]))
+    (store.home.locks).mkdir(exist_ok=True)
+    loop, begun = asyncio.get_running_loop(), 0.0
+    with ExitStack() as other:
+        other.enter_context(hold(store.home.locks / "persona-wren.lock"))
+
+        def listen(event: Event) -> None:
+            nonlocal begun
+            if event.type == "tool_start":
+                begun = loop.time()
+                loop.call_later(0.05, other.close if then == "go on" else chat.abort)
+
+        chat.subscribe(listen)
+        end = await chat.send("go")
+        assert loop.time() - begun < LONGEST_WAIT / 2
+    assert end.outcome == ("cancelled" if then == "stop" else "completed")
+    assert store.get("wren").system_prompt == ("One.\n" if then == "stop" else "Two.\n")
+
+
+async def test_a_writer_that_does_not_end_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "LONGEST_WAIT", 0.0)
+    change = ToolUse("edit_system_prompt", {"old": "One.", "new": "Two."})
+    chat = Chat(store, "wren", ScriptedModel([answer(change), answer("done")]))
+    (store.home.locks).mkdir(exist_ok=True)
+    with hold(store.home.locks / "persona-wren.lock"):
+        await chat.send("go")
+    results = [turn for turn in chat.turns if isinstance(turn, ToolResultTurn)]
+    assert results[0].is_error and f"written by another program (pid {os.getpid()})" in results[0].output

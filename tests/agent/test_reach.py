@@ -84,3 +84,20 @@ def test_what_cancels_itself_is_no_cancellation_of_who_waits() -> None:
         return str(caught.value)
 
     assert run_virtually(main()) == "it cancelled itself"
+
+
+def test_what_is_waited_for_after_the_cut_never_begins() -> None:
+    begun: list[str] = []
+
+    async def act() -> None:
+        begun.append("acted")
+
+    async def main() -> None:
+        reach = Reach()
+        reach.cut()
+        with pytest.raises(Cut):
+            await reach.wait(act())
+        await asyncio.sleep(1)
+
+    run_virtually(main())
+    assert not begun
