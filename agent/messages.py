@@ -119,8 +119,8 @@ class Conversion:
         elif isinstance(turn, ToolResultTurn):
             self._add_result(turn)
         elif isinstance(turn, AssistantTextTurn):
-            content = sendable(turn.content).rstrip()
-            if content:
+            content = sendable(turn.content)
+            if content and not content.isspace():
                 self._open_answer().append(_text(content))
         elif isinstance(turn, ToolCallTurn):
             answer = self._open_answer()
@@ -201,6 +201,10 @@ class Conversion:
         answer = self._answer.copy()
         while answer and answer[-1]["type"] in ("thinking", "redacted_thinking"):
             answer.pop()  # thinking that led to nothing may not end a message
+        if (
+            answer and answer[-1]["type"] == "text"
+        ):  # blanks may not end it either; between texts they are the model's
+            answer[-1] = _text(answer[-1]["text"].rstrip())
         tail: list[Message] = []
         if answer:
             tail.append(ReadOnlyDict(role="assistant", content=ReadOnlyList(answer)))

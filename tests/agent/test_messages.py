@@ -148,6 +148,22 @@ def test_assistant_text_is_stripped_on_the_right_only() -> None:
     ]
 
 
+def test_only_the_text_an_answer_ends_with_is_stripped() -> None:
+    answer = (
+        text("Hello "),
+        text("world\n"),
+        call("a"),
+        result("a"),
+        text("so \n"),
+        text("done \n"),
+        thinking(),
+    )
+    assert short(user("q"), *answer, user("x"))[1::2] == [
+        ("assistant", ["Hello ", "world\n", "a"]),
+        ("assistant", ["so \n", "done"]),
+    ]
+
+
 def test_interrupted_text_is_kept() -> None:
     assert short(user("q"), text("hal", interrupted=True), user("go on"))[1] == ("assistant", ["hal"])
 
