@@ -87,7 +87,6 @@ async def run_calls(
         results.append(await call.say_result())
     complete = [call for call in control if call.turn.tool_name == TASK_COMPLETE]
     ends = len(complete) < len(made) and all(call.terminates for call in made)
-    ends = ends or any(call.terminates for call in control if call not in complete)
     is_done = any(call.terminates for call in complete)
     tried = [(call.turn, call.failed) for call in made if call.executed]
     return Batch(results, together.steering, ends, is_done, tried)
