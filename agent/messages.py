@@ -203,7 +203,7 @@ class Conversion:
             answer.pop()  # thinking that led to nothing may not end a message
         if (
             answer and answer[-1]["type"] == "text"
-        ):  # blanks may not end it either; between texts they are the model's
+        ):  # nor may blanks end it; elsewhere they are the model's own
             answer[-1] = _text(answer[-1]["text"].rstrip())
         tail: list[Message] = []
         if answer:
