@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
 
 def moment(store: Store, persona_id: str) -> int:
-    """Return a mark for `written_since`: how much is recorded of a persona now. Blocking.
+    """Return a mark for `written_since`: the number of the next version of a persona. Blocking.
+
+    No count of records: those are fewer once the journal has been thinned out.
 
     Raises:
         StorageError, OutsideHome, UnknownPersona: see `Store`.
     """
     store.log(persona_id)  # what was written before this moment is recorded before it
-    return len(VersionFolder(store.home, persona_id).records())
+    return VersionFolder(store.home, persona_id).timeline(None).next_version
 
 
 def written_since(store: Store, persona_id: str, since: int) -> list[tuple[str, str]]:
@@ -40,12 +42,12 @@ def written_since(store: Store, persona_id: str, since: int) -> list[tuple[str, 
     store.log(persona_id)
     folder = VersionFolder(store.home, persona_id)
     found: list[tuple[str, str]] = []
-    for record in folder.records()[since:]:
+    for record in folder.records():
         try:
             entry = Entry.from_record(record)
         except (KeyError, TypeError, ValueError, OverflowError):
             continue  # a record of another kind
-        if entry.role != "external" or entry.after is None:
+        if entry.version < since or entry.role != "external" or entry.after is None:
             continue
         before, after = entry.before, entry.after
         if found and found[-1][1] == before:

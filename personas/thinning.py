@@ -17,7 +17,8 @@ _BEYOND = timedelta(days=7)
 def versions_to_keep(versions: list[Version], now: datetime) -> list[Version]:
     """Return the versions to keep, ascending.
 
-    Never dropped: named ones, the text before each of the agent's runs, the first one and the newest ones.
+    Never dropped: named ones, the text before each of the agent's runs, the first one, the newest ones, and the newest
+    of those that other programs wrote over.
 
     Args:
         versions: all of them.
@@ -25,6 +26,7 @@ def versions_to_keep(versions: list[Version], now: datetime) -> list[Version]:
     """
     ordered = sorted(versions, key=lambda version: version.number)
     recent = {version.number for version in ordered[-_ALWAYS:]}
+    recent.update([version.number for version in ordered if version.by.kind == "external"][-_ALWAYS:])
     runs: set[tuple[str | None, str]] = set()
     slots: set[tuple[timedelta, int]] = set()
     kept = []

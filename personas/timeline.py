@@ -108,6 +108,7 @@ class Timeline:
         last: the last change that reached the file, None if there was none or something came after it.
         last_sha: SHA-256 of the text the program last knew the file to have; None if it knew of no file.
         gone: the change that deleted the file, None while it is there.
+        outside: what other programs wrote, by version.
         next_version: the number the next version gets.
         records: how many records the journal has.
         kept: how many it had when it was last thinned out.
@@ -118,6 +119,7 @@ class Timeline:
     last: Entry | None = None
     last_sha: str | None = None
     gone: Entry | None = None
+    outside: dict[int, Entry] = field(default_factory=dict)
     next_version: int = 1
     records: int = 0
     kept: int = 0
@@ -174,6 +176,8 @@ class Timeline:
         self.gone = entry if entry.after is None else None
         if entry.after is None:
             return
+        if entry.role == "external":
+            self.outside[entry.version] = entry
         hop = Hop(entry.before, entry.after)
         if entry.role == "change":
             self.cursor.changed(entry.unit, entry.by.kind, hop, entry.note, typed=entry.typed)
@@ -258,9 +262,12 @@ def _take_thinned(timeline: Timeline, record: dict[str, Any]) -> None:
 
 
 def thinned_records(timeline: Timeline, kept: list[Version]) -> Iterator[dict[str, Any]]:
-    """Yield the records of a journal in which nothing but the versions `kept` and the undo units is left."""
+    """Yield the records of a journal in which nothing but the versions `kept` and the undo units is left.
+
+    Of a change the text after it is not kept, but of what other programs wrote: `personas.outside_writes` asks for it.
+    """
     for version in kept:
-        entry = Entry(
+        entry = timeline.outside.get(version.number) or Entry(
             version=version.number,
             before=version.sha,
             after=version.sha,

@@ -120,6 +120,8 @@ class VersionFolder:
         shas = timeline.cursor.shas() | {version.sha for version in kept}
         if timeline.last_sha is not None:
             shas.add(timeline.last_sha)
+        outside = (timeline.outside.get(version.number) for version in kept)
+        shas.update(entry.after for entry in outside if entry is not None and entry.after is not None)
         records = list(thinned_records(timeline, kept))
         text = b"".join(encode_record(record) for record in records)
         replace_file(self._journal_path, text, root=self._home.root)

@@ -1,0 +1,78 @@
+"""What other programs wrote over a persona's file is told from a moment on, whatever became of the journal meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from personas import thinning, timeline
+from personas.authorship import Author
+from personas.changes import SetPrompt
+from personas.errors import NothingToUndo
+from personas.home import Home
+from personas.outside_writes import moment, written_since
+from personas.store import Store
+
+
+@pytest.fixture
+def file(home: Home) -> Path:
+    path = home.personas / "a.toml"
+    path.write_text('name = "A"\nsystem_prompt = "begin"\n')
+    return path
+
+
+def change(store: Store, *numbers: int) -> None:
+    for n in numbers:
+        store.change("a", SetPrompt(f"{n}"), revision=None, by=Author("agent", "s", f"r{n}"))
+
+
+def write_outside(file: Path, line: str) -> tuple[str, str]:
+    """Add a line by hand; return the text before and after."""
+    before = file.read_text()
+    file.write_text(before + f"# {line}\n")
+    return before, file.read_text()
+
+
+def test_a_write_is_told_after_its_moment_only(store: Store, file: Path) -> None:
+    change(store, 1)
+    write_outside(file, "earlier")
+    since = moment(store, "a")
+    assert written_since(store, "a", since) == []
+    written = write_outside(file, "later")
+    assert written_since(store, "a", since) == [written]
+
+
+def test_a_journal_that_is_thinned_out_forgets_no_write_since_a_moment(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timeline, "_RECORDS_LIMIT", 10)
+    monkeypatch.setattr(thinning, "_ALWAYS", 3)
+    change(store, *range(9))
+    write_outside(file, "earlier")
+    since = moment(store, "a")
+    written = [write_outside(file, "one")]
+    change(store, *range(10, 50))
+    written.append(write_outside(file, "two"))
+    for n in range(50, 90):  # of the person's versions most are dropped
+        store.change("a", SetPrompt(f"{n}"), revision=None, by=Author("user"), alone=True)
+    assert len(store.log("a")) < 80, "it was never thinned out"
+    assert written_since(store, "a", since) == written
+    assert [version.by.kind for version in store.log("a")].count("external") == 3
+
+
+def test_after_thinning_out_the_file_is_known_and_undo_goes_on(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timeline, "_RECORDS_LIMIT", 10)
+    change(store, 1)
+    write_outside(file, "by hand")
+    change(store, *range(2, 20))
+    known = store.log("a")
+    assert [version.by.kind for version in known].count("external") == 1
+    for _ in range(19):
+        store.undo("a", by=Author("user"))
+    assert file.read_text() == 'name = "A"\nsystem_prompt = "begin"\n# by hand\n'
+    with pytest.raises(NothingToUndo):
+        store.undo("a", by=Author("user"))
+    assert [version.by.kind for version in store.log("a")].count("external") == 1
