@@ -201,9 +201,8 @@ class Conversion:
         answer = self._answer.copy()
         while answer and answer[-1]["type"] in ("thinking", "redacted_thinking"):
             answer.pop()  # thinking that led to nothing may not end a message
-        if (
-            answer and answer[-1]["type"] == "text"
-        ):  # nor may blanks end it; elsewhere they are the model's own
+        # Nor may blanks end it; elsewhere they are the model's own.
+        if answer and answer[-1]["type"] == "text":
             answer[-1] = _text(answer[-1]["text"].rstrip())
         tail: list[Message] = []
         if answer:
