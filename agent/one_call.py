@@ -120,7 +120,7 @@ class Call:
             if output.terminate and self.sibling_failed:
                 output = error_output(SIBLING_FAILED)
         if self._changed is not None and self._task is not None:
-            output = replace(output, details={**(output.details or {}), RAN_WITH: self._changed})
+            output = replace(output, details=freeze({**(output.details or {}), RAN_WITH: self._changed}))
         self.output = output
         run.open_calls.pop(self.turn.id, None)
         run.open_calls.pop(self.turn.tool_use_id, None)

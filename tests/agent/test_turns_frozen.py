@@ -10,7 +10,7 @@ import pytest
 from agent.agent import Agent
 from agent.events import Event, ToolEnd, TurnEnd
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.tool import NoInput, Tool, ToolContext, ToolOutput
+from agent.tool import ChangeInput, NoInput, Tool, ToolContext, ToolOutput
 from agent.turns import CustomTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn, from_record, to_record
 from tests.agent.virtual_time import LoopClock, run_virtually
 
@@ -72,3 +72,28 @@ def test_kept_events_never_change() -> None:
     assert [repr(event) for event in events] == before
     assert any(isinstance(event, ToolEnd) and event.details for event in events)
     assert any(isinstance(event, TurnEnd) and event.turn.type == "mine" for event in events)
+
+
+def test_an_event_that_names_the_input_that_ran_never_changes() -> None:
+    async def act(_given: NoInput, _ctx: ToolContext) -> ToolOutput:
+        return ToolOutput(output="done", details={"a": 1})
+
+    agent = Agent(
+        model=ScriptedModel([answer(ToolUse("act")), answer("ok")]),
+        tools=[Tool("act", "d", "l", NoInput, act)],
+        before_tool_call=lambda _context: ChangeInput({}),
+        clock=LoopClock(),
+    )
+    refused: list[str] = []
+
+    def change(event: Event) -> None:
+        if isinstance(event, ToolEnd):
+            try:
+                event.details["a"] = "changed"  # type: ignore[index]
+            except TypeError:
+                refused.append(event.call.tool_name)
+
+    agent.subscribe(change)
+    run_virtually(agent.prompt([UserTurn(content="Hi")]))
+    results = [turn.details for turn in agent.turns if isinstance(turn, ToolResultTurn)]
+    assert results == [{"a": 1, "ran_with": {}}] and refused == ["act"]
