@@ -288,8 +288,7 @@ class Chat:
     def _tell_what_is_sent(self) -> list[Turn]:
         """Say, once in a conversation, that older turns are not sent any more."""
         spoken = sum(isinstance(turn, UserTurn) for turn in self.turns) + 1
-        told = any(isinstance(turn, NoticeTurn) and turn.kind == OLDER_LEFT_OUT for turn in self.turns)
-        if spoken <= self._options.sent_turns or told:
+        if spoken <= self._options.sent_turns or _is_told(self.turns) or _is_told(self.earlier()):
             return []
         notice = (
             f"From here on the model is sent your last {self._options.sent_turns} messages only "
@@ -305,3 +304,8 @@ class Chat:
 
     def _what_the_model_sees(self, turns: Sequence[Turn]) -> Sequence[Turn]:
         return self._window.of(turns, self._options.sent_turns)
+
+
+def _is_told(turns: Sequence[Turn]) -> bool:
+    """Whether turns say that older ones are not sent."""
+    return any(isinstance(turn, NoticeTurn) and turn.kind == OLDER_LEFT_OUT for turn in turns)

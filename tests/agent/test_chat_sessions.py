@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.chat import Chat
+from agent.chat import OLDER_LEFT_OUT, Chat, ChatOptions
 from agent.events import Event
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
+from agent.session import RECENT
 from agent.stored import lock_path, open_session, session_lock, start_session
 from agent.tools import base
 from agent.tools.base import LONGEST_WAIT
-from agent.turns import ToolResultTurn, UserTurn
+from agent.turns import NoticeTurn, ToolResultTurn, UserTurn
 from personas.errors import Busy
 from personas.home import open_home
 from personas.lock import hold, holder
@@ -118,3 +119,17 @@ async def test_a_writer_that_does_not_end_is_named(store: Store, monkeypatch: py
         await chat.send("go")
     results = [turn for turn in chat.turns if isinstance(turn, ToolResultTurn)]
     assert results[0].is_error and f"written by another program (pid {os.getpid()})" in results[0].output
+
+
+async def test_that_older_turns_are_not_sent_is_said_once_also_where_only_the_end_is_loaded(
+    store: Store,
+) -> None:
+    session = open_session(store, "wren", start_session(store, "wren"))
+    session.add(UserTurn(content="the first"))
+    session.add(NoticeTurn(content="From here on …", kind=OLDER_LEFT_OUT))
+    for number in range(RECENT):
+        session.add(UserTurn(content=f"message {number}"))
+    session.close()
+    chat = Chat(store, "wren", ScriptedModel([answer("hi")]), options=ChatOptions(sent_turns=2))
+    await chat.send("one more")
+    assert not any(isinstance(turn, NoticeTurn) for turn in chat.turns)
