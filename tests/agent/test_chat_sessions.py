@@ -12,8 +12,7 @@ import pytest
 from agent.chat import OLDER_LEFT_OUT, Chat, ChatOptions
 from agent.events import Event
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
-from agent.session import RECENT
-from agent.stored import lock_path, open_session, session_lock, start_session
+from agent.stored import RECENT_TURNS, lock_path, open_session, session_lock, start_session
 from agent.tools import base
 from agent.tools.base import LONGEST_WAIT
 from agent.turns import NoticeTurn, ToolResultTurn, UserTurn
@@ -127,7 +126,7 @@ async def test_that_older_turns_are_not_sent_is_said_once_also_where_only_the_en
     session = open_session(store, "wren", start_session(store, "wren"))
     session.add(UserTurn(content="the first"))
     session.add(NoticeTurn(content="From here on …", kind=OLDER_LEFT_OUT))
-    for number in range(RECENT):
+    for number in range(RECENT_TURNS):
         session.add(UserTurn(content=f"message {number}"))
     session.close()
     chat = Chat(store, "wren", ScriptedModel([answer("hi")]), options=ChatOptions(sent_turns=2))
