@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -16,6 +17,7 @@ from agent.task import OVER, AgentTask, move, way
 from agent.task_files import SUFFIX
 from agent.tool import TASK_COMPLETE
 from agent.turns import ToolCallTurn, ToolResultTurn, UserTurn
+from personas.errors import PersonaError
 from personas.home import Home
 from personas.journal import Journal
 
@@ -62,6 +64,7 @@ class TaskLog:
         self._session_id = session_id
         self._journal = Journal(home.inside(home.sessions) / f"{session_id}{SUFFIX}")
         self._written: dict[str, Any] = {}
+        self._writing = Lock()  # what changed is told from what was written last, by whichever thread
 
     def write(self, task: AgentTask, *, sync: bool = False) -> None:
         """Append what changed of a task since it was last written.
@@ -70,11 +73,18 @@ class TaskLog:
             PersonaError: the disk refused.
         """
         record = task.to_record()
-        known = self._written if self._written.get("id") == task.id else {}
-        changed = {key: value for key, value in record.items() if key not in known or known[key] != value}
-        if changed:
-            self._journal.append({"type": "task", "id": task.id, **changed}, sync=sync)
-            self._written = record
+        with self._writing:
+            known = self._written if self._written.get("id") == task.id else {}
+            changed = {key: value for key, value in record.items() if key not in known or known[key] != value}
+            if changed:
+                self._journal.append({"type": "task", "id": task.id, **changed})
+                self._written = record
+        if changed and sync:
+            try:
+                self._journal.sync()
+            except PersonaError:
+                self._written = {}  # perhaps the disk has none of it: all of it is written again
+                raise
 
     def mark(self, task: AgentTask, kind: MarkKind, after: str, *, sync: bool = False) -> None:
         """Append where a step of a task begins, or where it ended; what the task is then is written before.

@@ -50,6 +50,8 @@ class Reading:
 class Journal:
     """One append-only file. Several threads and processes may append at once.
 
+    Nobody who appends waits for the disk but who asks for it: the lock is never held while the disk is waited for.
+
     Args:
         path: the file; created with mode 0600 by the first append. Its folder must exist.
     """
@@ -73,15 +75,13 @@ class Journal:
             StorageError: the disk refused; later appends stay readable.
         """
         line = encode_record(record)
-        with self._lock:
-            try:
-                size = self._open()
-                self._write(line, torn=size != self._end and self._is_torn(size))
-                if sync:
-                    os.fsync(self._descriptor)
-            except OSError as error:
-                self._end = -1
-                raise storage_error(error, "write", self.path) from None
+        try:
+            copy = self._add(line, copied=sync)
+            if copy >= 0:
+                _make_last(copy)
+        except OSError as error:
+            self._end = -1
+            raise storage_error(error, "write", self.path) from None
 
     def sync(self) -> None:
         """Wait until everything appended so far is on the disk.
@@ -89,12 +89,13 @@ class Journal:
         Raises:
             StorageError: the disk refused.
         """
-        with self._lock:
-            if self._descriptor >= 0:
-                try:
-                    os.fsync(self._descriptor)
-                except OSError as error:
-                    raise storage_error(error, "write", self.path) from None
+        try:
+            with self._lock:
+                copy = os.dup(self._descriptor) if self._descriptor >= 0 else -1
+            if copy >= 0:
+                _make_last(copy)
+        except OSError as error:
+            raise storage_error(error, "write", self.path) from None
 
     def read(self) -> Reading:
         """Return all whole records and the problems met. A missing file is an empty one.
@@ -193,20 +194,30 @@ class Journal:
             with contextlib.suppress(OSError):
                 os.close(self._descriptor)
 
-    def _open(self) -> int:
-        """Have the file open and return its size; a file removed meanwhile is created again."""
+    def _add(self, line: bytes, *, copied: bool) -> int:
+        """Write one line; return a copy of the descriptor where one is wanted, else -1."""
+        while True:
+            with self._lock:
+                size, is_new = self._open()
+                if not is_new:
+                    self._write(line, torn=size != self._end and self._is_torn(size))
+                    return os.dup(self._descriptor) if copied else -1
+            sync_folder(self.path.parent)
+
+    def _open(self) -> tuple[int, bool]:
+        """Have the file open; return its size and whether it is new. One removed meanwhile is created again."""
         if self._descriptor >= 0:
             status = os.fstat(self._descriptor)
             if status.st_nlink:
-                return status.st_size
+                return status.st_size, False
             os.close(self._descriptor)
             self._descriptor = self._end = -1
         try:
             self._descriptor = _open_regular(self.path, os.O_RDWR | os.O_APPEND)
         except FileNotFoundError:
             self._descriptor = _open_regular(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
-            sync_folder(self.path.parent)
-        return os.fstat(self._descriptor).st_size
+            return 0, True
+        return os.fstat(self._descriptor).st_size, False
 
     def _is_torn(self, size: int) -> bool:
         return size > 0 and os.pread(self._descriptor, 1, size - 1) != b"\n"
@@ -223,6 +234,17 @@ class Journal:
                 return
             torn = True
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _make_last(copy: int) -> None:
+    """Wait until what was written through a descriptor is on the disk, and close this copy of it.
+
+    A copy, because who appends meanwhile may close the file, or find it gone and create it again.
+    """
+    try:
+        os.fsync(copy)
+    finally:
+        os.close(copy)
 
 
 def encode_record(record: dict[str, Any]) -> bytes:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
+import threading
 from typing import Any
 
 import pytest
@@ -316,3 +319,33 @@ async def test_marks_that_are_none_are_left_out_and_older_logs_have_none(store: 
     path.write_text("".join(older), encoding="utf-8")
     tasks, marks = TaskLog(store.home, task.session_id).past("kept")
     assert (tasks, marks) == ([task], [])
+
+
+def test_a_log_that_is_written_while_a_thread_waits_for_the_disk_has_the_last_word(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = TaskLog(store.home, "session_one")
+    task = AgentTask(persona_id="kept", session_id="session_one", original_prompt="Do it.")
+    log.write(task)
+    first, second = (task.model_copy(update={"step_count": count}) for count in (1, 2))
+    begun, over = threading.Event(), threading.Event()
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: (begun.set(), over.wait(2)))
+    thread = threading.Thread(target=log.write, args=(first,), kwargs={"sync": True})
+    thread.start()
+    assert begun.wait(2)
+    log.write(second)
+    assert thread.is_alive() and not over.is_set()
+    over.set()
+    thread.join()
+    log.write(first)
+    assert TaskLog(store.home, "session_one").last("kept") == first
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", _refuse)
+        with pytest.raises(StorageError):
+            log.write(second, sync=True)
+    log.write(second)
+    assert TaskLog(store.home, "session_one").last("kept") == second
+
+
+def _refuse(_descriptor: int) -> None:
+    raise OSError(errno.EIO, "EIO")

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,29 @@ def test_a_file_removed_meanwhile_is_created_again(tmp_path: Path) -> None:
     (tmp_path / "j").unlink()
     journal.append({"n": 2})
     assert journal.read().records == [{"n": 2}]
+
+
+@pytest.mark.parametrize("waits", ["sync", "append", "create"])
+def test_nobody_waits_for_a_disk_that_another_thread_waits_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: str
+) -> None:
+    journal = Journal(tmp_path / "j")
+    if waits != "create":
+        journal.append({"n": 1})
+    begun, over = threading.Event(), threading.Event()
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: (begun.set(), over.wait(2)))
+    asks = journal.sync if waits == "sync" else lambda: journal.append({"n": 2}, sync=True)
+    thread = threading.Thread(target=asks)
+    thread.start()
+    assert begun.wait(2)
+    for n in (3, 4):
+        journal.append({"n": n})
+        journal.close()
+        assert thread.is_alive() and not over.is_set()
+    over.set()
+    thread.join()
+    written = {1, 2, 3, 4} - {{"sync": 2, "append": 0, "create": 1}[waits]}
+    assert {record["n"] for record in journal.read().records} == written
 
 
 def test_pipes_and_symlinks_are_refused_without_waiting(tmp_path: Path) -> None:
