@@ -130,5 +130,7 @@ async def test_that_older_turns_are_not_sent_is_said_once_also_where_only_the_en
         session.add(UserTurn(content=f"message {number}"))
     session.close()
     chat = Chat(store, "wren", ScriptedModel([answer("hi")]), options=ChatOptions(sent_turns=2))
+    chat.load()
     await chat.send("one more")
+    assert chat.session_id == session.id
     assert not any(isinstance(turn, NoticeTurn) for turn in chat.turns)
