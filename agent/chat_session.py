@@ -142,7 +142,11 @@ class ChatSession:
         self.problems = []
 
     def _adopt(self, session_id: str) -> None:
-        session = open_session(self._store, self._persona_id, session_id, self._fail)
+        def fail(error: PersonaError) -> None:
+            if self._session is session:  # a slow disk may say it when another conversation goes on
+                self._fail(error)
+
+        session = open_session(self._store, self._persona_id, session_id, fail)
         self._session = session
         self.size = size_of(session)
         self._agent.session_id = self._desk.session_id = session.id

@@ -52,6 +52,7 @@ class Session:
             elsewhere, or the program ended in the middle of it.
         left_open: calls the log has no result for, as it was when the conversation was opened.
         failure: why the last record could not be written, None once everything is.
+        on_failure: told of it, in the thread of who writes; what `sync` returns it is not told.
     """
 
     def __init__(
@@ -248,10 +249,10 @@ class Session:
                     "usage": event.usage.to_record(),
                 }
             )
-            return asyncio.to_thread(self.sync)
+            return self._sync_aside()
         elif isinstance(event, AgentEnd):
             self._write(_run_end(event))
-            return asyncio.to_thread(self.sync)
+            return self._sync_aside()
         return None
 
     def add(self, turn: Turn) -> None:
@@ -336,11 +337,23 @@ class Session:
 
         return detach
 
-    def sync(self) -> None:
-        """Wait until everything written is on the disk. What the disk says instead is in `failure`."""
+    def sync(self) -> PersonaError | None:
+        """Wait until everything written is on the disk, in any thread; return what the disk says instead."""
         try:
             self._journal.sync()
         except PersonaError as error:
+            self.failure = error
+            return error
+        return None
+
+    async def _sync_aside(self) -> None:
+        """`sync` in a thread. A failure is told on the loop, also when nobody waits for the disk any more."""
+        writing = asyncio.get_running_loop().run_in_executor(None, self.sync)
+        writing.add_done_callback(self._tell_failure)
+        await asyncio.wait([writing])
+
+    def _tell_failure(self, writing: asyncio.Future[PersonaError | None]) -> None:
+        if not writing.cancelled() and (error := writing.result()) is not None:
             self._fail(error)
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from agent.stored import RECENT_TURNS, lock_path, open_session, session_lock, st
 from agent.tools import base
 from agent.tools.base import LONGEST_WAIT
 from agent.turns import NoticeTurn, ToolResultTurn, UserTurn
-from personas.errors import Busy
+from personas.errors import Busy, StorageError
 from personas.home import open_home
 from personas.lock import hold, holder
 from personas.store import Store
@@ -134,3 +134,18 @@ async def test_that_older_turns_are_not_sent_is_said_once_also_where_only_the_en
     await chat.send("one more")
     assert chat.session_id == session.id
     assert not any(isinstance(turn, NoticeTurn) for turn in chat.turns)
+
+
+async def test_a_disk_that_fails_an_old_conversation_does_not_stop_the_new_one(
+    store: Store,
+) -> None:
+    chat = Chat(store, "wren", ScriptedModel([answer("hi")]))
+    await chat.send("one")
+    session = chat.session._session
+    assert session is not None
+    chat.clear()
+    session.on_failure(StorageError("The disk is full."))
+    assert chat.session.failure is None
+    assert chat.session._session is not None
+    chat.session._session.on_failure(StorageError("The disk is full."))
+    assert chat.session.failure is not None

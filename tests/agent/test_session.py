@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import threading
@@ -228,6 +229,42 @@ async def test_the_log_is_synced_at_the_end_of_a_step_off_the_loop(
     await agent.prompt("hi")
     assert dict(order)["step_end"] == 1
     assert threads == [False, False]
+
+
+@pytest.mark.parametrize("waited_for", [True, False])
+async def test_a_disk_that_refuses_to_sync_is_told_on_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waited_for: bool
+) -> None:
+    heard: list[tuple[str, bool]] = []
+    told = asyncio.Event()
+
+    def hear(error: PersonaError) -> None:
+        heard.append((type(error).__name__, threading.current_thread() is threading.main_thread()))
+        told.set()
+        agent.abort(str(error))
+
+    session = Session.create(tmp_path, "p", on_failure=hear)
+    answered = threading.Event()
+
+    def refuse(_descriptor: int) -> None:
+        answered.wait(5)
+        raise OSError(errno.EIO, "EIO")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    agent = Agent(model=ScriptedModel([answer(ToolUse("look")), answer("never asked for")]), tools=[LOOK])
+    agent.listener_grace = 0.0
+    session.attach(agent)
+    if waited_for:
+        answered.set()
+    else:
+        agent.subscribe(lambda event: agent.abort() if event.type == "tool_end" else None)
+    end = await agent.prompt("hi")
+    assert end.outcome == "cancelled" and end.steps == 1
+    answered.set()
+    async with asyncio.timeout(5):
+        await told.wait()
+    assert set(heard) == {("StorageError", True)}
+    assert isinstance(session.failure, StorageError)
 
 
 async def test_a_conversation_cut_anywhere_opens_and_its_next_request_is_valid(tmp_path: Path) -> None:
