@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from agent.tool import ToolContext, ToolOutput
 from personas.authorship import Author
-from personas.changes import SetPrompt
 from personas.errors import BrokenFile, Busy, Conflict
 from personas.merge import count, unified_diff
 from personas.persona import Persona
@@ -40,6 +39,9 @@ class Stale(Conflict):
 @dataclass
 class Desk:
     """One persona on the agent's desk, for one session.
+
+    A text that is to be replaced as a whole must be the one the model last read or wrote; one it never read may be
+    replaced, but not what somebody writes there during the call.
 
     Attributes:
         store: where the persona lives.
@@ -89,21 +91,34 @@ class Desk:
                 )
             await asyncio.sleep(PAUSE)
 
-    async def write(self, change: Change, ctx: ToolContext, reason: str) -> tuple[Persona, Persona]:
+    async def write(
+        self,
+        change: Change,
+        ctx: ToolContext,
+        reason: str,
+        *,
+        check: Callable[[Persona], None] = lambda _persona: None,
+    ) -> tuple[Persona, Persona]:
         """Make one change on fresh data; return the persona before and after it.
+
+        Args:
+            change: what to do.
+            ctx: of the call.
+            reason: for the log.
+            check: called with the very persona that would be changed; raises where it must not be.
 
         Raises:
             Busy: another program has been writing it for seconds.
             Conflict: somebody kept writing between our reading and our writing.
-            PersonaError: the value or the file does not allow it.
+            PersonaError: the value, the file or `check` does not allow it.
         """
-        # A change touches its own value only, so it may be made again on what somebody else has just written;
-        # a whole new prompt may not: it was written for the text the model saw.
-        attempts = 1 if isinstance(change, SetPrompt) else ATTEMPTS
+        # A change touches its own value only, so it may be made again on what somebody else has just written.
+        attempts = ATTEMPTS
         while True:
             attempts -= 1
             await self.free()
             before = self.read()
+            check(before)
             try:
                 after = self.store.change(
                     self.persona_id, change, revision=before.revision, by=self.author(ctx), reason=reason

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pydantic import BaseModel, Field
 
 from agent.tool import NoInput, Tool, ToolContext, ToolOutput
 from agent.tools.base import WHOLE, Desk, Stale, as_json, confirm, fail
 from personas.changes import EditPrompt, SetName, SetPrompt
 from personas.errors import PersonaError
+from personas.persona import Persona
 
 
 class NameInput(BaseModel, extra="forbid"):
@@ -51,8 +54,9 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
 
     async def update_system_prompt(wanted: PromptInput, ctx: ToolContext) -> str | ToolOutput:
         try:
-            _refuse_stale(desk)
-            before, after = await desk.write(SetPrompt(wanted.system_prompt), ctx, "agent: system prompt")
+            before, after = await desk.write(
+                SetPrompt(wanted.system_prompt), ctx, "agent: system prompt", check=_unless_stale(desk)
+            )
         except PersonaError as error:
             return fail(error)
         desk.seen_prompt = after.system_prompt
@@ -130,17 +134,20 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
     )
 
 
-def _refuse_stale(desk: Desk) -> None:
-    """Refuse to replace a prompt that is not the one the model last saw.
+def _unless_stale(desk: Desk) -> Callable[[Persona], None]:
+    """Return a check that raises Stale where the prompt is not the one the model may replace."""
+    expected = desk.seen_prompt
 
-    Raises:
-        Stale: the owner changed it since. A prompt the model never read may be replaced.
-    """
-    now = desk.read().system_prompt
-    if desk.seen_prompt is not None and desk.seen_prompt != now:
-        raise Stale(
-            "The system prompt was changed since you last read it; nothing was written.",
-            base=desk.seen_prompt,
-            ours=desk.seen_prompt,
-            theirs=now,
-        )
+    def check(persona: Persona) -> None:
+        nonlocal expected
+        now = persona.system_prompt
+        expected = now if expected is None else expected
+        if expected != now:
+            raise Stale(
+                "The system prompt was changed since you last read it; nothing was written.",
+                base=expected,
+                ours=expected,
+                theirs=now,
+            )
+
+    return check
