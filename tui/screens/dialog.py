@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from textual import events
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
@@ -72,6 +73,7 @@ class Dialog(ModalScreen[Result]):
         super().__init__()
         self._appeared = time.monotonic()
         self._error = ""
+        self._given: list[Result | None] = []
 
     def on_mount(self) -> None:
         self._appeared = time.monotonic()
@@ -87,7 +89,25 @@ class Dialog(ModalScreen[Result]):
     @property
     def ready(self) -> bool:
         """Whether a key now was meant for this dialog."""
-        return time.monotonic() - self._appeared >= self.grace
+        return not self._given and time.monotonic() - self._appeared >= self.grace
+
+    def dismiss(self, result: Result | None = None) -> AwaitComplete:
+        """Close with an answer. The first one counts: a second Enter or click may be on its way behind it already.
+
+        Textual would take away whichever screen lies on top. A dialog over this one is not this one's to close:
+        this one then goes when that one has gone.
+        """
+        if self._given:
+            return AwaitComplete()
+        self._given.append(result)
+        return self._go()
+
+    def _go(self) -> AwaitComplete:
+        return super().dismiss(self._given[0]) if self.app.screen is self else AwaitComplete()
+
+    def on_screen_resume(self) -> None:
+        if self._given:
+            self._go()
 
     def action_cancel(self) -> None:
         """Close without an answer."""

@@ -1,0 +1,68 @@
+"""The first answer of a dialog counts, and it is the only one: what is on its way behind it meets nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.widgets import Button
+
+from tests.tui.program import Program, make_store, program
+from tests.tui.test_app_dialogs import DIALOGS
+from tui.screens.ask import AskLine
+from tui.screens.confirm import Confirm
+from tui.screens.dialog import Dialog
+from tui.widgets.row_list import RowList
+
+
+def at_once(p: Program, *keys: str) -> None:
+    """Press keys as they come in one read: all are there before the first is taken."""
+    for key in keys:
+        p.app.post_message(events.Key(key, key if len(key) == 1 else None))
+
+
+def click_at_once(p: Program, x: int, y: int) -> None:
+    """Click twice in one read."""
+    for kind in (events.MouseDown, events.MouseUp) * 2:
+        p.app.post_message(kind(None, x, y, 0, 0, 1, False, False, False, x, y))
+
+
+@pytest.mark.parametrize("how", ["enter", "escape", "click", "click beside"])
+async def test_two_keys_or_clicks_in_one_read_answer_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+        for kind, make in DIALOGS.items():
+            monkeypatch.setattr(kind, "grace", 0.0)
+            p.main.start(p.main.ask(make("Some words", tmp_path)))
+            dialog = await p.dialog(kind)
+            await p.pilot.pause()
+            if how.startswith("click"):
+                inside = [*dialog.query(Button), *dialog.query(RowList)] if how == "click" else []
+                region = inside[0].region if inside else None
+                click_at_once(p, *((region.x + 2, region.y) if region else (0, 0)))
+            else:
+                at_once(p, how, how)
+            await p.pilot.pause()
+            await p.pilot.pause()
+            assert not p.app.failure, kind
+            while isinstance(p.app.screen, Dialog):  # what this answers is to be asked
+                p.app.screen.dismiss(None)
+                await p.pilot.pause()
+            assert p.app.screen is p.main
+
+
+async def test_a_dialog_that_is_answered_under_another_goes_when_that_one_has_gone(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        answers: list[object] = []
+        lower, upper = AskLine("Lower?"), Confirm("Upper?", deed="Do")
+        p.app.push_screen(lower, answers.append)
+        p.app.push_screen(upper, answers.append)
+        await p.dialog(Confirm)
+        lower.dismiss("late")
+        await p.pilot.pause()
+        assert p.app.screen is upper and not answers
+        upper.dismiss(True)
+        await p.until(lambda: p.app.screen is p.main)
+        assert answers == [True, "late"]
