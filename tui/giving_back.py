@@ -59,6 +59,7 @@ class GivingBack:
         """
         persona = self._editing.persona
         assert persona is not None
+        self._editing.inputs.begin()
         if PROMPT in kept:
             editor = self._desk.prompt
             editor.keep_unsaved(kept[PROMPT].base, kept[PROMPT].text)

@@ -5,6 +5,7 @@ Content that has no place, because its test input was deleted or left in conflic
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from personas.errors import InvalidValue, PersonaError
@@ -33,6 +34,14 @@ class InputSaving:
         self._desk, self._editing = desk, editing
         self._told: tuple[str, str] | None = None
         self._choosing = False
+        self._typing: set[str] = (
+            set()
+        )  # of what is kept of the open persona, that which stands in the editor too
+        self._bringing = asyncio.Lock()
+
+    def begin(self) -> None:
+        """Another persona is open: what is kept of it stands in no editor yet."""
+        self._typing.clear()
 
     def take(self, persona: Persona, *, by_agent: bool, elsewhere: bool) -> None:
         """Show the test inputs as they are now; where the one that is being edited was deleted elsewhere, say so."""
@@ -68,9 +77,8 @@ class InputSaving:
         try:
             stored = await editing.workspace.save_test_input(persona.id, input_id, base, text, retrace)
         except InvalidValue as error:
-            await self._keep_as_new(
-                persona.id, input_id, text, f"{error} What you typed is kept as a new one."
-            )
+            why = f"{error} What you typed is kept as a new one."
+            await self._keep_as_new(persona.id, input_id, base, text, why)
             return
         except PersonaError as error:
             self._hold(persona.id, input_id, base, text)
@@ -80,9 +88,16 @@ class InputSaving:
         if isinstance(stored, Clash):
             await self._meet(persona.id, input_id, base, text, stored)
             return
-        editing.unsaved.let_go(persona.id, FIELD + input_id)
+        self._let_go(persona.id, input_id, text)
         await editing.write_down()
         self._show_stored(input_id, text, stored)
+        left = {
+            name.removeprefix(FIELD)
+            for name in editing.unsaved.all_held(persona.id)
+            if name.startswith(FIELD)
+        }
+        if left - self._typing:
+            self._desk.start(self.bring_back(persona.id))  # the disk takes it now
 
     def hold(self) -> None:
         """Keep what stands in the editor and is not saved."""
@@ -91,15 +106,38 @@ class InputSaving:
             self._hold(persona_id, tests.shown, tests.editor.base, tests.editor.raw)
 
     def _hold(self, persona_id: str, input_id: str, base: str, text: str) -> None:
-        editing = self._editing
-        file = editing.file_text if editing.id == persona_id else ""
-        editing.unsaved.hold(persona_id, FIELD + input_id, base, text, file)
+        editing, tests = self._editing, self._desk.tests
+        kept = editing.unsaved.held(persona_id, FIELD + input_id)
+        if kept is not None and kept.text != text and input_id not in self._typing:
+            # It was left before it could be saved: what is typed now did not grow from it.
+            editing.unsaved.hold(
+                persona_id, self._place_for_another(persona_id, input_id), "", kept.text, kept.file
+            )
+        is_open = editing.id == persona_id
+        editing.unsaved.hold(persona_id, FIELD + input_id, base, text, editing.file_text if is_open else "")
+        if is_open and tests.shown == input_id and tests.editor.unsaved:
+            self._typing.add(input_id)
+        else:
+            self._typing.discard(input_id)
+
+    def _place_for_another(self, persona_id: str, input_id: str) -> str:
+        """Return a field under which nothing is kept, of no test input: what is kept there comes back as a new one."""
+        held, number = self._editing.unsaved.all_held(persona_id), 1
+        while (place := f"{FIELD}{input_id} (another {number})") in held:
+            number += 1
+        return place
+
+    def _let_go(self, persona_id: str, input_id: str, text: str) -> None:
+        """A text is settled; what is kept under its name may be another one, that was left."""
+        grew = self._editing.id == persona_id and input_id in self._typing
+        self._editing.unsaved.let_go(persona_id, FIELD + input_id, None if grew else text)
 
     async def _meet(self, persona_id: str, input_id: str, base: str, text: str, clash: Clash) -> None:
         """Both sides changed it: while it is shown the person may choose; left, yours becomes a new test input."""
         tests = self._desk.tests
         if self._editing.id != persona_id or tests.shown != input_id:
-            await self._keep_as_new(persona_id, input_id, text, "Both are kept: yours as a new test input.")
+            why = "Both are kept: yours as a new test input."
+            await self._keep_as_new(persona_id, input_id, base, text, why)
             return
         self._hold(persona_id, input_id, base, text)
         tests.editor.absorb(clash.theirs)
@@ -158,14 +196,14 @@ class InputSaving:
 
     async def bring_back(self, persona_id: str) -> None:
         """Store contents that were kept because they could not be saved."""
-        editing = self._editing
+        editing, tests = self._editing, self._desk.tests
         await self.flush()
-        for field, kept in (await editing.workspace.call(editing.unsaved.find, persona_id)).items():
-            input_id = field.removeprefix(FIELD)
-            tests = self._desk.tests
-            shown = tests.shown == input_id and tests.editor.unsaved
-            if field.startswith(FIELD) and editing.id == persona_id and not shown:
-                await self._bring_back(persona_id, input_id, kept)
+        async with self._bringing:
+            for field, kept in (await editing.workspace.call(editing.unsaved.find, persona_id)).items():
+                input_id = field.removeprefix(FIELD)
+                shown = tests.shown == input_id and tests.editor.unsaved
+                if field.startswith(FIELD) and editing.id == persona_id and not shown:
+                    await self._bring_back(persona_id, input_id, kept)
 
     async def _bring_back(self, persona_id: str, input_id: str, kept: Unsaved) -> None:
         editing = self._editing
@@ -177,9 +215,9 @@ class InputSaving:
             return  # it stays kept
         if stored is None or isinstance(stored, Clash):
             why = "What you typed in a test input and was not saved is back, as a new test input."
-            await self._keep_as_new(persona_id, input_id, kept.text, why)
+            await self._keep_as_new(persona_id, input_id, kept.base, kept.text, why)
             return
-        editing.unsaved.let_go(persona_id, FIELD + input_id)
+        self._let_go(persona_id, input_id, kept.text)
         await editing.write_down()
         editing.take(stored.persona)
 
@@ -204,7 +242,7 @@ class InputSaving:
         self._desk.tell("What you typed in another window and was not saved is back, as a new test input.")
         return True
 
-    async def _keep_as_new(self, persona_id: str, input_id: str, text: str, why: str) -> None:
+    async def _keep_as_new(self, persona_id: str, input_id: str, base: str, text: str, why: str) -> None:
         """What was typed has no place in its test input: it becomes one of its own."""
         from personas.changes import AddTestInput
 
@@ -212,11 +250,11 @@ class InputSaving:
         try:
             persona = await editing.workspace.change(persona_id, AddTestInput(text))
         except PersonaError as error:
-            self._hold(persona_id, input_id, text, text)
+            self._hold(persona_id, input_id, base, text)
             await editing.write_down()
             self._desk.tell(f"Not saved: {error}", error=True)
             return
-        editing.unsaved.let_go(persona_id, FIELD + input_id)
+        self._let_go(persona_id, input_id, text)
         await editing.write_down()
         self._told = None
         self._desk.tell(why)

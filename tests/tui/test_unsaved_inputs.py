@@ -1,0 +1,100 @@
+"""What is typed into a test input outlives everything that keeps it from being saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from personas.changes import AddTestInput
+from personas.errors import StorageError
+from personas.store import Store
+from tests.tui.program import ONE, Program, make_store, program
+from tui.screens import main
+from tui.widgets import text_editor
+
+TWO = (
+    'name = "Two"\nsystem_prompt = "I am two."\n\n[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n\n'
+    '[[test_inputs]]\nid = "other"\ncontent = "Other"\n'
+)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, *kinds: type) -> None:
+    """Have the disk refuse changes of these kinds, without any all of them."""
+    change = Store.change
+
+    def full(self: Store, persona_id: str, what: object, **named: object) -> object:
+        if not kinds or isinstance(what, kinds):
+            raise StorageError("The disk is full; nothing was written.")
+        return change(self, persona_id, what, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Store, "change", full)
+
+
+async def type_in(p: Program, input_id: str, text: str) -> None:
+    tests = p.main.tests
+    tests.rows.focus()
+    tests.rows.select(input_id)
+    await p.until(lambda: tests.shown == input_id)
+    tests.action_edit()
+    await p.pilot.pause()
+    tests.editor.move_cursor(tests.editor.document.end)
+    await p.write(text)
+
+
+async def leave(p: Program) -> None:
+    p.main.tests.rows.focus()
+    p.main.tests.rows.select("other")
+    await p.until(lambda: p.main.tests.shown == "other")
+
+
+def contents(p: Program) -> list[str]:
+    return [each.content for each in p.store.get("two").test_inputs]
+
+
+async def test_what_met_another_change_and_a_full_disk_is_a_new_test_input_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path, {"one": ONE, "two": TWO})
+    async with program(store, persona_id="two") as p:
+        monkeypatch.setattr(text_editor, "PAUSE", 60)
+        await type_in(p, "sum", " mine")
+        p.file("two").write_text(TWO.replace("2+2", "3+3"), encoding="utf-8")
+        with monkeypatch.context() as disk:
+            refuse(disk, AddTestInput)
+            await leave(p)
+            await p.told("The disk is full")
+        await p.open("one")
+        await p.open("two")
+        await p.until(lambda: contents(p) == ["What is 3+3?", "Other", "What is 2+2? mine"])
+        assert p.main.editing is not None
+        await p.until(lambda: p.main.editing and not p.main.editing.unsaved.all_held("two"))
+
+
+async def test_what_is_typed_after_another_text_could_not_be_saved_does_not_take_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path, {"two": TWO})
+    async with program(store) as p:
+        editing = p.main.editing
+        assert editing is not None
+
+        def kept() -> list[str]:
+            return sorted(value.text for value in editing.unsaved.all_held("two").values())
+
+        with monkeypatch.context() as disk:
+            refuse(disk)
+            await type_in(p, "sum", " first")
+            await leave(p)
+            await p.until(lambda: kept() == ["What is 2+2? first"])
+            await type_in(p, "sum", " then")
+            await p.until(lambda: kept() == ["What is 2+2? first", "What is 2+2? then"])
+        await p.write("!")
+        await p.until(lambda: contents(p) == ["What is 2+2? then!", "Other", "What is 2+2? first"])
+        await p.until(lambda: kept() == [])
