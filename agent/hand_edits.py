@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent.turns import CustomTurn, Turn, UserTurn
-from personas.errors import PersonaError
+from personas.errors import PersonaError, UnknownVersion
 from personas.merge import unified_diff
 from personas.store import Store
 from personas.textfile import encode, read_regular, replace_file
@@ -92,7 +92,10 @@ def text_of_revision(store: Store, persona_id: str, revision: str) -> str | None
         return store.text(persona_id)
     for version in store.log(persona_id):
         if version.sha == revision:
-            return store.version_text(persona_id, version.number)
+            try:
+                return store.version_text(persona_id, version.number)
+            except UnknownVersion:
+                return None
     return None
 
 

@@ -75,3 +75,7 @@ class OutsideHome(PersonaError):
 
 class StorageError(PersonaError):
     """The disk refused: full, read-only, no permission. What was there is still there."""
+
+
+class DamagedVersion(UnknownVersion, StorageError):
+    """What is stored of a version is not what was stored: it counts as not stored."""

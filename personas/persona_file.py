@@ -118,19 +118,26 @@ class PersonaFile:
         return self.versions.timeline(None if content is None else sha256(content))
 
     def noticed(self, content: bytes | None) -> Timeline:
-        """Return the versions; a change made outside the program becomes a version of its own first."""
+        """Return the versions; a change made outside the program becomes a version of its own first.
+
+        Where the text before it cannot be had any more there is nothing to make a version of: then the file is
+        known from now on as it is.
+        """
         timeline = self.timeline(content)
         current = None if content is None else sha256(content)
         known = timeline.last_sha
         if known is None and timeline.gone is not None and content is not None:
             known = timeline.gone.before
             if known == current:  # it is back as it was
-                self.remember(content)
-                timeline.last_sha, timeline.gone, timeline.last = current, None, None
-                timeline.records += 1
-        if known is None or known == current or not self.versions.has(known):
+                self._know(timeline, content)
+                return timeline
+        if known is None or known == current:
             return timeline
-        before = self.versions.load(known)
+        before = self.versions.find(known)
+        if before is None:
+            if content is not None:
+                self._know(timeline, content)
+            return timeline
         if content is not None:
             self.versions.store(content)
         what = "deleted" if content is None else "changed" if timeline.last_sha else "brought back"
@@ -151,6 +158,11 @@ class PersonaFile:
         timeline.take(entry)
         timeline.records += 2
         return timeline
+
+    def _know(self, timeline: Timeline, content: bytes) -> None:
+        self.remember(content)
+        timeline.last_sha, timeline.gone, timeline.last = sha256(content), None, None
+        timeline.records += 1
 
     def remember(self, content: bytes) -> None:
         """Keep what the file holds now as known, so that later changes from outside are noticed."""
@@ -190,9 +202,9 @@ class PersonaFile:
             raise InvalidValue(f"The persona would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
         before_sha, after_sha = self.versions.store(before), self.versions.store(after)
         stretch = timeline.stretch(by, before_sha, self._now()) if typed and role == "change" else None
-        if stretch is not None and not self.versions.has(timeline.versions[stretch.version].sha):
-            stretch = None
-        start = before if stretch is None else self.versions.load(timeline.versions[stretch.version].sha)
+        start = None if stretch is None else self.versions.find(timeline.versions[stretch.version].sha)
+        if start is None:
+            start, stretch = before, None
         added, removed = count(readable(start), readable(after))
         entry = self._entry(
             timeline,
@@ -276,10 +288,9 @@ class PersonaFile:
         Arguments and errors as in `write`; StorageError too where the file is there again.
         """
         after_sha = self.versions.store(content)
-        before_sha = after_sha
-        if timeline.gone is not None and self.versions.has(timeline.gone.before):
-            before_sha = timeline.gone.before
-        added, removed = count(readable(self.versions.load(before_sha)), readable(content))
+        deleted = None if timeline.gone is None else self.versions.find(timeline.gone.before)
+        before_sha = after_sha if deleted is None else sha256(deleted)
+        added, removed = count(readable(content if deleted is None else deleted), readable(content))
         entry = self._entry(
             timeline,
             before=before_sha,

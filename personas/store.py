@@ -315,7 +315,7 @@ class Store:
             if before is None and not timeline.versions:
                 raise unknown_persona(self.home, persona_id, has_versions=False)
             found = _find(persona_id, timeline, version)
-            after = file.versions.load(found.sha)
+            after = file.versions.load(found.sha, before)
             write_version(file, timeline, before, found.number, after, by=by)
             if before is None:
                 give_back(self.home, persona_id)

@@ -9,7 +9,7 @@ import contextlib
 from typing import Literal
 
 from personas.authorship import Author
-from personas.errors import Conflict, PersonaError
+from personas.errors import Conflict, DamagedVersion, PersonaError, UnknownVersion
 from personas.persona_file import PersonaFile
 from personas.persona_reading import read_persona
 from personas.textfile import BOM, decode, encode, sha256
@@ -40,13 +40,19 @@ def take_step(
 
     Raises:
         BrokenFile, Conflict: see `without`.
+        UnknownVersion: a text it needs is lost, so the unit never can be; the next step passes it over.
         StorageError: the disk refused; the file is as it was.
     """
     timeline = file.noticed(before)
     for unit in timeline.cursor.candidates(direction, only):
-        after = without(file, unit, before, direction)
+        skip = {"type": "skip", "stack": direction, "unit": unit.key}
+        try:
+            after = without(file, unit, before, direction)
+        except UnknownVersion:
+            file.versions.append(skip)  # it will never be had again: what is older stays in reach
+            raise
         if after == before:
-            file.versions.append({"type": "skip", "stack": direction, "unit": unit.key})
+            file.versions.append(skip)
             continue
         note = ("file", f"{direction} of {unit.describe()}")
         entry = file.write(timeline, before, after, by=by, note=note, role=direction, unit=unit.key)
@@ -78,7 +84,9 @@ def retrace_step(
         candidates = cursor.candidates(direction, "user")[:1]
     for unit in candidates:
         with contextlib.suppress(PersonaError):  # no text to compare with: then it is a part
-            end = reverse(unit, decode(before).text, lambda sha: decode(file.versions.load(sha)).text).text
+            end = reverse(
+                unit, decode(before).text, lambda sha: decode(file.versions.load(sha, before)).text
+            ).text
             if end is not None and parse(end) == parse(decode(after).text):
                 return unit.key, encode(end, bom=before.startswith(BOM))
     return key, after
@@ -95,10 +103,18 @@ def without(file: PersonaFile, unit: Unit, before: bytes, direction: Literal["un
 
     Raises:
         BrokenFile: a text is not UTF-8.
+        UnknownVersion: a text between the steps is not stored any more, or damaged (`DamagedVersion`).
         Conflict: what was written since meets the steps, or the outcome would be a broken file.
     """
     now = decode(before).text
-    reversal = reverse(unit, now, lambda sha: decode(file.versions.load(sha)).text)
+    try:
+        reversal = reverse(unit, now, lambda sha: decode(file.versions.load(sha, before)).text)
+    except UnknownVersion as error:
+        lost = "is damaged" if isinstance(error, DamagedVersion) else "is not stored any more"
+        raise type(error)(
+            f"Could not {direction} {unit.describe()} in {file.persona_id}: a text it needs {lost}; nothing "
+            f"changed. The next {direction} passes it over."
+        ) from None
     if reversal.text is None:
         reason, base, ours = "what was written since is in the same place", reversal.after, reversal.before
     else:

@@ -12,13 +12,15 @@ import zlib
 from datetime import datetime
 from typing import Any
 
-from personas.errors import StorageError, UnknownVersion
+from personas.errors import DamagedVersion, PersonaError, UnknownVersion
 from personas.home import Home
 from personas.journal import Journal, encode_record
 from personas.textfile import SIZE_LIMIT, read_regular, replace_file, sha256, storage_error
 from personas.timeline import SHA, Timeline, read_timeline, thinned_records
 
 _UNITS_KEPT = 200
+_PACKED_LIMIT = SIZE_LIMIT + SIZE_LIMIT // 1024
+"""Most bytes of a stored text: what cannot be made smaller grows a little."""
 
 
 class VersionFolder:
@@ -61,17 +63,22 @@ class VersionFolder:
         self._home.inside(self.path)
         return Journal(self._journal_path).read().records
 
-    def load(self, sha: str) -> bytes:
+    def load(self, sha: str, now: bytes | None = None) -> bytes:
         """Return a stored text.
 
+        Args:
+            sha: its SHA-256.
+            now: the file's bytes, which may be that text: then nothing need be stored.
+
         Raises:
-            UnknownVersion: it is not stored (any more).
-            StorageError: what is stored is damaged.
+            UnknownVersion: it is not stored (any more), or what is stored is damaged (`DamagedVersion`).
         """
+        if now is not None and sha256(now) == sha:
+            return now
         if not SHA.match(sha):
             raise UnknownVersion(f"The text of that version of {self._persona_id} is not stored.")
         try:
-            packed = read_regular(self._texts / f"{sha}.z", root=self._home.root)
+            packed = read_regular(self._texts / f"{sha}.z", root=self._home.root, limit=_PACKED_LIMIT)
         except FileNotFoundError:
             raise UnknownVersion(f"The text of that version of {self._persona_id} is not stored.") from None
         try:
@@ -79,19 +86,22 @@ class VersionFolder:
         except zlib.error:
             content = b""
         if sha256(content) != sha:
-            raise StorageError(f"A stored version of {self._persona_id} is damaged: {sha[:12]}.")
+            raise DamagedVersion(f"A stored version of {self._persona_id} is damaged: {sha[:12]}.")
         return content
 
-    def has(self, sha: str) -> bool:
-        """Whether a text is stored."""
-        return os.path.lexists(self._texts / f"{sha}.z")
+    def find(self, sha: str) -> bytes | None:
+        """Return a stored text, None where it cannot be had: for work that goes on without it."""
+        try:
+            return self.load(sha)
+        except PersonaError:
+            return None
 
     # -- writing --------------------------------------------------------------------------------------
 
     def store(self, content: bytes) -> str:
-        """Store a text unless it is there already; return its SHA-256."""
+        """Store a text unless it is there already, whole; return its SHA-256."""
         sha = sha256(content)
-        if not self.has(sha):
+        if self.find(sha) is None:
             self._make_folders()
             replace_file(self._texts / f"{sha}.z", zlib.compress(content, 6), root=self._home.root)
         return sha

@@ -15,7 +15,9 @@ from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
 from agent.stored import RECENT_TURNS, lock_path, open_session, session_lock, start_session
 from agent.tools import base
 from agent.tools.base import LONGEST_WAIT
-from agent.turns import NoticeTurn, ToolResultTurn, UserTurn
+from agent.turns import CustomTurn, NoticeTurn, ToolResultTurn, UserTurn
+from personas.authorship import Author
+from personas.changes import SetName
 from personas.errors import Busy, StorageError
 from personas.home import open_home
 from personas.lock import hold, holder
@@ -149,3 +151,15 @@ async def test_a_disk_that_fails_an_old_conversation_does_not_stop_the_new_one(
     assert chat.session._session is not None
     chat.session._session.on_failure(StorageError("The disk is full."))
     assert chat.session.failure is not None
+
+
+async def test_where_the_text_the_agent_saw_is_damaged_it_is_told_that_the_file_was_changed(
+    store: Store,
+) -> None:
+    chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer("so it was")]))
+    await chat.send("one")
+    seen = store.get("wren").revision
+    store.change("wren", SetName("Robin"), revision=None, by=Author("user"))
+    (store.home.versions / "wren" / "texts" / f"{seen}.z").write_bytes(b"")
+    await chat.send("two")
+    assert any(isinstance(turn, CustomTurn) for turn in chat.turns) and spoken_in(store, '"two"')

@@ -1,0 +1,192 @@
+"""A stored text that a power cut or a bad disk damaged costs what only it could give back, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from personas.authorship import USER, Author
+from personas.changes import SetDescription, SetName, SetPrompt
+from personas.errors import DamagedVersion, NothingToUndo, StorageError, UnknownVersion
+from personas.outside_writes import moment, written_since
+from personas.store import Store
+from personas.textfile import SIZE_LIMIT, sha256
+from personas.undo_preview import preview_undo
+from personas.versions import VersionFolder
+
+_TEXT = 'name = "A"\nsystem_prompt = "p"\n'
+_RUN = Author("agent", "s", "r")
+
+Damage = Callable[[Path], object]
+damages = pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"\0" * 50),
+        lambda path: path.write_bytes(path.read_bytes()[:9]),
+        lambda path: path.write_bytes(path.with_name(f"{sha256(b'other')}.z").read_bytes()),
+        lambda path: path.unlink(),
+    ],
+    ids=["empty", "zeros", "cut off", "another text", "missing"],
+)
+
+
+@pytest.fixture
+def file(store: Store) -> Path:
+    path = store.home.personas / "a.toml"
+    path.write_text(_TEXT)
+    VersionFolder(store.home, "a").store(b"other")
+    return path
+
+
+def stored(store: Store, text: str) -> Path:
+    return store.home.versions / "a" / "texts" / f"{sha256(text.encode())}.z"
+
+
+@damages
+def test_what_is_edited_outside_over_a_damaged_text_can_be_changed_undone_and_deleted(
+    store: Store, file: Path, damage: Damage
+) -> None:
+    for act in (
+        lambda: store.change("a", SetName("C"), revision=None, by=USER),
+        lambda: store.name_version("a", f"named {len(store.log('a'))}"),
+        lambda: store.delete("a", by=USER),
+    ):
+        store.change("a", SetDescription(f"{len(store.log('a'))}"), revision=None, by=_RUN)
+        damage(stored(store, file.read_text()))
+        file.write_text(file.read_text() + "# by hand\n")
+        outside = file.read_text()
+        act()
+        assert store.version_text("a", store.log("a")[0].number) == outside
+    store.restore("a", store.log("a")[0].number, by=USER)
+    assert file.read_text() == outside
+
+
+@damages
+def test_what_is_edited_outside_next_is_noticed_again(store: Store, file: Path, damage: Damage) -> None:
+    store.change("a", SetName("B"), revision=None, by=_RUN)
+    since = moment(store, "a")
+    damage(stored(store, file.read_text()))
+    file.write_text(first := file.read_text() + "# by hand\n")
+    assert [version.by.kind for version in store.log("a")] == ["agent"]
+    file.write_text(first + "# once more\n")
+    assert [version.by.kind for version in store.log("a")] == ["external", "agent"]
+    assert store.version_text("a", store.log("a")[0].number) == first
+    assert written_since(store, "a", since) == [(first, first + "# once more\n")]
+
+
+@damages
+def test_a_stretch_whose_first_text_is_damaged_is_followed_by_a_new_one(
+    store: Store, file: Path, damage: Damage
+) -> None:
+    store.change("a", SetPrompt("one\n"), revision=None, by=USER)
+    one = file.read_text()
+    damage(stored(store, _TEXT))
+    store.change("a", SetPrompt("two\n"), revision=None, by=USER)
+    store.change("a", SetPrompt("three\n"), revision=None, by=USER)
+    assert store.undo("a", by=USER).persona.system_prompt == "one\n" and file.read_text() == one
+
+
+@damages
+def test_a_text_at_hand_is_stored_anew_over_a_damaged_one(store: Store, file: Path, damage: Damage) -> None:
+    store.change("a", SetName("B"), revision=None, by=_RUN)
+    before = file.read_text()
+    damage(stored(store, before))
+    store.change("a", SetName("C"), revision=None, by=Author("agent", "s", "next"))
+    assert store.version_text("a", store.log("a")[0].number) == before
+    store.undo("a", by=USER)
+    assert file.read_text() == before
+
+
+@damages
+def test_the_text_that_is_in_the_file_need_not_be_stored(store: Store, file: Path, damage: Damage) -> None:
+    store.change("a", SetName("B"), revision=None, by=_RUN)
+    damage(stored(store, file.read_text()))
+    assert preview_undo(store, "a")[1] == _TEXT
+    store.undo("a", by=USER)
+    assert file.read_text() == _TEXT
+    damage(stored(store, _TEXT))
+    store.restore("a", 1, by=USER)
+    assert file.read_text() == _TEXT
+
+
+@damages
+def test_a_unit_whose_text_is_damaged_is_told_and_what_is_older_can_be_undone(
+    store: Store, file: Path, damage: Damage
+) -> None:
+    store.change("a", SetDescription("older"), revision=None, by=USER)
+    middle = file.read_text()
+    store.change("a", SetName("B"), revision=None, by=_RUN)
+    store.change("a", SetName("C"), revision=None, by=Author("agent", "s", "next"))
+    store.undo("a", by=USER)
+    damage(stored(store, middle))
+    now = file.read_text()
+    with pytest.raises(
+        UnknownVersion, match=r"^Could not undo the agent's run \(.*\) in a: a text it needs is "
+    ):
+        store.undo("a", by=USER)
+    assert file.read_text() == now
+    with pytest.raises(UnknownVersion, match=r"^Could not undo your edit"):
+        store.undo("a", by=USER)
+    with pytest.raises(NothingToUndo):
+        store.undo("a", by=USER)
+    assert file.read_text() == now
+    assert store.redo("a", by=USER).persona.name == "C"
+
+
+@damages
+def test_what_is_older_than_a_lost_unit_is_undone_around_what_came_since(
+    store: Store, file: Path, damage: Damage
+) -> None:
+    long = "".join(f"line {n}\n" for n in range(20))
+    store.change("a", SetPrompt(long), revision=None, by=USER)
+    store.change("a", SetPrompt(long.replace("line 1\n", "oldest\n")), revision=None, by=_RUN)
+    for run in ("5", "10", "15"):
+        prompt = store.get("a").system_prompt.replace(f"line {run}\n", f"new {run}\n")
+        lost = file.read_text()
+        store.change("a", SetPrompt(prompt), revision=None, by=Author("agent", "s", run))
+    damage(stored(store, lost))
+    for _ in range(2):
+        with pytest.raises(UnknownVersion):
+            store.undo("a", by=USER)
+    store.undo("a", by=USER)
+    assert store.get("a").system_prompt == prompt.replace("new 5\n", "line 5\n")
+    store.undo("a", by=USER)
+    assert "oldest" not in store.get("a").system_prompt
+
+
+@damages
+def test_a_deleted_text_that_is_damaged_is_no_hindrance_to_another(
+    store: Store, file: Path, damage: Damage
+) -> None:
+    store.change("a", SetName("B"), revision=None, by=_RUN)
+    deleted = file.read_text()
+    number = store.delete("a", by=USER)
+    damage(stored(store, deleted))
+    with pytest.raises(UnknownVersion):
+        store.restore("a", number, by=USER)
+    store.restore("a", 1, by=USER)
+    assert file.read_text() == _TEXT
+
+
+def test_a_damaged_text_is_told_as_such(store: Store, file: Path) -> None:
+    store.change("a", SetName("B"), revision=None, by=_RUN)
+    stored(store, _TEXT).write_bytes(b"noise")
+    for act in (
+        lambda: store.version_text("a", 1),
+        lambda: store.diff("a", 1),
+        lambda: store.undo("a", by=USER),
+    ):
+        with pytest.raises(DamagedVersion, match="damaged") as raised:
+            act()
+        assert isinstance(raised.value, StorageError)
+
+
+def test_a_text_of_the_largest_size_is_read_again(store: Store, file: Path) -> None:
+    import random
+
+    content = random.Random(1).randbytes(SIZE_LIMIT)
+    folder = VersionFolder(store.home, "a")
+    assert folder.load(folder.store(content)) == content
