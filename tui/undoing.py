@@ -250,25 +250,36 @@ class Undoing:
         return True
 
     async def _choose_undo(self, operation: Retrace, persona_id: str, conflict: Conflict) -> None:
-        """The same for a unit of the store."""
-        from personas.changes import ReplaceText
+        """The same for a unit of the store; what is written while the person chooses is merged, or met again."""
+        from tui.editor_files import save_file, spoils
 
-        clash = meet(conflict.base, conflict.ours, conflict.theirs)
-        if not isinstance(clash, Clash):
+        met = meet(conflict.base, conflict.ours, conflict.theirs)
+        if not isinstance(met, Clash):
             self._desk.tell(str(conflict), error=True)
             return
-        chosen = await self._desk.choose(clash, _wanted(operation), NOW)
-        if chosen is None or chosen == conflict.theirs:
-            self._desk.tell(f"Nothing was {_said(operation).lower()}.")
-            return
-        try:
-            persona = await self.workspace.change(
-                persona_id, ReplaceText(chosen), f"{_said(operation).lower()} by hand"
-            )
-        except PersonaError as error:
-            self._desk.tell(str(error), error=True)
-            return
-        self.take(persona)
+        said = _said(operation)
+        while isinstance(met, Clash):
+            chosen = await self._desk.choose(met, _wanted(operation), NOW)
+            if chosen is None or chosen == met.theirs:
+                self._desk.tell(f"Nothing was {said.lower()}.")
+                return
+            if spoils(chosen, met.ours, met.theirs):
+                self._desk.tell(
+                    f"Both in one would be no persona file: nothing was {said.lower()}.", error=True
+                )
+                return
+            store, reason = self.workspace.store, f"{said.lower()} by hand"
+            try:
+                done = await self.workspace.write(
+                    save_file, store, persona_id, met.theirs, chosen, reason, alone=True
+                )
+            except PersonaError as error:
+                self._desk.tell(str(error), error=True)
+                return
+            if not isinstance(done, Clash):
+                self.take(done.persona)
+                return
+            met = done
 
     # -- what happened ----------------------------------------------------------------------------------
 

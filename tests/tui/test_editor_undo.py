@@ -110,6 +110,32 @@ async def test_f8_shows_both_where_what_was_typed_touches_the_run(tmp_path: Path
         await p.until(lambda: p.prompt.raw == TEXT)
 
 
+async def test_what_is_written_while_both_are_shown_for_an_undo_is_merged_or_met_again(
+    tmp_path: Path,
+) -> None:
+    async with program(make_store(tmp_path), *edits(("first", "1st"))) as p:
+
+        def write(old: str, new: str) -> None:
+            text = p.file("one").read_text(encoding="utf-8")
+            p.file("one").write_text(text.replace(old, new), encoding="utf-8")
+
+        await p.run_to_end("change it")
+        write("1st", "my 1st")
+        await p.until(lambda: p.prompt.raw.startswith("my 1st line"))
+        await p.press("f8")
+        first = await p.dialog(ChooseText)
+        write('name = "One"', 'name = "One"\ndescription = "Meanwhile"')
+        write("my 1st", "our 1st")
+        await p.press("1")
+        await p.until(lambda: p.app.screen not in (first, p.main))
+        await p.dialog(ChooseText)
+        assert p.on_disk("one").startswith("our 1st line")
+        write("Meanwhile", "Later")
+        await p.press("1")
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == TEXT)
+        assert p.store.get("one").description == "Later"
+
+
 async def test_undo_goes_on_in_the_store_where_the_editor_knows_no_more(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     async with program(store, *edits(("second", "2nd"))) as p:
