@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from agent.turns import Turn
 
 
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _BEYOND = re.compile(r"[^\n -~]")
 
 FORMATS = {"md": "md", "markdown": "md", "json": "json"}
@@ -28,20 +30,33 @@ def export_conversation(chat: Chat, name: str) -> Path:
     Args:
         chat: the conversation.
         name: the file; JSON when it ends so. Empty, or the word for a format (`md`, `markdown`, `json`): a file
-            named by the persona's id.
+            named by the persona's id, and numbered where there is one already.
 
     Raises:
         PersonaError: there is such a file already, or the disk refuses.
     """
     ending = FORMATS.get(name.casefold(), "" if name else "md")
-    path = Path(f"{chat.persona_id}-conversation.{ending}" if ending else name).expanduser()
+    stem = f"{chat.persona_id}-conversation"
+    paths = (
+        (Path(f"{stem}{f'-{number}' if number > 1 else ''}.{ending}") for number in count(1))
+        if ending
+        else iter([Path(name).expanduser()])
+    )
+    path = next(paths)
     text = conversation_text([*chat.earlier(), *chat.turns], as_json=path.suffix == ".json")
-    try:
-        with path.open("x", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-    except OSError as error:
-        raise PersonaError(f"Not exported to {path}: {error.strerror}.") from None
-    return path.resolve()
+    while True:
+        try:
+            with path.open("x", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text)
+            return path.resolve()
+        except FileExistsError:
+            if not ending:
+                raise PersonaError(f"There is a {path} already; export to another name.") from None
+            path = next(paths)
+        except (OSError, ValueError) as error:  # a name with a NUL is no OSError
+            raise PersonaError(
+                f"Not exported to {path}: {getattr(error, 'strerror', None) or error}."
+            ) from None
 
 
 def conversation_text(turns: Sequence[Turn], *, as_json: bool) -> str:
@@ -67,9 +82,9 @@ def _escape(character: str) -> str:
 def _markdown(turn: Turn) -> str:
     match turn.type:
         case "user":
-            return f"## You\n\n{turn.content}\n"  # type: ignore[union-attr]
+            return f"## You\n\n{_closed(turn.content)}\n"  # type: ignore[union-attr]
         case "assistant_text":
-            return f"## Agent\n\n{turn.content}\n"  # type: ignore[union-attr]
+            return f"## Agent\n\n{_closed(turn.content)}\n"  # type: ignore[union-attr]
         case "tool_call":
             return f"**{turn.tool_name}**\n\n{_fenced(_input(turn))}\n"  # type: ignore[union-attr]
         case "tool_result":
@@ -87,6 +102,17 @@ def _input(turn: object) -> str:
 
 def _fenced(text: str) -> str:
     """Return text in a fence longer than any in it."""
-    longest = max((len(run) for run in text.split("\n") if set(run) == {"`"}), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}\n{text}\n{fence}"
+
+
+def _closed(text: str) -> str:
+    """Return Markdown whose last fence is closed: else the turns below would be code too."""
+    fence = ""
+    for line in text.split("\n"):
+        found = _FENCE.match(line)
+        if not fence and found and not ("`" in found[2] and found[1][0] == "`"):
+            fence = found[1]
+        elif fence and found and found[1].startswith(fence) and not found[2].strip():
+            fence = ""
+    return f"{text}\n{fence}" if fence else text

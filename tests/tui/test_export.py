@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.models.scripted import answer
-from agent.turns import AssistantTextTurn
+from agent.chat import Chat
+from agent.models.scripted import ScriptedModel, answer
+from agent.turns import AssistantTextTurn, ToolResultTurn, UserTurn
+from personas.errors import PersonaError
 from tests.hostile import ESCAPES, SURROGATE
 from tests.tui.program import make_store, program
-from tui.export import conversation_text
+from tui.export import conversation_text, export_conversation
 from tui.sanitise import sanitise
 
 
@@ -46,3 +48,45 @@ def test_an_exported_conversation_can_be_printed(hostile: str) -> None:
     document = conversation_text([turn], as_json=True)
     assert document == sanitise(document)
     assert json.loads(document)[0]["content"] == turn.content, "JSON keeps the text itself"
+
+
+async def test_an_export_never_takes_the_place_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    store = make_store(tmp_path)
+    chat = Chat(store, "one", ScriptedModel([]))
+    chat.load()
+    assert [export_conversation(chat, "md").name for _ in range(3)] == [
+        *("one-conversation.md", "one-conversation-2.md", "one-conversation-3.md")
+    ]
+    export_conversation(chat, "mine")
+    for name, told in (("mine", "There is a mine already"), ("a\0b", "Not exported")):
+        with pytest.raises(PersonaError, match=told):
+            export_conversation(chat, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        ("~~~\ncode", True),
+        ("```py\ncode\n~~~", True),
+        ("````\n```", True),
+        ("```\ncode\n```", False),
+        ("`code` ``` in a line", False),
+        ("``` not a `fence", False),
+        ("plain", False),
+    ],
+)
+def test_a_fence_left_open_does_not_take_in_the_turns_below(text: str, closed: bool) -> None:
+    exported = conversation_text([AssistantTextTurn(content=text), UserTurn(content="below")], as_json=False)
+    fence = text[:4].strip("\npyco") if closed else ""
+    assert f"## Agent\n\n{text}\n{fence}{chr(10) * closed}\n## You" in exported
+
+
+@pytest.mark.parametrize("inside", [" ```", "```   ", "a ````` b", "none"])
+def test_the_fence_around_an_output_is_longer_than_any_in_it(inside: str) -> None:
+    turn = ToolResultTurn(tool_use_id="t", output=f"before\n{inside}\nafter")
+    fence = conversation_text([turn], as_json=False).split("\n")[0]
+    assert set(fence) == {"`"} and len(fence) >= 3 and fence not in turn.output
