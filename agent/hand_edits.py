@@ -7,14 +7,15 @@ request; the default conversion would skip it, ours sends it as a word of the us
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.turns import CustomTurn, Turn, UserTurn
-from personas.errors import PersonaError, UnknownVersion
+from personas.errors import PersonaError
 from personas.merge import unified_diff
+from personas.persona import Persona, TestInput
 from personas.store import Store
-from personas.textfile import encode, read_regular, replace_file
+from personas.textfile import encode, read_regular, replace_file, sha256
 
 KIND = "hand_edit"
 LONGEST = 8_000
@@ -51,11 +52,14 @@ class Seen:
         name: the persona's name when the session began; it stays in the system prompt, byte for byte.
         revision: the file's revision when the last run ended, "" before the first.
         prompt: the system prompt as the agent last read or wrote it, None if it never did.
+        inputs: of each test input, by id, a hash of the content the agent last read or wrote; also of those it deleted,
+            because what somebody else writes under that id later is another content.
     """
 
     name: str = ""
     revision: str = ""
     prompt: str | None = None
+    inputs: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def load(cls, store: Store, session_id: str) -> Seen:
@@ -67,10 +71,13 @@ class Seen:
         if not isinstance(stored, dict):
             return cls()
         name, revision, prompt = stored.get("name"), stored.get("revision"), stored.get("prompt")
+        inputs = stored.get("inputs")
+        pairs = inputs.items() if isinstance(inputs, dict) else ()
         return cls(
             name if isinstance(name, str) else "",
             revision if isinstance(revision, str) else "",
             prompt if isinstance(prompt, str) else None,
+            {key: value for key, value in pairs if isinstance(value, str)},
         )
 
     def save(self, store: Store, session_id: str) -> None:
@@ -79,7 +86,24 @@ class Seen:
         Raises:
             StorageError: the disk refused.
         """
-        replace_file(_path(store, session_id), encode(json.dumps(asdict(self))), root=store.home.root)
+        replace_file(_path(store, session_id), encode(json.dumps(vars(self))), root=store.home.root)
+
+    def note_input(self, test_input: TestInput) -> None:
+        """The agent knows a test input as it is here."""
+        self.inputs[test_input.id] = content_hash(test_input)
+
+    def look_again(self, persona: Persona) -> None:
+        """The agent was told what became of the persona: what it knew of it, it knows as it is now."""
+        if self.prompt is not None:
+            self.prompt = persona.system_prompt
+        for test_input in persona.test_inputs:
+            if test_input.id in self.inputs:
+                self.note_input(test_input)
+
+
+def content_hash(test_input: TestInput) -> str:
+    """Return what tells a test input's content from another."""
+    return sha256(encode(test_input.content))
 
 
 def text_of_revision(store: Store, persona_id: str, revision: str) -> str | None:
@@ -92,10 +116,7 @@ def text_of_revision(store: Store, persona_id: str, revision: str) -> str | None
         return store.text(persona_id)
     for version in store.log(persona_id):
         if version.sha == revision:
-            try:
-                return store.version_text(persona_id, version.number)
-            except UnknownVersion:
-                return None
+            return store.version_text(persona_id, version.number)
     return None
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from agent.hand_edits import Seen
 from agent.tool import ToolContext, ToolOutput
 from personas.authorship import Author
 from personas.errors import BrokenFile, Busy, Conflict
@@ -33,7 +34,16 @@ PAUSE = 0.02
 
 
 class Stale(Conflict):
-    """The model wants to replace a text that was changed since it last read it."""
+    """The model wants to replace a text that was changed since it last read it.
+
+    Args:
+        message, base, ours, theirs: as in `Conflict`.
+        told: whether the message tells the text that is there now.
+    """
+
+    def __init__(self, message: str, *, base: str, ours: str, theirs: str, told: bool = False) -> None:
+        super().__init__(message, base=base, ours=ours, theirs=theirs)
+        self.told = told
 
 
 @dataclass
@@ -47,7 +57,7 @@ class Desk:
         store: where the persona lives.
         persona_id: which one; tools cannot reach another.
         session_id: whose session writes, for the versions.
-        seen_prompt: the system prompt the model last read or wrote, None if it never did.
+        seen: what the model has seen of the persona.
         unit: changes are undone together under this name instead of run by run, None: run by run.
         on_change: called with the persona after each write.
     """
@@ -55,9 +65,18 @@ class Desk:
     store: Store
     persona_id: str
     session_id: str | None = None
-    seen_prompt: str | None = None
     unit: str | None = None
     on_change: Callable[[Persona], None] = field(default=lambda _persona: None)
+    seen: Seen = field(default_factory=Seen)
+
+    @property
+    def seen_prompt(self) -> str | None:
+        """The system prompt the model last read or wrote, None if it never did."""
+        return self.seen.prompt
+
+    @seen_prompt.setter
+    def seen_prompt(self, prompt: str | None) -> None:
+        self.seen.prompt = prompt
 
     def read(self) -> Persona:
         """Return the persona as it is on disk now.
@@ -154,11 +173,11 @@ def confirm(sentence: str, old: str, new: str) -> ToolOutput:
     )
 
 
-def fail(error: Exception) -> ToolOutput:
-    """Return an error result in words the model can act on."""
-    advice = (
-        " Read it again with get_persona, then make your change to what is there now."
-        if isinstance(error, Conflict)
-        else ""
-    )
+def fail(error: Exception, *, reader: str = "get_persona") -> ToolOutput:
+    """Return an error result in words the model can act on; `reader` is the tool that reads what it is about."""
+    advice = ""
+    if isinstance(error, Stale) and error.told:
+        advice = " Make your change to what is there now."
+    elif isinstance(error, Conflict):
+        advice = f" Read it again with {reader}, then make your change to what is there now."
     return ToolOutput(output=f"{error}{advice}", is_error=True)

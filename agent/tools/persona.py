@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pydantic import BaseModel, Field
 
 from agent.tool import NoInput, Tool, ToolContext, ToolOutput
-from agent.tools.base import WHOLE, Desk, Stale, as_json, confirm, fail
+from agent.tools.base import LONGEST_DIFF, WHOLE, Desk, Stale, as_json, confirm, fail
 from personas.changes import EditPrompt, SetName, SetPrompt
 from personas.errors import PersonaError
 from personas.persona import Persona
@@ -79,11 +80,7 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
         except PersonaError as error:
             return fail(error)
         desk.on_change(undone.persona)
-        return (
-            confirm(f"Undone: {undone.summary}.", before.system_prompt, undone.persona.system_prompt)
-            if (before.system_prompt != undone.persona.system_prompt)
-            else ToolOutput(output=f"Undone: {undone.summary}.")
-        )
+        return _undone(desk, before, undone.persona, f"Undone: {undone.summary}.")
 
     return (
         Tool(
@@ -132,6 +129,24 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
             destructive=True,
         ),
     )
+
+
+def _undone(desk: Desk, before: Persona, after: Persona, sentence: str) -> ToolOutput:
+    """Return what an undo did to the texts, and note that the model knows those it is told whole."""
+    told = ToolOutput(output=sentence)
+    if before.system_prompt != after.system_prompt:
+        told = confirm(sentence, before.system_prompt, after.system_prompt)
+        is_whole = (told.details or {}).get("diff", "") in told.output
+        if is_whole and desk.seen_prompt == before.system_prompt:
+            desk.seen_prompt = after.system_prompt
+    was = {test_input.id: test_input.content for test_input in before.test_inputs}
+    lines, room = [told.output], LONGEST_DIFF
+    for test_input in after.test_inputs:
+        if was.get(test_input.id) != test_input.content and len(test_input.content) <= room:
+            lines.append(f"The test input {as_json(test_input.id)} says again: {as_json(test_input.content)}")
+            room -= len(test_input.content)
+            desk.seen.note_input(test_input)
+    return replace(told, output="\n".join(lines))
 
 
 def _unless_stale(desk: Desk) -> Callable[[Persona], None]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pydantic import BaseModel, Field
 
+from agent.hand_edits import content_hash
 from agent.tool import NoInput, Tool, ToolContext, ToolOutput
-from agent.tools.base import WHOLE, Desk, as_json, confirm, fail
+from agent.tools.base import LONGEST_DIFF, WHOLE, Desk, Stale, as_json, confirm, fail
 from personas.changes import AddTestInput, DeleteTestInput, UpdateTestInput
 from personas.errors import InvalidValue, PersonaError
 from personas.persona import Persona, TestInput
@@ -32,13 +35,17 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
             persona = desk.read()
         except PersonaError as error:
             return fail(error)
+        for test_input in persona.test_inputs:
+            desk.seen.note_input(test_input)
         return as_json({"test_inputs": [_record(test_input) for test_input in persona.test_inputs]})
 
     async def get_test_input(wanted: IdInput, _ctx: ToolContext) -> str | ToolOutput:
         try:
-            return as_json(_record(_find(desk.read(), wanted.id)))
+            found = _find(desk.read(), wanted.id)
         except PersonaError as error:
             return fail(error)
+        desk.seen.note_input(found)
+        return as_json(_record(found))
 
     async def create_test_input(wanted: ContentInput, ctx: ToolContext) -> str | ToolOutput:
         try:
@@ -47,25 +54,35 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
             return fail(error)
         known = {test_input.id for test_input in before.test_inputs}
         created = next(test_input for test_input in after.test_inputs if test_input.id not in known)
+        desk.seen.note_input(created)
         counted = confirm("", "", _lines(created.content))
         return ToolOutput(output=as_json(_record(created)), details=counted.details)
 
     async def update_test_input(wanted: UpdateInput, ctx: ToolContext) -> str | ToolOutput:
         try:
-            old = _find(desk.read(), wanted.id)
-            await desk.write(
-                UpdateTestInput(wanted.id, wanted.content), ctx, f"agent: test input {wanted.id}"
+            before, after = await desk.write(
+                UpdateTestInput(wanted.id, wanted.content),
+                ctx,
+                f"agent: test input {wanted.id}",
+                check=_unless_stale(desk, wanted.id),
             )
         except PersonaError as error:
-            return fail(error)
+            return fail(error, reader="get_test_input")
+        old = _find(before, wanted.id)
+        desk.seen.note_input(_find(after, wanted.id))
         return confirm(f"Test input {wanted.id} is changed.", _lines(old.content), _lines(wanted.content))
 
     async def delete_test_input(wanted: IdInput, ctx: ToolContext) -> str | ToolOutput:
         try:
-            old = _find(desk.read(), wanted.id)
-            await desk.write(DeleteTestInput(wanted.id), ctx, f"agent: delete test input {wanted.id}")
+            before, _after = await desk.write(
+                DeleteTestInput(wanted.id),
+                ctx,
+                f"agent: delete test input {wanted.id}",
+                check=_unless_stale(desk, wanted.id),
+            )
         except PersonaError as error:
-            return fail(error)
+            return fail(error, reader="get_test_input")
+        old = _find(before, wanted.id)
         return confirm(f"Test input {wanted.id} is deleted.", _lines(old.content), "")
 
     return (
@@ -78,7 +95,12 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
             max_output=WHOLE,
         ),
         Tool(
-            "get_test_input", "Read one test input by its id.", "Read a test input", IdInput, get_test_input
+            "get_test_input",
+            "Read one test input by its id.",
+            "Read a test input",
+            IdInput,
+            get_test_input,
+            max_output=WHOLE,
         ),
         Tool(
             "create_test_input",
@@ -131,3 +153,25 @@ def _find(persona: Persona, wanted: str) -> TestInput:
             return test_input
     known = ", ".join(as_json(test_input.id) for test_input in persona.test_inputs) or "none"
     raise InvalidValue(f"No test input has the id {as_json(wanted)}. The ids are: {known}.")
+
+
+def _unless_stale(desk: Desk, input_id: str) -> Callable[[Persona], None]:
+    """Return a check that raises Stale where a test input is not the one the model may replace or delete."""
+    expected = desk.seen.inputs.get(input_id)
+
+    def check(persona: Persona) -> None:
+        nonlocal expected
+        there = _find(persona, input_id)
+        expected = content_hash(there) if expected is None else expected
+        if expected == content_hash(there):
+            return
+        changed = (
+            f"The test input {as_json(input_id)} was changed since you last read it; nothing was written."
+        )
+        told = len(there.content) <= LONGEST_DIFF
+        if told:
+            changed += f" It now says: {as_json(there.content)}."
+            desk.seen.note_input(there)
+        raise Stale(changed, base="", ours="", theirs=there.content, told=told)
+
+    return check
