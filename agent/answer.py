@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from math import isinf
 from typing import Any
@@ -69,6 +69,11 @@ class _Block:
 class Answer:
     """Collects one attempt's events.
 
+    Args:
+        run: the run it belongs to.
+        known_ids: the wire ids of the calls so far; those of this answer are added.
+        clean: takes out of a text what must not be shown.
+
     Attributes:
         complete: a stop reason arrived and no error.
         stop_reason: as the server gave it.
@@ -80,7 +85,7 @@ class Answer:
         last_at: the clock's time of the last event.
     """
 
-    def __init__(self, run: Run, known_ids: set[str]) -> None:
+    def __init__(self, run: Run, known_ids: set[str], clean: Callable[[str], str] = str) -> None:
         self.complete = False
         self.stop_reason = ""
         self.error: ModelError | None = None
@@ -90,6 +95,7 @@ class Answer:
         self.raw: dict[str, str] = {}
         self.last_at = run.config.clock.now()
         self._run = run
+        self._clean = clean
         self._known_ids = known_ids
         self._open: deque[_Block] = deque()  # those whose turn has not ended, in order of their start
         self._blocks: dict[int, _Block] = {}  # the newest of each number
@@ -139,7 +145,7 @@ class Answer:
 
     def _fail(self, error: BaseException) -> None:
         self.complete = False
-        self.error = failure("The model", self._run.fault(error))
+        self.error = failure("The model", self._run.fault(error), self._clean)
 
     async def _let_go(self, stream: object) -> None:
         """Close the stream; neither what that raises nor how long it takes changes the answer."""
@@ -152,7 +158,8 @@ class Answer:
         except BaseException as raised:  # noqa: BLE001 - the model's own clearing up
             error = raised
         if error is not None:
-            log.warning("a model's stream could not be closed: %s", text_of(self._run.fault(error)))
+            text = self._clean(text_of(self._run.fault(error)))
+            log.warning("a model's stream could not be closed: %s", text)
 
     async def close(self) -> None:
         """End every open turn; what was cut is marked. Nothing the stream still says counts from now on."""
@@ -180,11 +187,11 @@ class Answer:
                 self.error = ModelError("incomplete", NO_STOP_REASON, retryable=True)
         elif isinstance(event, Failed):
             self.usage = usage_of(event.usage)
-            self.error = error_of(event.error)
+            self.error = error_of(event.error, self._clean)
         elif isinstance(event, UsageSoFar):
             self.usage = usage_of(event.usage)
         elif isinstance(event, Notice):
-            await self._run.emit(ModelNotice, message=str(event.message))
+            await self._run.emit(ModelNotice, message=self._clean(str(event.message)))
         elif isinstance(event, Waiting):
             message = f"Waiting for the model, {event.seconds:.0f} s so far."
             await self._run.emit(ModelNotice, message=message, waiting=event.seconds)
@@ -334,7 +341,7 @@ def _need_text(event: BlockEvent, *names: str) -> None:
             raise TypeError(f"{type(event).__name__}.{name} is {type(value).__name__}, not text")
 
 
-def failure(who: str, error: BaseException) -> ModelError:
-    """Return one line for a failure of code given to us: what it was, without its chain."""
-    text = " ".join(text_of(error).split())[:200]
+def failure(who: str, error: BaseException, clean: Callable[[str], str] = str) -> ModelError:
+    """Return one line for a failure of code given to us: what it was, `clean`, without its chain."""
+    text = " ".join(clean(text_of(error)).split())[:200]
     return ModelError("client", f"{who} failed: {type(error).__name__}{': ' if text else ''}{text}")

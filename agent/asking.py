@@ -11,14 +11,20 @@ from pydantic import BaseModel
 
 from agent.answer import Answer, failure
 from agent.config import AgentContext
+from agent.error_text import Secrets
 from agent.events import RetryWait
 from agent.messages import sendable, sendable_object
 from agent.models.base import ModelError, Request, ToolSpec, Usage
 from agent.models.retry import GiveUp, decide
-from agent.run import Cut, Run
+from agent.run import Cut, Fault, Run
 from agent.sent import Sent
 from agent.stretch import Stretch
 from agent.turns import ToolCallTurn, Turn
+from personas.errors import PersonaError
+
+
+class KeyUnknown(Exception):
+    """Who was to give the key failed."""
 
 
 class Asking:
@@ -41,6 +47,7 @@ class Asking:
         self._specs: tuple[ToolSpec, ...] | None = None
         self._ids = {turn.tool_use_id for turn in self.turns if isinstance(turn, ToolCallTurn)}
         self._sent = Sent(model=run.model_name, endpoint=run.model_endpoint)
+        self._secrets = Secrets()
         self._requested_at: float | None = None
         self._answer: Answer | None = None
 
@@ -55,7 +62,7 @@ class Asking:
         self.usage = Usage()
         self.requests = []
         while True:
-            self._answer = answer = Answer(run, self._ids)
+            self._answer = answer = Answer(run, self._ids, self._secrets.clean)
             if await self._is_time():
                 await self._attempt(answer)
             await answer.close()
@@ -93,8 +100,11 @@ class Asking:
             if run.stopped is None:
                 answer.error = ModelError("client", f"The request could not be prepared: {cut}.")
             return
+        except KeyUnknown as error:
+            answer.error = ModelError("client", str(error))
+            return
         except BaseException as error:  # noqa: BLE001 - functions of the application
-            answer.error = failure("The request", run.fault(error))
+            answer.error = failure("The request", run.fault(error), self._secrets.clean)
             return
         silence = config.limits.max_silence
         if silence is None:
@@ -120,11 +130,6 @@ class Asking:
             messages = await run.call(config.convert_to_llm, list(turns), within=within)
             if not isinstance(messages, list | tuple):
                 raise TypeError(f"convert_to_llm gave {type(messages).__name__}, not a list of messages")
-        key = None
-        if config.get_api_key is not None:
-            key = await run.call(config.get_api_key, within=within)
-            if key is not None and not isinstance(key, str):
-                raise TypeError(f"get_api_key gave {type(key).__name__}, not text")
         return Request(
             system=self._system_prompt,
             messages=messages,
@@ -132,8 +137,30 @@ class Asking:
             thinking=config.thinking,
             max_tokens=config.max_tokens,
             session_id=config.session_id,
-            api_key=key,
+            api_key=await self._api_key(),
         )
+
+    async def _api_key(self) -> str | None:
+        """The key for one request; nothing that is said of a failure holds it from now on.
+
+        Raises:
+            KeyUnknown: it could not be got; of what was raised only the type is told, for the key may stand in it.
+            PersonaError: the same, in words that were written to be shown.
+        """
+        run, config = self._run, self._config
+        if config.get_api_key is None:
+            return None
+        try:
+            key = await run.call(config.get_api_key, within=config.limits.hook_timeout)
+        except (Cut, PersonaError):
+            raise
+        except Exception as error:  # noqa: BLE001 - a function of the application
+            kind = type(error.__cause__ or error if isinstance(error, Fault) else error).__name__
+            raise KeyUnknown(f"The API key could not be got: get_api_key raised {kind}.") from None
+        if key is not None and not isinstance(key, str):
+            raise TypeError(f"get_api_key gave {type(key).__name__}, not text")
+        self._secrets.keep_out(key)
+        return key
 
     def _tool_specs(self) -> tuple[ToolSpec, ...]:
         if self._specs is None:

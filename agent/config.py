@@ -54,7 +54,8 @@ class LoopConfig:
         model: where answers come from; `thinking` and `max_tokens` go into each request.
         transform_context: `turns -> turns`, for one request only, before the conversion.
         convert_to_llm: `turns -> messages`; by default our own conversion with its repair.
-        get_api_key: asked before every request.
+        get_api_key: asked before every request. The key stands in nothing that is told of a failure; of what this
+            raises only the type is told, but for a `PersonaError`, whose words are.
         before_tool_call, after_tool_call: see `HookContext`.
         on_launch: called with a call right before its tool runs, and with the input a hook gave in place of
             the model's, or None; plain only. When it raises, or the run is stopped in it, the tool does not run.

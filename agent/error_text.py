@@ -1,6 +1,13 @@
-"""What an exception says, also when the exception itself is broken."""
+"""What an exception says, also when the exception itself is broken, and without the keys that stand in it."""
 
 from __future__ import annotations
+
+import json
+import re
+from urllib.parse import quote
+
+_CERTAINLY_A_SECRET = 8
+"""Characters from which on a secret is cut out even where it is part of a longer word."""
 
 
 def text_of(error: BaseException) -> str:
@@ -9,3 +16,46 @@ def text_of(error: BaseException) -> str:
         return str(error)
     except BaseException:  # noqa: BLE001 - an exception of foreign code whose __str__ raises
         return ""
+
+
+class Secrets:
+    """Texts that must stand in nothing that is shown or stored.
+
+    Args:
+        secrets: the first of them; None and blank ones are none.
+    """
+
+    def __init__(self, *secrets: str | None) -> None:
+        self._forms: tuple[str, ...] = ()
+        for secret in secrets:
+            self.keep_out(secret)
+
+    def keep_out(self, secret: str | None) -> None:
+        """Cut one more out of every text from now on, in every form in which code quotes it."""
+        if secret and (stripped := secret.strip()) and stripped not in self._forms:
+            forms = {*self._forms, *_forms(secret)}
+            self._forms = tuple(sorted(forms, key=len, reverse=True))
+
+    def clean(self, text: str) -> str:
+        """Return `text` without them. Before it is cut short: half a key would not be found."""
+        for form in self._forms:
+            text = _without(form, text)
+        return text
+
+
+def _forms(secret: str) -> set[str]:
+    """A secret as it is, as a string, bytes, JSON or a URL would have it, and its parts where it is of several."""
+    raw = secret.encode("utf-8", "surrogatepass")
+    quoted = {repr(secret)[1:-1], ascii(secret)[1:-1], repr(raw)[2:-1], json.dumps(secret)[1:-1]}
+    forms = {secret, *quoted, quote(raw), quote(raw, safe="")}
+    parts = [part for part in secret.split() if len(part) >= _CERTAINLY_A_SECRET]
+    return {stripped for form in (*forms, *parts) if (stripped := form.strip())}
+
+
+def _without(secret: str, text: str) -> str:
+    """Return `text` without a secret; a short one only where it stands by itself, for it may be part of a word."""
+    if secret not in text:
+        return text
+    if len(secret) >= _CERTAINLY_A_SECRET:
+        return text.replace(secret, "[key]")
+    return re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", "[key]", text)

@@ -252,9 +252,9 @@ class AnthropicModel:
 
     def _where(self, request: Request | None = None) -> Where:
         password = self._base_url.rpartition("@")[0].rpartition(":")[2]
-        secrets = (self._api_key, self._auth_token, password, request.api_key if request else None)
-        known = tuple({part for secret in secrets if secret for part in (secret, secret.strip()) if part})
-        return Where(self._endpoint, self._name, self._key_name, known)
+        key = request.api_key if request else None
+        secrets = (self._api_key, self._auth_token, password, key)
+        return Where(self._endpoint, self._name, self._key_name, secrets)
 
     # -- questions other than a stream --------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ Retrying is the loop's business (`retry.py` has the policy); a model makes one a
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeGuard, get_args
 
@@ -263,20 +263,25 @@ def usage_of(report: object) -> Usage:
     return Usage()
 
 
-def error_of(failure: object) -> ModelError:
-    """Return why an attempt failed, whatever a model gave for it: a `ModelError`, a text, an exception."""
+def error_of(failure: object, clean: Callable[[str], str] = str) -> ModelError:
+    """Return why an attempt failed, whatever a model gave for it: a `ModelError`, a text, an exception.
+
+    Args:
+        failure: what it gave.
+        clean: takes out of a text what must not be shown.
+    """
     if isinstance(failure, ModelError):
         status = failure.status
         return ModelError(
             failure.kind if failure.kind in get_args(ErrorKind) else "server",
-            ("" if failure.message is None else str(failure.message)[:_LONGEST_MESSAGE]) or _NO_WORDS,
+            ("" if failure.message is None else clean(str(failure.message))[:_LONGEST_MESSAGE]) or _NO_WORDS,
             bool(failure.retryable),
             seconds_of(failure.retry_after),
             status if type(status) is int else None,
         )
     if isinstance(failure, BaseException):
-        words = " ".join(text_of(failure).split())
+        words = " ".join(clean(text_of(failure)).split())
         said = f"{type(failure).__name__}: {words}" if words else type(failure).__name__
     else:
-        said = failure.strip() if isinstance(failure, str) else ""
+        said = clean(failure).strip() if isinstance(failure, str) else ""
     return ModelError("client", f"The model failed: {said[:_LONGEST_MESSAGE]}" if said else _NO_WORDS)

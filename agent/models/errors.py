@@ -12,15 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.error_text import text_of
+from agent.error_text import Secrets, text_of
 from agent.models.base import ErrorKind, ModelError
 
 EXCERPT = 200
 """Characters of a server's text that may stand in a message."""
-
-
-_CERTAINLY_A_SECRET = 8
-"""Characters from which on a secret is cut out even where it is part of a longer word."""
 
 
 class ModelFailure(Exception):
@@ -45,26 +41,17 @@ class Where:
     endpoint: str = ""
     model: str = ""
     key_name: str = "ANTHROPIC_API_KEY"
-    secrets: tuple[str, ...] = field(default=(), repr=False)
+    secrets: tuple[str | None, ...] = field(default=(), repr=False)
 
     def clean(self, text: str, limit: int = EXCERPT) -> str:
         """Return `text` on one line, without secrets and control characters, at most `limit` characters."""
-        for secret in self.secrets:
-            text = _without(secret, text)
         text = "".join(
-            " " if char in "\t\r\n" else char for char in text if char in "\t\r\n" or char.isprintable()
+            " " if char in "\t\r\n" else char
+            for char in Secrets(*self.secrets).clean(text)
+            if char in "\t\r\n" or char.isprintable()
         )
         text = " ".join(text.split())
         return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def _without(secret: str, text: str) -> str:
-    """Return `text` without a secret; a short one only where it stands by itself, for it may be part of a word."""
-    if not secret or secret not in text:
-        return text
-    if len(secret) >= _CERTAINLY_A_SECRET:
-        return text.replace(secret, "[key]")
-    return re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", "[key]", text)
 
 
 _KIND_OF_TYPE: Mapping[str, ErrorKind] = {

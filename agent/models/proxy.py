@@ -94,9 +94,7 @@ class ProxyModel:
 
     def stream(self, request: Request) -> AsyncGenerator[BlockEvent, None]:
         """Make one attempt; see `Model.stream`."""
-        where = Where(
-            self.endpoint, self._name, self._token_name, (self._token or "", (self._token or "").strip())
-        )
+        where = Where(self.endpoint, self._name, self._token_name, (self._token,))
 
         async def read(put: Put) -> None:
             await self._read(build_request(self._name, request), where, put)

@@ -1,0 +1,137 @@
+"""A key stands in nothing that is shown, stored or logged, whatever raised with it in its words."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from agent.agent import Agent
+from agent.error_text import Secrets
+from agent.events import Event
+from agent.models.base import BlockEvent, Done, Failed, ModelError, Notice, Request
+from agent.models.retry import RetryPolicy
+from agent.session import Session
+from agent.turns import NoticeTurn, Turn
+from personas.errors import PersonaError
+
+KEY = "sk-ant-'quoted'-Ä/+=-0123456789"
+
+
+class Leaving(BaseException):
+    """No ordinary exception."""
+
+
+class Leaking:
+    """Fails in a given way, with what the request's key is put into."""
+
+    name, endpoint = "leaking", "embedded"
+
+    def __init__(self, how: str, words: str) -> None:
+        self.how, self.words = how, words
+
+    async def stream(self, request: Request) -> AsyncIterator[BlockEvent]:
+        text = self.words.replace("KEY", request.api_key or "")
+        try:
+            match self.how:
+                case "raise":
+                    raise RuntimeError(text) from ValueError(text)
+                case "exit":
+                    raise Leaving(text)
+                case "exception":
+                    yield Failed(RuntimeError(text))  # type: ignore[arg-type]
+                case "text":
+                    yield Failed(text)  # type: ignore[arg-type]
+                case "error":
+                    yield Failed(ModelError("server", text, retryable=True))
+                case _:
+                    yield Notice(text)
+                    yield Done("end_turn")
+        finally:
+            if self.how == "close":
+                raise RuntimeError(text)
+
+
+WAYS = ["raise", "exit", "exception", "text", "error", "notice", "close"]
+WORDS = ["Illegal header value b'Bearer KEY'", "x" * 172 + " KEY", "KEY" * 500]
+
+
+async def everything(agent: Agent, folder: Path, caplog: pytest.LogCaptureFixture) -> str:
+    """Run twice and return what there is to see of it."""
+    caplog.set_level(logging.DEBUG)
+    session = Session.create(folder, "p")
+    seen: list[Event] = []
+    session.attach(agent)
+    agent.subscribe(seen.append)
+    for _ in range(2):
+        await agent.prompt("hi")
+    return repr(seen) + session.path.read_text() + repr(agent.turns) + caplog.text
+
+
+@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("words", WORDS, ids=["header", "cut", "many"])
+@pytest.mark.parametrize("key", [KEY, f" {KEY}\n"], ids=["plain", "newline"])
+async def test_a_key_a_model_was_given_stands_in_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str, words: str, key: str
+) -> None:
+    agent = Agent(model=Leaking(how, words), get_api_key=lambda: key)
+    agent.when_failed = lambda error: NoticeTurn(content=error.message)
+    agent.retry = RetryPolicy(retries=1, base=0.0)
+    told = await everything(agent, tmp_path, caplog)
+    assert "0123456789" not in told and "sk-ant" not in told
+    assert "[key]" in told
+
+
+@pytest.mark.parametrize("form", [repr, lambda key: repr(key.encode()), json.dumps, quote, str.split])
+def test_a_key_is_known_in_every_form_in_which_code_quotes_it(form: Any) -> None:
+    key = f"{KEY}\n{KEY[::-1]}"
+    shown = Secrets(None, "", key).clean(f"before {form(key)} after")
+    assert "0123456789" not in shown and "9876543210" not in shown
+    assert shown.startswith("before ") and shown.endswith(" after")
+
+
+async def test_what_raised_in_place_of_giving_the_key_is_told_by_its_type(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def raising() -> str:
+        raise ValueError(f"the key {KEY} has a newline")
+
+    agent = Agent(model=Leaking("notice", "KEY"), get_api_key=raising)
+    told = await everything(agent, tmp_path, caplog)
+    assert "0123456789" not in told
+    assert "The API key could not be got: get_api_key raised ValueError." in told
+
+
+async def test_what_an_application_says_to_be_shown_of_its_key_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def raising() -> str:
+        raise PersonaError("Log in again.")
+
+    agent = Agent(model=Leaking("notice", "KEY"), get_api_key=raising)
+    assert "Log in again." in await everything(agent, tmp_path, caplog)
+
+
+async def test_a_key_once_given_stands_in_no_failure_of_other_functions(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def transform(turns: Sequence[Turn]) -> Sequence[Turn]:
+        if asked:
+            raise RuntimeError(f"while {KEY} was used")
+        return turns
+
+    def give() -> str:
+        asked.append(KEY)
+        return KEY
+
+    asked: list[str] = []
+    agent = Agent(model=Leaking("error", "again"), get_api_key=give)
+    agent.transform_context = transform
+    agent.retry = RetryPolicy(retries=1, base=0.0)
+    told = await everything(agent, tmp_path, caplog)
+    assert "RuntimeError: while [key] was used" in told
