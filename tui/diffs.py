@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from tui.sanitise import spelled_out
+
+_HEADING = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 
 FILE_LINES = ("--- ", "+++ ")
 
@@ -29,21 +33,52 @@ def diff_lines(diff: str, *, names: bool = False) -> list[str]:
 
 
 def close_context(diff: str) -> str:
-    """Return a unified diff with one line of context on each side of a change: what changes has to be in sight."""
+    """Return a unified diff with one line of context on each side of a change: what changes has to be in sight.
+
+    Each heading says which lines stand below it; where lines are left out between two changes, one more does.
+    """
     lines = diff.split("\n")
-    if len(lines) > 1 and lines[0].startswith("--- ") and lines[1].startswith("+++ "):
+    if len(lines) > 1 and all(map(str.startswith, lines, FILE_LINES)):
         del lines[:2]
-    changed = [line[:1] in ("+", "-", "@") for line in lines]
-    kept = [
-        line
-        for place, line in enumerate(lines)
-        if any(changed[max(0, place - 1) : place + 2])
-        and not (line.startswith(" ") and _only_heading(lines, place))
-    ]
+    changed = [line[:1] in ("+", "-") for line in lines]
+    kept: list[str] = []
+    old = new = 0  # the numbers of the next line on either side; 0: no heading has told
+    heading: int | None = None  # where the heading of the present stretch stands
+    begun = (0, 0)
+
+    def close() -> None:
+        if heading is not None and old:
+            kept[heading] = f"@@ -{_range(begun[0], old)} +{_range(begun[1], new)} @@"
+
+    for place, line in enumerate(lines):
+        sign = line[:1]
+        if sign == "@":
+            close()
+            found = _HEADING.match(line)
+            old, new = (_first(*found.group(1, 2)), _first(*found.group(3, 4))) if found else (0, 0)
+            heading = None
+            if not found:
+                kept.append(line)
+            continue
+        if any(changed[max(0, place - 1) : place + 2]):
+            if heading is None and old:
+                heading, begun = len(kept), (old, new)
+                kept.append("")
+            kept.append(line)
+        else:
+            close()
+            heading = None
+        old += bool(old) and sign in (" ", "-")
+        new += bool(old) and sign in (" ", "+")
+    close()
     return "\n".join(kept)
 
 
-def _only_heading(lines: list[str], place: int) -> bool:
-    """Whether a line of context stands next to a heading of a hunk, and to no change."""
-    around = (lines[place - 1][:1], lines[place + 1][:1] if place + 1 < len(lines) else "")
-    return not any(sign in ("+", "-") for sign in around)
+def _first(start: str, count: str | None) -> int:
+    """Return the number of the first line after a heading; one of no lines names the line before it."""
+    return int(start) + (count == "0")
+
+
+def _range(begin: int, end: int) -> str:
+    count = end - begin
+    return f"{begin - (not count)}{'' if count == 1 else f',{count}'}"

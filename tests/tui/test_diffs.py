@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
+from personas.merge import unified_diff
 from tests.hostile import ESCAPES
-from tui.diffs import diff_lines
+from tui.diffs import close_context, diff_lines
 from tui.sanitise import sanitise
 from tui.widgets.breaking import CountedText, DiffText
 from tui.widgets.conversation.diff_parts import diff_parts
@@ -106,3 +107,28 @@ def test_counts_behind_a_title_stay_in_one_row(text: str, width: int) -> None:
     (counted,) = [row for row in rows(CountedText(text, "+1 −1", "and more"), width) if "1" in row]
 
     assert counted.endswith("+1 −1")
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=14), st.lists(st.sampled_from("abc"), max_size=14))
+def test_the_headings_of_a_diff_with_less_context_fit_their_lines(old: list[str], new: list[str]) -> None:
+    texts = ["".join(f"{line}\n" for line in lines) for lines in (old, new)]
+    lines = close_context(unified_diff(*texts)).split("\n")
+    sides = [text.split("\n") for text in texts]
+    at = [0, 0]
+    for line in lines[: -1 if lines[-1] == "" else None]:
+        if line.startswith("@"):
+            starts = [part[1:].split(",") for part in line.split(" ")[1:3]]
+            at = [int(start) - (rest != ["0"]) for start, *rest in starts]
+            continue
+        for side, sign in enumerate("-+"):
+            if line[0] in (" ", sign):
+                assert sides[side][at[side]] == line[1:]
+                at[side] += 1
+
+
+def test_what_is_left_out_between_two_changes_is_seen_to_be() -> None:
+    old = "".join(f"{number}\n" for number in range(1, 9))
+    diff = unified_diff(old, old.replace("2\n", "two\n").replace("7\n", "seven\n"))
+    assert close_context(diff).split("\n") == [
+        *("@@ -1,3 +1,3 @@", " 1", "-2", "+two", " 3", "@@ -6,3 +6,3 @@", " 6", "-7", "+seven", " 8")
+    ]

@@ -134,4 +134,4 @@ def test_close_context_leaves_every_changed_line_in_its_order(old: list[str], ne
     kept = close_context(diff).split("\n")
     assert [line for line in kept if line[:1] in ("+", "-")] == changed
     places = iter(body)
-    assert all(line in places for line in kept if line), "nothing is made up, nothing changes places"
+    assert all(line in places for line in kept if line and line[0] != "@"), "nothing changes places"
