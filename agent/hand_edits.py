@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.turns import CustomTurn, Turn, UserTurn
-from personas.errors import PersonaError
+from personas.errors import PersonaError, UnknownVersion
 from personas.merge import unified_diff
 from personas.persona import Persona, TestInput
 from personas.store import Store
@@ -116,7 +116,10 @@ def text_of_revision(store: Store, persona_id: str, revision: str) -> str | None
         return store.text(persona_id)
     for version in store.log(persona_id):
         if version.sha == revision:
-            return store.version_text(persona_id, version.number)
+            try:
+                return store.version_text(persona_id, version.number)
+            except UnknownVersion:
+                return None
     return None
 
 
