@@ -1,23 +1,22 @@
 """What the program remembers of a home from one start to the next: which persona was open, unsent
 drafts, messages still queued, how the panes stood.
 
-It lies in the home's `state/`, which may come from a stranger: it is read as text and nothing is done by it.
+It lies in the home's `state/`, which may come from a stranger: it is read as text and nothing is done by it. A draft
+may be of any size; what cannot be read is set aside and never written over.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from personas.errors import PersonaError
 from personas.home import Home
-from personas.textfile import encode, read_regular, replace_file
+from personas.textfile import replace_file
+from tui.long_texts import Found, TextRecord
 from tui.undelivered import Said, as_stored, read_queued
 
-_NAME = "screen.json"
-_LARGEST = 4 * 1024 * 1024
+_NAME = "screen"
 _ASIDE = 5
 """Drafts that are put aside for one persona."""
 
@@ -34,6 +33,7 @@ class Remembered:
         queued: what was said to an agent at work and is not delivered, by persona.
         aside: drafts of other programs that gave way to one that was written later, by persona, oldest first.
         answers: the question a draft was written as the answer to, by persona.
+        said: what there is to say of what could not be read.
     """
 
     persona_id: str = ""
@@ -43,6 +43,7 @@ class Remembered:
     queued: Mapping[str, Said] = field(default_factory=dict)
     aside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     answers: Mapping[str, str] = field(default_factory=dict)
+    said: tuple[str, ...] = field(default=(), compare=False)
 
     def with_drafts(self, drafts: Mapping[str, str]) -> Remembered:
         """Return the same with other drafts; one that is not as it was answers no question any more."""
@@ -53,13 +54,17 @@ class Remembered:
 
 
 def recall(home: Home) -> Remembered:
-    """Return what is remembered; a missing or damaged file remembers nothing. Blocking."""
-    try:
-        stored = json.loads(read_regular(home.state / _NAME, root=home.root, limit=_LARGEST))
-    except (OSError, PersonaError, ValueError, RecursionError):
-        return Remembered(known=False)
-    if not isinstance(stored, dict):
-        return Remembered(known=False)
+    """Return what is remembered; a missing file remembers nothing, nor does one that cannot be read. Blocking."""
+    record = TextRecord(home, _NAME)
+    with record.alone():
+        return _of(record.read())
+
+
+def _of(found: Found) -> Remembered:
+    """Return what a record says, which may be anything."""
+    stored = found.record
+    if stored is None:
+        return Remembered(known=False, said=found.said)
     persona_id, drafts, layouts, aside = (
         stored.get(name) for name in ("persona_id", "drafts", "layouts", "aside")
     )
@@ -78,6 +83,7 @@ def recall(home: Home) -> Remembered:
         if isinstance(aside, dict)
         else {},
         answers=_texts(stored.get("answers")),
+        said=found.said,
     )
 
 
@@ -123,7 +129,7 @@ def beside(ours: Remembered, base: Remembered, disk: Remembered) -> Remembered:
 
 def is_there(home: Home) -> bool:
     """Whether anything is remembered on the disk. Blocking."""
-    return os.path.lexists(home.state / _NAME)
+    return os.path.lexists(TextRecord(home, _NAME).path)
 
 
 def _texts(stored: object) -> dict[str, str]:
@@ -136,7 +142,30 @@ def _numbers(sizes: Mapping[str, object]) -> dict[str, int]:
 
 
 def remember(home: Home, what: Remembered) -> bool:
-    """Store it; return whether that was possible. Nothing depends on it. Blocking."""
+    """Store it; return whether that was possible. Blocking."""
+    record = TextRecord(home, _NAME)
+    with record.alone():
+        return _write(record, what, record.read())
+
+
+def update(home: Home, ours: Remembered, base: Remembered) -> Remembered | None:
+    """Store what this program has beside what other programs stored; see `beside`. Blocking.
+
+    Returns:
+        What is stored now, and what there is to say; None where the disk refused.
+    """
+    record = TextRecord(home, _NAME)
+    with record.alone():
+        found = record.read()
+        disk = _of(found)
+        if disk.known and disk.said:  # what could not be read was taken away by nobody
+            drafts, queued = {**base.drafts, **disk.drafts}, {**base.queued, **disk.queued}
+            disk = replace(disk, drafts=drafts, queued=queued)
+        result = replace(beside(ours, base, disk), said=found.said)
+        return result if _write(record, result, found) else None
+
+
+def _write(record: TextRecord, what: Remembered, found: Found) -> bool:
     stored = {
         "persona_id": what.persona_id,
         "drafts": dict(what.drafts),
@@ -145,9 +174,4 @@ def remember(home: Home, what: Remembered) -> bool:
         "aside": {key: list(texts) for key, texts in what.aside.items()},
         "answers": dict(what.answers),
     }
-    text = json.dumps(stored, ensure_ascii=True)
-    try:
-        replace_file(home.state / _NAME, encode(text + "\n"), root=home.root)
-    except (OSError, PersonaError):
-        return False
-    return True
+    return record.write(stored, found, replace=replace_file)

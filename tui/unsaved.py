@@ -21,6 +21,7 @@ from personas.home import Home
 from personas.kept_texts import beginning, file_name, kept_names, new_writer, writer_of
 from personas.lock import hold, holder
 from personas.textfile import encode, read_regular, remove_file, replace_file
+from tui.long_texts import TextRecord
 
 PROMPT = "prompt"
 _LARGEST = 32 * 1024 * 1024
@@ -146,37 +147,36 @@ class UnsavedTexts:
         """Have the disk say what was thrown away; where it refuses, the memory of this program does. Blocking."""
         if texts := self._thrown.get(persona_id):
             values = {name: [value.base, value.text, value.file] for name, value in texts.items()}
-            content = encode(json.dumps({"persona_id": persona_id, "texts": values}) + "\n")
-            with suppress(OSError, PersonaError):
-                replace_file(self._thrown_path(persona_id), content, root=self._home.root)
+            record = self._thrown_record(persona_id)
+            with record.alone():
+                record.write({"persona_id": persona_id, "texts": values}, record.read())
         self.write_down()
 
     def thrown_away(self, persona_id: str) -> dict[str, Unsaved]:
         """Return what was thrown away last of a persona, by field. Blocking."""
         if persona_id in self._thrown:
             return self._thrown[persona_id]
-        path = self._thrown_path(persona_id)
-        try:
-            stored = json.loads(read_regular(path, root=self._home.root, limit=_LARGEST))
-        except (OSError, PersonaError, ValueError, RecursionError):
-            return {}
-        if not isinstance(stored, dict) or stored.get("persona_id") != persona_id:
+        record = self._thrown_record(persona_id)
+        with record.alone():
+            stored = record.read().record
+        if stored is None or stored.get("persona_id") != persona_id:
             return {}
         texts = stored.get("texts")
         return {
             _storable(name): Unsaved(*(_storable(part) for part in parts))
             for name, parts in (texts.items() if isinstance(texts, dict) else ())
-            if isinstance(parts, list) and len(parts) == 3
+            if isinstance(parts, list)
+            and len(parts) == 3
+            and all(isinstance(part, str) for part in parts[:2])
         }
 
     def end_thrown(self, persona_id: str) -> None:
         """What was thrown away is kept again, or not wanted any more. Blocking."""
         self._thrown.pop(persona_id, None)
-        with suppress(OSError, PersonaError):
-            remove_file(self._thrown_path(persona_id), root=self._home.root)
+        self._thrown_record(persona_id).remove()
 
-    def _thrown_path(self, persona_id: str) -> Path:
-        return self._home.state / f"thrown-{beginning(persona_id).removeprefix('unsaved-')}away.json"
+    def _thrown_record(self, persona_id: str) -> TextRecord:
+        return TextRecord(self._home, f"thrown-{beginning(persona_id).removeprefix('unsaved-')}away")
 
     # -- the disk; blocking -----------------------------------------------------------------------------
 

@@ -40,22 +40,27 @@ class Remembering(Past):
         self._last_id = ""
         self._base: Remembered
         self._aside: Mapping[str, tuple[str, ...]] = {}
+        self._unreadable: list[str] = []  # sentences on files that could not be read, to be told
+        self._said: set[str] = set()  # those that were
 
     async def recall(self, editing: Editing) -> str:
         """The home is open: read what is remembered of it; returns the id of the persona that was open last."""
         from tui.editor_drafts import BACK, take_back
         from tui.remembered import recall
         from tui.undelivered import give_back
+        from tui.unfinished import look_through
 
         workspace = editing.workspace
         self._remembered = self._base = left = await workspace.call(recall, workspace.store.home)
         self._aside = left.aside
+        for sentence in (*left.said, *await workspace.call(look_through, workspace.store.home)):
+            self._say_unreadable(sentence)
         if left.queued:
             left = await workspace.call(give_back, workspace.store, left)
         left, said = await workspace.call(take_back, workspace.store.home, left, workspace.store.ids)
         for word in said:
             self._screen.tell(word, error=word != BACK)
-        self._first_time = not left.known
+        self._first_time = not left.known and not left.said
         self._screen.take_layouts(left.layouts)
         self._drafts, self._answers = {**left.drafts}, {**left.answers}
         self._elsewhere, self._last_id = left.queued, left.persona_id
@@ -117,6 +122,8 @@ class Remembering(Past):
             stored = await editing.workspace.call(self._write, now)
             self._remembered = now if stored else None  # tried again at the next look
             self._show_aside()
+            while self._unreadable:
+                self._say_unreadable(self._unreadable.pop(0))
             if now.drafts and not stored and not self._told_unsaved and not last:
                 self._screen.tell("Your draft is not saved: the disk refuses it.", error=True)
             self._told_unsaved = bool(now.drafts) and not stored
@@ -136,18 +143,24 @@ class Remembering(Past):
         """Store it beside what other programs stored, unless something newer was stored at the end; return whether it
         is safe. Blocking.
         """
-        from tui.remembered import beside, recall, remember
+        from tui.remembered import update
 
         assert self._editing is not None
         home = self._editing.workspace.store.home
         with self._writing:
             if self._closed:
                 return True
-            result = beside(what, self._base, recall(home))
-            if not remember(home, result):
+            result = update(home, what, self._base)
+            if result is None:
                 return False
             self._base, self._aside = what, result.aside
+            self._unreadable += result.said
             return True
+
+    def _say_unreadable(self, sentence: str) -> None:
+        if sentence not in self._said:
+            self._said.add(sentence)
+            self._screen.tell(sentence, error=True)
 
     def put_aside_drafts(self) -> tuple[str, ...]:
         """Return the drafts of the open persona that gave way to one of another program, oldest first."""
