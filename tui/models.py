@@ -98,20 +98,35 @@ def _key(settings: Settings, env: Mapping[str, str]) -> tuple[str, str, str]:
 def key_from_command(command: str) -> str:
     """Run the person's own key command and return what it prints, without the newline.
 
+    It is given nothing to read: what is typed meanwhile is for the program.
+
     Raises:
-        ConfigError: it fails, prints nothing or takes more than 30 seconds.
+        ConfigError: it cannot be run, fails, prints nothing or no text, or takes more than 30 seconds.
     """
     try:
         done = subprocess.run(
-            command, shell=True, capture_output=True, text=True, timeout=KEY_COMMAND_SECONDS, check=False
+            command,
+            shell=True,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=KEY_COMMAND_SECONDS,
+            check=False,
         )
+        key = done.stdout.decode().strip()
     except subprocess.TimeoutExpired:
         raise ConfigError(
             f"api_key_command took more than {KEY_COMMAND_SECONDS} s; run it by hand once"
         ) from None
-    if done.returncode != 0 or not done.stdout.strip():
+    except UnicodeDecodeError:
+        raise ConfigError(
+            "api_key_command printed something that is no text; run it by hand to see"
+        ) from None
+    except (OSError, ValueError) as error:  # no shell, no room for a process, a NUL in the command
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ConfigError(f"api_key_command cannot be run: {reason}") from None
+    if done.returncode != 0 or not key:
         raise ConfigError(f"api_key_command failed (exit code {done.returncode}); run it by hand to see why")
-    return done.stdout.strip()
+    return key
 
 
 def build_model(where: Connection) -> Model:
