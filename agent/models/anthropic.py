@@ -21,6 +21,7 @@ from agent.models.base import (
     Notice,
     Request,
 )
+from agent.models.bodies import ENCODINGS, body_hooks
 from agent.models.catalogue import ModelInfo, read_models, unknown_model
 from agent.models.endpoint import (
     OFFICIAL,
@@ -301,7 +302,8 @@ class AnthropicModel:
         try:
             client = await self._client(request, profile)
             asked = {key: body[key] for key in wanted if key in body}
-            count = await client.messages.count_tokens(**asked, timeout=_ASK_TIMEOUT)
+            async with asyncio.timeout(_ASK_TIMEOUT):
+                count = await client.messages.count_tokens(**asked, timeout=_ASK_TIMEOUT)
             tokens = count.input_tokens
         except Exception:  # noqa: BLE001 - counting is a courtesy: without it the request is simply made
             return None
@@ -339,7 +341,8 @@ class AnthropicModel:
         import httpx2
 
         try:
-            response = await client.get(path, cast_to=httpx2.Response, options=options)
+            async with asyncio.timeout(_ASK_TIMEOUT):  # the client's own is for each read
+                response = await client.get(path, cast_to=httpx2.Response, options=options)
         except anthropic.APIStatusError as error:
             headers = errors.as_headers(error.response.headers)
             problem = errors.explain_status(error.status_code, error.body, where, headers)
@@ -382,7 +385,11 @@ def build_client(
     timeout = httpx2.Timeout(None, connect=20.0)
     if http is None:
         http = anthropic.DefaultAsyncHttpxClient(
-            timeout=timeout, follow_redirects=False, trust_env=not is_loopback(base_url)
+            timeout=timeout,
+            follow_redirects=False,
+            trust_env=not is_loopback(base_url),
+            headers=ENCODINGS,
+            event_hooks=body_hooks(),
         )
     client = anthropic.AsyncAnthropic(
         api_key=None if token else key or "",

@@ -34,6 +34,7 @@ from agent.models.base import (
     Usage,
     seconds_of,
 )
+from agent.models.bodies import ENCODINGS, body_hooks
 from agent.models.endpoint import check_base_url, check_key, hide_secrets, is_loopback
 from agent.models.errors import ModelFailure, Where
 from agent.models.pump import Put
@@ -159,7 +160,11 @@ def _build_client(loopback: bool) -> Any:
     import httpx2
 
     return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(None, connect=20.0), follow_redirects=False, trust_env=not loopback
+        timeout=httpx2.Timeout(None, connect=20.0),
+        follow_redirects=False,
+        trust_env=not loopback,
+        headers=ENCODINGS,
+        event_hooks=body_hooks(),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Protocol
 
 from agent.models.base import BlockEvent, Done, ModelError, UsageSoFar, Waiting
@@ -15,6 +16,9 @@ from agent.models.stalls import Clock, StallClocks
 
 LINGER = 0.05
 """Seconds a finished stream may take to close by itself and keep its connection."""
+
+PAGE_SECONDS = 10.0
+"""Seconds for the beginning of a body that is no event stream."""
 
 
 class EventReader(Protocol):
@@ -121,10 +125,12 @@ def read_event(reader: EventReader, server_event: ServerEvent) -> list[BlockEven
 
 
 async def read_beginning(chunks: AsyncIterator[bytes]) -> str:
-    """Return how a body that is no event stream begins, without waiting for all of it."""
+    """Return how a body that is no event stream begins, without waiting for all of it or for long."""
     start = b""
-    async for chunk in chunks:
-        start += chunk
-        if len(start) >= 4 * EXCERPT:
-            break
-    return start.decode("utf-8", "replace")
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PAGE_SECONDS):
+            async for chunk in chunks:
+                start += chunk
+                if len(start) >= 4 * EXCERPT:
+                    break
+    return start[: 4 * EXCERPT].decode("utf-8", "replace")
