@@ -234,8 +234,12 @@ class Run:
         *args: Any,
         within: float | None = None,
         given_up: Callable[[], str | None] = lambda: None,
+        takes: bool = False,
     ) -> Any:
         """Call a function given to us, plain or async, and return what it returns.
+
+        One that `takes` something away, which would be lost with its result, has half of the grace period to end by
+        itself, and what it returns until the end of that period counts.
 
         Raises:
             Cut: the run was stopped, `given_up` gave a reason, or `within` seconds went by.
@@ -257,7 +261,9 @@ class Run:
                 elif late.is_set:
                     reason = f"it took longer than {within:g} s"
                 if reason is not None and not task.done():
-                    await self.release([task])
+                    await self.release([task], gently=takes)
+                    if takes and task.done() and not task.cancelled() and task.exception() is None:
+                        break
                     raise Cut(reason)
         finally:
             if timer is not None:
@@ -363,26 +369,35 @@ class Run:
         _look_at(task)
         return False
 
-    async def release(self, tasks: Iterable[asyncio.Future[Any]]) -> None:
-        """Cancel tasks and wait the grace period for them; those that go on are left behind."""
+    async def release(self, tasks: Iterable[asyncio.Future[Any]], *, gently: bool = False) -> None:
+        """Cancel tasks, `gently` after half of the grace period only; those that go on after it are left behind."""
         waiting = [task for task in tasks if not task.done()]
+        grace = self.config.grace / 2 if gently else self.config.grace
+        if gently:
+            await self._wait_for(waiting, grace)
         for task in waiting:
             task.cancel()
-        if waiting:
-            over = _Flag(self.poke)
-            timer = self._loop.call_later(self.config.grace, over.set)
-            for task in waiting:
-                task.add_done_callback(self.poke)
-            try:
-                while not over.is_set and not all(task.done() for task in waiting):
-                    await self.wait()
-            finally:
-                timer.cancel()
+        await self._wait_for(waiting, grace)
         for task in waiting:
             if task.done():
                 _look_at(task)
             else:
                 leave_behind(task)
+
+    async def _wait_for(self, tasks: Iterable[asyncio.Future[Any]], seconds: float) -> None:
+        """Wait so long at most for tasks to be done."""
+        waiting = [task for task in tasks if not task.done()]
+        if not waiting:
+            return
+        over = _Flag(self.poke)
+        timer = self._loop.call_later(seconds, over.set)
+        for task in waiting:
+            task.add_done_callback(self.poke)
+        try:
+            while not over.is_set and not all(task.done() for task in waiting):
+                await self.wait()
+        finally:
+            timer.cancel()
 
 
 def _result_of(task: asyncio.Future[Any]) -> Any:

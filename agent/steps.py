@@ -342,11 +342,15 @@ class Steps:
     # What the user said meanwhile
 
     async def ask_for(self, poll: Poll | None) -> list[UserTurn]:
-        """What the user said meanwhile; nothing when the run is stopped before or while asking."""
+        """What the user said meanwhile; nothing is asked for once the run is stopped.
+
+        What was taken from a queue by then is returned all the same: it is not in that queue any more.
+        """
         if poll is None or self._run.stopped is not None:
             return []
+        within = self._config.limits.hook_timeout
         try:
-            return as_turns(await self._run.call(poll, within=self._config.limits.hook_timeout), UserTurn)
+            return as_turns(await self._run.call(poll, within=within, takes=True), UserTurn)
         except Cut:
             return []
 
