@@ -21,8 +21,10 @@ class Assignment:
         gate: asked before each call, once unsaved text is written; may wait for the person.
         limits: what the run may use up, instead of what the settings say.
         unit: all changes are undone together under this name; None: those of the run.
-        prepare: called once the conversation is held and read, before anything is said.
-        asides: turns that go before the person's words.
+        in_reach: called first of all, once `Chat.abort` reaches this run: who was asked to stop it before does so.
+        prepare: called once the conversation is held and read, before anything is said; gives turns that go right
+            before the person's words.
+        asides: turns that go before those.
         when_idle: asked when the model answered in words alone; what it gives opens a further step, and
             follow-ups wait until it gives nothing.
         when_failed: asked when the run failed; gives the notice that says so in the conversation, or None.
@@ -33,7 +35,8 @@ class Assignment:
     gate: BeforeToolCall | None = None
     limits: Limits | None = None
     unit: str | None = None
-    prepare: Callable[[], Awaitable[None]] | None = None
+    in_reach: Callable[[], None] | None = None
+    prepare: Callable[[], Awaitable[Sequence[Turn]]] | None = None
     asides: Sequence[Turn] = ()
     when_idle: Callable[[], Sequence[Turn]] | None = None
     when_failed: Callable[[ModelError], NoticeTurn | None] | None = None

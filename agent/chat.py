@@ -211,16 +211,17 @@ class Chat:
         self._stop = None
         self.reach = Reach()
         self._assignment = assignment
+        self._desk.unit = assignment.unit
         self.session.failure = None
         self.session.rest_is_made = False
         try:
+            if assignment.in_reach is not None:
+                assignment.in_reach()
             with ExitStack() as held:
+                await self.flush()  # before anybody looks what is in the file
                 asides = await asyncio.to_thread(self._open_run, held)
-                if assignment.prepare is not None:
-                    await assignment.prepare()
-                prompts = self._assigned(said, asides)
-                with suppress(Cut):
-                    await self.reach.wait(self._flush(), cancels=False)
+                prepared = await assignment.prepare() if assignment.prepare is not None else ()
+                prompts = self._assigned(said, asides, prepared)
                 if self._stop is not None:  # asked for before there was a run to stop
                     asyncio.get_running_loop().call_soon(self._stop)
                 end = await self._agent.prompt(prompts)
@@ -230,6 +231,11 @@ class Chat:
             return end
         finally:
             self._running = False
+
+    async def flush(self) -> None:
+        """Have an editor's unsaved text written, as is done before each tool call. A stop does not wait for it."""
+        with suppress(Cut):
+            await self.reach.wait(self._flush(), cancels=False)
 
     def steer(self, text: str) -> None:
         """Say something while the agent works; it hears it after the tool it is running."""
@@ -272,7 +278,9 @@ class Chat:
         persona = self.session.open_run(held)
         return [*self._tell_what_is_sent(), *self.session.hand_edits(persona)]
 
-    def _assigned(self, said: str | UserTurn | None, asides: Sequence[Turn]) -> list[Turn]:
+    def _assigned(
+        self, said: str | UserTurn | None, asides: Sequence[Turn], prepared: Sequence[Turn]
+    ) -> list[Turn]:
         """Make the agent ready for this run and return the turns to prompt with."""
         given, agent = self._assignment, self._agent
         agent.system_prompt = system_prompt(self.persona_id, self.session.persona_name) + given.instructions
@@ -281,9 +289,8 @@ class Chat:
         agent.when_idle = given.when_idle
         agent.when_failed = given.when_failed
         agent.make_left_open = self.session.rest_is_made
-        self._desk.unit = given.unit
         words = UserTurn(content=said) if isinstance(said, str) else said
-        return [*asides, *given.asides, *([words] if words is not None else [])]
+        return [*asides, *given.asides, *prepared, *([words] if words is not None else [])]
 
     def _tell_what_is_sent(self) -> list[Turn]:
         """Say, once in a conversation, that older turns are not sent any more."""

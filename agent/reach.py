@@ -20,6 +20,11 @@ class Reach:
     def __init__(self) -> None:
         self._cut = asyncio.Event()
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether nothing is waited for any more."""
+        return self._cut.is_set()
+
     def cut(self) -> None:
         """Have everything that is or will be waited for be given up."""
         self._cut.set()
@@ -42,7 +47,10 @@ class Reach:
             elif isinstance(awaitable, asyncio.Future) and cancels:
                 awaitable.cancel()
             raise Cut("it was stopped")
-        task = asyncio.ensure_future(awaitable)
+        task = asyncio.ensure_future(self._begin(awaitable))
+        if asyncio.iscoroutine(awaitable):
+            # cancelled before it began, the coroutine was never awaited
+            task.add_done_callback(lambda _task: awaitable.close())
         cut = asyncio.ensure_future(self._cut.wait())
         try:
             await asyncio.wait({task, cut}, timeout=within, return_when=asyncio.FIRST_COMPLETED)
@@ -63,3 +71,9 @@ class Reach:
         if task.cancelled():
             raise Cut("it cancelled itself")
         return task.result()
+
+    async def _begin(self, awaitable: Awaitable[T]) -> T:
+        """Await code, unless all was cut off between being asked for it and its first step."""
+        if self._cut.is_set():
+            raise Cut("it was stopped")
+        return await awaitable

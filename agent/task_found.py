@@ -32,10 +32,15 @@ STOPPED = "Not run: the owner stopped the task."
 """The result of a call that waited for approval and whose task is given up."""
 
 
-def read_task(store: Store, persona_id: str) -> AgentTask | None:
+def read_task(store: Store, persona_id: str, *, is_held: bool = False) -> AgentTask | None:
     """Return the persona's last task as what it is now, None where there is none. Nothing is written.
 
     One that another program works on is returned as that program last wrote it.
+
+    Args:
+        store: the store.
+        persona_id: whose.
+        is_held: whether the caller holds the conversation, so that nobody else works on it.
 
     Raises:
         PersonaError: the disk refuses, or the conversation cannot be opened.
@@ -43,14 +48,41 @@ def read_task(store: Store, persona_id: str) -> AgentTask | None:
     session_id = store.session_of(persona_id)
     if session_id is None:
         return None
-    task = TaskLog(store.home, session_id).last(persona_id)
-    if task is None or task.is_over or holder(lock_path(store, session_id)) is not None:
+    tasks = TaskLog(store.home, session_id)
+    task = tasks.last(persona_id)
+    while not is_held:
+        if task is None or task.is_over or holder(lock_path(store, session_id)) is not None:
+            return task
+        before, task = task, tasks.last(persona_id)
+        if task == before:
+            break  # else who held it wrote how it went on, and let it go, between the two looks
+    if task is None or task.is_over:
         return task
     session = open_session(store, persona_id, session_id)
     try:
         return _with_fresh_approval(store, as_left(task, session), session)
     finally:
         session.close()
+
+
+def refuse_when_changed(store: Store, task: AgentTask) -> None:
+    """Let nothing be done with a task that is another by now than it was read as. For who holds its conversation.
+
+    What was read before that may be old: another program may have gone on with it in between.
+
+    Raises:
+        InvalidValue: it went on, or another took its place.
+        PersonaError: the disk refuses, or the conversation cannot be opened.
+    """
+    now = read_task(store, task.persona_id, is_held=True)
+    if now is None or _identity(now) != _identity(task):
+        raise InvalidValue(f"The task about {task.persona_id} went on in another program; look at it again.")
+
+
+def _identity(task: AgentTask) -> tuple[AgentTask, str | None]:
+    """A task and the call it waits with; what that is shown as changes with the file."""
+    waits_with = task.pending.tool_use_id if task.pending is not None else None
+    return task.model_copy(update={"pending": None}), waits_with
 
 
 def refuse_when_waiting(task: AgentTask | None) -> None:
@@ -114,13 +146,15 @@ def stored_question(store: Store, task: AgentTask) -> Question | None:
 
 
 def write_task(store: Store, task: AgentTask) -> None:
-    """Write what a task is now to its log.
+    """Write to the log of a waiting task with what question it waits.
 
     Raises:
         Busy: another program works on it.
+        InvalidValue: it is not what was read any more.
         PersonaError: the disk refuses.
     """
     with session_lock(store, task.session_id):
+        refuse_when_changed(store, task)
         _append(store, task)
 
 
@@ -129,9 +163,11 @@ def give_up(store: Store, task: AgentTask) -> AgentTask:
 
     Raises:
         Busy: another program works on it.
+        InvalidValue: it is not what was read any more.
         PersonaError: the disk refuses.
     """
     with session_lock(store, task.session_id):
+        refuse_when_changed(store, task)
         session = open_session(store, task.persona_id, task.session_id)
         try:
             call = waiting_call(task, session)

@@ -5,25 +5,40 @@ from __future__ import annotations
 from agent.grants import Grants
 from agent.task import AgentTask
 from agent.task_diff import has_changed
-from agent.task_found import close_log
+from agent.task_found import close_log, read_task, refuse_when_waiting
 from agent.task_words import replaced_notice
 from agent.turns import NoticeTurn
+from personas.errors import BrokenFile, InvalidValue, OutsideHome
 from personas.store import Store
 
 
 class Place:
-    """The place a new task takes. All methods are blocking.
+    """The place a new task takes. All methods are blocking, and for who holds the conversation.
 
     Args:
         store: where both tasks work.
-        left: the task that could be continued until now; None where the place is free.
         grants: of the person.
     """
 
-    def __init__(self, store: Store, left: AgentTask | None, grants: Grants) -> None:
+    def __init__(self, store: Store, grants: Grants) -> None:
         self._store = store
-        self._left = left
         self._grants = grants
+        self._left: AgentTask | None = None  # the task that could be continued; None where the place is free
+
+    def look(self, persona_id: str, session_id: str) -> None:
+        """See what is in the place.
+
+        Raises:
+            TaskWaits: a task that waits for an answer.
+            PersonaError: the disk refuses.
+        """
+        try:
+            left = read_task(self._store, persona_id, is_held=True)
+        except (BrokenFile, InvalidValue, OutsideHome):
+            left = None  # it is in a conversation that cannot be opened
+        refuse_when_waiting(left)
+        is_here = left is not None and left.can_continue and left.session_id == session_id
+        self._left = left if is_here else None
 
     def notice(self) -> NoticeTurn | None:
         """Return what the conversation says of the task that stays behind, None where there is none, but a message.
@@ -37,7 +52,7 @@ class Place:
         return replaced_notice(left, has_changed(self._store, left))
 
     def take(self, after: str) -> None:
-        """Write that the task that was there is over, and forget what was allowed for it. Holds the conversation.
+        """Write that the task that was there is over, and forget what was allowed for it.
 
         Args:
             after: the turn after which the conversation says so; empty where it does not.

@@ -23,6 +23,7 @@ from agent.task import OVER, AgentTask, Mode, Status, move, way
 from agent.task_asking import AskingTask
 from agent.task_budget import Meter, budget_notices, task_limits, with_step
 from agent.task_diff import has_changed
+from agent.task_found import refuse_when_changed
 from agent.task_options import TaskOptions
 from agent.task_reading import ending_of, has_written
 from agent.task_record import TaskRecord
@@ -32,6 +33,9 @@ from agent.tool import TASK_COMPLETE, Tool
 from agent.tools.control import CONTROL, begin_task_tool, task_tools
 from agent.turns import NUDGE, NoticeTurn, Turn, UserTurn, utc_now
 from personas.errors import PersonaError
+
+Prepare = Callable[[], Awaitable[Sequence[Turn]]]
+"""What a run does first, once it holds the conversation; gives the turns it says then, before the person's words."""
 
 
 class TaskRun(AskingTask):
@@ -45,8 +49,8 @@ class TaskRun(AskingTask):
         is_trusted: whether what was allowed for this task still counts in its home.
         on_update: called with the task after each change.
         clock: the time.
-        keep: whether it is kept on disk from the start; a message that is no task is kept once it waits.
-        replaces: the task that could have been continued and cannot once this one is a task.
+        found: what an earlier program left and this goes on with, as it was read; None for what is new. A new
+            message that is no task is kept on disk once it waits.
     """
 
     def __init__(
@@ -59,64 +63,59 @@ class TaskRun(AskingTask):
         is_trusted: Callable[[Path], bool],
         on_update: Callable[[AgentTask], None],
         clock: Clock | None = None,
-        keep: bool = True,
-        replaces: AgentTask | None = None,
+        found: AgentTask | None = None,
     ) -> None:
         super().__init__(
             chat,
             task,
             options=options,
             allowed=TaskGrants(grants, chat.store.home.root, is_trusted),
-            record=TaskRecord(chat.store.home, on=keep),
+            record=TaskRecord(chat.store.home, on=found is not None or task.mode == "task"),
             meter=Meter(task, options, self._time_is_up, clock),
             on_update=on_update,
         )
         self.begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._place = Place(chat.store, replaces, grants)
+        self._found = found
+        self._place = Place(chat.store, grants)
         self._ending: tuple[Status, dict[str, Any]] | None = None
         self._open: set[str] = set()
         self._wrote = False
         self._summary: str | None = None
         self._ended_at: str | None = None
-        self._stopping = False
-        self._stop_now: Callable[[], None] = lambda: None
+        self._stopped: tuple[str, AgentTask] | None = None  # why, and what it was then
 
     # -- the run ---------------------------------------------------------------------------------------
 
-    async def go(
-        self,
-        said: UserTurn | None,
-        *,
-        prepare: Callable[[], Awaitable[None]] | None = None,
-        asides: Sequence[Turn] = (),
-    ) -> AgentEnd | None:
+    async def go(self, said: UserTurn | None, prepare: Prepare | None = None) -> AgentEnd | None:
         """Run until the task is over, stopped, or left waiting; return how the run ended, None if it could not.
 
         Args:
             said: what the person says, None to go on from where the conversation stands.
             prepare: what to do first, once the conversation is held.
-            asides: turns that go before the words.
         """
 
-        async def begin() -> None:
+        async def begin() -> Sequence[Turn]:
+            # What was read before the conversation was held may be old.
+            turns: list[Turn] = []
+            if self._found is not None:
+                await asyncio.to_thread(refuse_when_changed, self.chat.store, self._found)
+            else:
+                turns.extend(await asyncio.to_thread(self._take_place))
             if prepare is not None:
-                await prepare()
-            if self.task.mode == "task":
-                await asyncio.to_thread(self._place.take, replaced.id if replaced is not None else "")
+                turns.extend(await prepare())
             session_id = self.chat.session_id
             assert session_id is not None, "an open conversation has an id"
             self.task = self.task.model_copy(update={"session_id": session_id, "model": self.chat.model.name})
             await self.keep()
-            if self.task.step_count:
+            if self._found is not None:
                 await asyncio.to_thread(self._take_up)
+                self._stop_if_asked()  # only now it is known what it has changed
+            return turns
 
         unsubscribe = self.chat.subscribe(self._hear)
         end: AgentEnd | None = None
-        replaced: NoticeTurn | None = None
         try:
-            if self.task.mode == "task" and (replaced := await asyncio.to_thread(self._place.notice)):
-                asides = (*asides, replaced)
-            end = await self.chat.send(said, self._assignment(begin, asides))
+            end = await self.chat.send(said, self._assignment(begin))
         except PersonaError as error:
             self._ending = (
                 "error",
@@ -134,6 +133,17 @@ class TaskRun(AskingTask):
                 await asyncio.to_thread(self._allowed.end, self.task.session_id, self.task.id)
             self._record.close()
         return end
+
+    def _take_place(self) -> Sequence[Turn]:
+        """Take the place of what could be continued, and return what is said of that. Blocking."""
+        session_id = self.chat.session_id
+        assert session_id is not None, "an open conversation has an id"
+        self._place.look(self.task.persona_id, session_id)
+        if self.task.mode != "task":
+            return ()
+        replaced = self._place.notice()
+        self._place.take(replaced.id if replaced is not None else "")
+        return () if replaced is None else (replaced,)
 
     def _take_up(self) -> None:
         """An earlier program began this task: learn what it changed, and what was allowed for it. Blocking."""
@@ -157,7 +167,7 @@ class TaskRun(AskingTask):
         changes = {"current_tool": None, "pending": None, "ended_at": self._ended_at, **changes}
         return self._meter.timed(task).model_copy(update=changes)
 
-    def _assignment(self, begin: Callable[[], Awaitable[None]], asides: Sequence[Turn]) -> Assignment:
+    def _assignment(self, begin: Prepare) -> Assignment:
         options, model = self._options, self.chat.model
         may_begin = self.task.mode == "chat" and options.begin_by_themselves
         tools: tuple[Tool, ...] = ()
@@ -174,22 +184,24 @@ class TaskRun(AskingTask):
                 options, model, self.task, may_begin=may_begin, is_task=lambda: self.task.mode == "task"
             ),
             unit=self.task.id if self.task.mode == "task" or may_begin else None,
+            in_reach=self._stop_if_asked,
             prepare=begin,
-            asides=(*asides, *budget_notices(options, model, self.task)),
+            asides=budget_notices(options, model, self.task),
             when_idle=self._when_idle,
             when_failed=self._when_failed,
         )
 
     def stop(self, reason: str = "") -> None:
         """Stop at once; what was done stays, and a notice says where."""
-        if self._stopping:
-            return
-        self._stopping = True
-        notice = None
-        if self.task.mode == "task":
-            notice = stop_notice(self.task, self._wrote)
-        self._stop_now = lambda: self.chat.abort(reason or "stopped by the user", notice=notice)
-        self._stop_now()
+        if self._stopped is None:
+            self._stopped = (reason or "stopped by the user", self.task)
+            self._stop_if_asked()
+
+    def _stop_if_asked(self) -> None:
+        if self._stopped is not None:
+            reason, task = self._stopped
+            notice = stop_notice(task, self._wrote) if task.mode == "task" else None
+            self.chat.abort(reason, notice=notice)
 
     def park(self) -> bool:
         """Leave a waiting task waiting on the disk and end the run; return whether it was waiting."""
@@ -208,8 +220,6 @@ class TaskRun(AskingTask):
             if not self.begun.done():
                 self.begun.set_result(None)
             self._on_update(self.task)
-            if self._stopping:
-                self._stop_now()
         elif isinstance(event, StepStart):
             self._summary = None
             if self.task.mode == "task" and self.task.step_count:
@@ -220,7 +230,7 @@ class TaskRun(AskingTask):
                 )
             self._go_to("thinking", **with_step(self.task))
         elif isinstance(event, ToolStart):
-            if event.call.tool_name not in CONTROL and not self._stopping:
+            if event.call.tool_name not in CONTROL and self._stopped is None:
                 self._open.add(event.call.id)
                 self._go_to("tool_executing", current_tool=event.call.tool_name)
         elif isinstance(event, ToolEnd):
@@ -253,7 +263,7 @@ class TaskRun(AskingTask):
 
     def _when_idle(self) -> Sequence[Turn]:
         """The model answered in words alone: in a task it is told to go on, but not for ever."""
-        if self.task.mode != "task" or self._stopping:
+        if self.task.mode != "task" or self._stopped is not None:
             return ()
         idle = self.task.idle_steps + 1
         if idle >= self._options.idle_steps:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,9 @@ from agent.task import AgentTask, Mode, Question, Used, move
 from agent.task_files import sessions_with_tasks
 from agent.task_found import give_up, read_task, refuse_when_waiting, stored_question, write_task
 from agent.task_options import TaskOptions
-from agent.task_resuming import Prepare, settle_answer, settle_approval, settle_known_answer, words_to_go_on
-from agent.task_run import TaskRun
-from agent.turns import Turn, UserTurn
+from agent.task_resuming import go_on_with, settle_answer, settle_approval
+from agent.task_run import Prepare, TaskRun
+from agent.turns import UserTurn
 from personas import trust
 from personas.current_sessions import current_sessions
 from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError
@@ -139,7 +139,7 @@ class AgentTaskRunner:
             PersonaError: the conversation cannot begin; see `Chat.send`.
         """
         with self._begin(chat.persona_id):
-            left = await self._refuse_when_waiting(chat)
+            await self._refuse_when_waiting(chat)
             await _read(chat)
             said = UserTurn(content=text)
             task = AgentTask(
@@ -150,8 +150,7 @@ class AgentTaskRunner:
                 prompt_turn_id=said.id,
                 model=chat.model.name,
             )
-            run = self._make_run(chat, task, keep=mode == "task", replaces=left)
-            return await self._launch(run, said)
+            return await self._launch(self._make_run(chat, task), said)
 
     async def respond(self, chat: Chat, text: str, *, question_id: str | None = None) -> AgentTask:
         """Answer the question or approval a task waits with, also one that an earlier program left.
@@ -184,15 +183,13 @@ class AgentTaskRunner:
         """
         persona_id = chat.persona_id
         with self._begin(persona_id):
-            task = await self.find(chat.store, persona_id)
-            if task is None or not task.can_continue:
+            found = await self._find_shown(chat)
+            if found is None or not found.can_continue:
                 raise InvalidValue(f"There is no task about {persona_id} to continue.")
             await _read(chat)
-            said, asides = words_to_go_on(task, chat, text)
-            prepare = settle_known_answer(chat, task)
             anew: dict[str, Any] = {"ended_at": None, "error_message": None, "idle_steps": 0, "pending": None}
-            task = move(task, "running", used=Used(), **anew)
-            return await self._launch(self._make_run(chat, task, keep=True), said, prepare, asides)
+            task = move(found, "running", used=Used(), **anew)
+            return await self._launch(self._make_run(chat, task, found), None, go_on_with(chat, found, text))
 
     def steer(self, persona_id: str, text: str, *, later: bool = False) -> None:
         """Say something to the task at work: heard after the tool that runs, or (`later`) when it would be idle.
@@ -223,17 +220,11 @@ class AgentTaskRunner:
             PersonaError: the disk refuses.
         """
         with self._begin(chat.persona_id):
-            task = await self.find(chat.store, chat.persona_id)
+            task = await self._find_shown(chat)
             if task is None or task.is_over:
                 raise InvalidValue(f"There is no task about {chat.persona_id} to stop.")
             await _read(chat)
-            left = tuple(chat.session.left_open)
-            task = await asyncio.to_thread(give_up, chat.store, task)
-            await self._forget_grants(chat.store, task)
-            await asyncio.to_thread(chat.load)
-            chat.session.tell_settled(left)
-            self._tell(task)
-            return task
+            return await self._give_up(chat, task)
 
     def park(self, persona_id: str) -> bool:
         """Leave a waiting task waiting on the disk, for a program that ends; return whether it was waiting."""
@@ -285,19 +276,37 @@ class AgentTaskRunner:
         finally:
             del self._beginning[persona_id]
 
-    async def _refuse_when_waiting(self, chat: Chat) -> AgentTask | None:
-        """Return the task that could be continued, and whose place a new one takes."""
+    async def _refuse_when_waiting(self, chat: Chat) -> None:
+        """Begin nothing over a question; this is asked once more when the conversation is held."""
         try:
             left = await self.find(chat.store, chat.persona_id)
         except (BrokenFile, InvalidValue, OutsideHome):
-            return None  # the conversation it waits in cannot be opened: a new one begins
+            return  # the conversation it waits in cannot be opened: a new one begins
         refuse_when_waiting(left)
-        is_here = left is not None and left.can_continue and chat.session_id in (None, left.session_id)
-        return left if is_here else None
 
-    def _make_run(
-        self, chat: Chat, task: AgentTask, *, keep: bool, replaces: AgentTask | None = None
-    ) -> TaskRun:
+    async def _find_shown(self, chat: Chat) -> AgentTask | None:
+        """The task the person speaks of: the one that this program has shown.
+
+        Raises:
+            InvalidValue: there is another now.
+        """
+        shown = self._known.get(chat.persona_id)
+        task = await self.find(chat.store, chat.persona_id)
+        open_now = [one.id for one in (shown, task) if one is not None and not one.is_over]
+        if len(set(open_now)) > 1:
+            raise InvalidValue(f"There is another task about {chat.persona_id} now; look at it first.")
+        return task
+
+    async def _give_up(self, chat: Chat, task: AgentTask) -> AgentTask:
+        left = tuple(chat.session.left_open)
+        task = await asyncio.to_thread(give_up, chat.store, task)
+        await asyncio.to_thread(self._grants.end_task, chat.store.home.root, task.session_id, task.id)
+        await asyncio.to_thread(chat.load)
+        chat.session.tell_settled(left)
+        self._tell(task)
+        return task
+
+    def _make_run(self, chat: Chat, task: AgentTask, found: AgentTask | None = None) -> TaskRun:
         return TaskRun(
             chat,
             task,
@@ -306,20 +315,17 @@ class AgentTaskRunner:
             is_trusted=self._is_trusted,
             on_update=self._tell,
             clock=self._clock,
-            keep=keep,
-            replaces=replaces,
+            found=found,
         )
 
-    async def _launch(
-        self, run: TaskRun, said: UserTurn | None, prepare: Prepare | None = None, asides: Sequence[Turn] = ()
-    ) -> AgentTask:
+    async def _launch(self, run: TaskRun, said: UserTurn | None, prepare: Prepare | None = None) -> AgentTask:
         """Start a run and return once it is at work, or raise what kept it from beginning."""
         persona_id = run.chat.persona_id
         before = self._known.pop(persona_id, None)
         self._runs[persona_id] = run
         if (reason := self._beginning.get(persona_id)) is not None:
             run.stop(reason)
-        running = asyncio.get_running_loop().create_task(self._follow(run, said, prepare, asides))
+        running = asyncio.get_running_loop().create_task(self._follow(run, said, prepare))
         running.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._ends[persona_id] = running
         waiting: set[asyncio.Future[Any]] = {running, run.begun}
@@ -336,19 +342,14 @@ class AgentTaskRunner:
             raise
         return run.task
 
-    async def _follow(
-        self, run: TaskRun, said: UserTurn | None, prepare: Prepare | None, asides: Sequence[Turn]
-    ) -> AgentEnd | None:
+    async def _follow(self, run: TaskRun, said: UserTurn | None, prepare: Prepare | None) -> AgentEnd | None:
         try:
-            return await run.go(said, prepare=prepare, asides=asides)
+            return await run.go(said, prepare)
         finally:
             del self._runs[run.chat.persona_id]
             if run.begun.done() and not run.begun.cancelled() and run.begun.exception() is None:
                 run.announce_end()
                 self._known[run.chat.persona_id] = run.task
-
-    async def _forget_grants(self, store: Store, task: AgentTask) -> None:
-        await asyncio.to_thread(self._grants.end_task, store.home.root, task.session_id, task.id)
 
     async def _shown(self, store: Store, task: AgentTask) -> Question | None:
         """The question as the person last saw it: told by this program, else as it was written."""
@@ -368,12 +369,12 @@ class AgentTaskRunner:
 
     async def _respond_to_found(self, chat: Chat, text: str, question_id: str | None) -> AgentTask:
         persona_id = chat.persona_id
-        task = await asyncio.to_thread(read_task, chat.store, persona_id)
-        if task is None or not task.is_waiting or task.pending is None:
+        found = await asyncio.to_thread(read_task, chat.store, persona_id)
+        if found is None or not found.is_waiting or found.pending is None:
             raise InvalidValue(f"No task about {persona_id} waits for an answer.")
         await _read(chat)
-        question = task.pending
-        shown = await self._shown(chat.store, task)
+        question = found.pending
+        shown = await self._shown(chat.store, found)
         # Another program may have gone on with the task: what was shown here is then another question.
         same_call = shown is not None and shown.tool_use_id == question.tool_use_id
         known = {question.id, shown.id} if shown is not None and same_call else {question.id}
@@ -381,10 +382,8 @@ class AgentTaskRunner:
             raise InvalidValue("That question is not open any more.")
         check_answer(question, text)
         if question.approval is None:
-            task = move(task, "thinking", pending=None).with_note(
-                f"Asked: {question.text} - Answered: {text}"
-            )
-            run = self._make_run(chat, task, keep=True)
+            note = f"Asked: {question.text} - Answered: {text}"
+            run = self._make_run(chat, move(found, "thinking", pending=None).with_note(note), found)
             return await self._launch(run, None, settle_answer(chat, question, text))
         decision = read_decision(text, question.options)
         if decision.answer != "no":
@@ -402,11 +401,12 @@ class AgentTaskRunner:
                 anew = approval_question(
                     question.approval, question.tool_use_id, changed=True, options=question.options
                 )
-                task = task.model_copy(update={"pending": anew})
+                task = found.model_copy(update={"pending": anew})
                 await asyncio.to_thread(write_task, chat.store, task)
                 self._tell(task)
-                return task
-        run = self._make_run(chat, task, keep=True)
+                is_stopped = self._beginning[persona_id] is not None and not self._closing
+                return await self._give_up(chat, task) if is_stopped else task
+        run = self._make_run(chat, found, found)
         return await self._launch(run, None, settle_approval(run, question, decision))
 
 

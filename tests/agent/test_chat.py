@@ -146,6 +146,20 @@ async def test_the_editors_text_is_flushed_before_the_run_and_before_each_tool(s
     assert len(model.requests) == 2
 
 
+async def test_what_was_typed_and_not_saved_yet_is_among_the_changes_the_agent_is_told_of(
+    store: Store,
+) -> None:
+    async def flush() -> None:
+        if len(model.requests) == 1:
+            by_hand(store, "Typed last.\n")
+
+    chat, model = chat_with(store, answer("one"), answer("two"), flush=flush)
+    await chat.send("look")
+    await chat.send("and now?")
+    assert "Typed last." not in sent(model.requests[0])
+    assert "+Typed last." in sent(model.requests[1])
+
+
 async def test_one_run_is_one_unit_of_undo(store: Store) -> None:
     chat, _model = chat_with(
         store,
