@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from personas.errors import PersonaError
+from tui.begun import Begun
 from tui.commands import Keymap, sentence
 from tui.screens.dialog import Dialog
 
@@ -26,6 +27,9 @@ class Surface(Protocol):
 
     def tell(self, message: str, *, error: bool = False) -> None:
         """Say something for a moment."""
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Run `work` beside the screen."""
 
     async def ask(self, dialog: Dialog[Any]) -> Any:
         """Show a dialog and return its answer."""
@@ -54,6 +58,8 @@ class Deeds:
         self._surface = surface
         self._editing = editing
         self._workspace = editing.workspace
+        self.begun = Begun(editing.workspace.store.home)
+        self._told_refused = False
 
     async def on_persona(self, deed: str, persona_id: str | None, marked: Sequence[str] = ()) -> bool:
         """Do what the persona list asks for, to all that is `marked` if anything is; return whether it was done."""
@@ -204,13 +210,26 @@ class Deeds:
     async def _new_test_input(self, persona: Persona) -> None:
         from personas.changes import AddTestInput
         from tui.screens.ask import AskText
-        from tui.unfinished import keep_unfinished, unfinished
 
-        home, key = self._workspace.store.home, f"test input of {persona.id}"
-        keep = partial(keep_unfinished, home, key)
-        content = await self._surface.ask(AskText("New test input", text=unfinished(home, key), keep=keep))
+        key = f"test input of {persona.id}"
+        keep, begun = partial(self._keep_begun, key), await self.begun.text(key)
+        content = await self._surface.ask(AskText("New test input", text=begun, keep=keep))
         if content and await self._changed(persona, AddTestInput(content), select_new=True):
             keep("")
+
+    def _keep_begun(self, key: str, text: str) -> None:
+        self.begun.note(key, text)
+        self._surface.start(self._write_begun())
+
+    async def _write_begun(self) -> None:
+        """Have the disk say what is begun; where it refuses, that is said once."""
+        kept = await self.begun.write_down()
+        if not kept and not self._told_refused:
+            self._surface.tell(
+                "What you began is not on the disk, which refuses it. It is offered again as long as the program runs.",
+                error=True,
+            )
+        self._told_refused = not kept
 
     async def _duplicate_test_input(self, persona: Persona, input_id: str) -> None:
         from personas.changes import AddTestInput

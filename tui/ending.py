@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,9 @@ SETTLE = 0.4
 SAVE_WITHIN = 2.0
 """Seconds that saving and stopping get after a signal: what the home does not have by then is written elsewhere."""
 
+NOTE_WITHIN = 2.0
+"""Seconds that a disk gets to take the log of a fault before the fault is told without it."""
+
 
 class Ending(Appearance, inherit_bindings=False):
     """How the program ends."""
@@ -31,7 +35,7 @@ class Ending(Appearance, inherit_bindings=False):
     """Watches for signals and a lost terminal."""
     last_words = ""
     """What to say when the terminal is back: where text is that the home could not take; empty for nothing."""
-    _leaving = False
+    _leaving: int | None = None  # with this code
 
     @property
     def main(self) -> Any:
@@ -47,30 +51,70 @@ class Ending(Appearance, inherit_bindings=False):
         self.lending.ask_to_end(code - 128)
         self._leave_task = asyncio.ensure_future(self.leave(code))
 
-    async def leave(self, code: int) -> None:
-        """Save what can be saved, stop the runs, and end the program with `code`."""
+    async def leave(self, code: int, *, given_up: Mapping[str, str] | None = None) -> None:
+        """Save what can be saved, stop the runs, and end the program with `code`.
+
+        A signal ends it also while it is already leaving by the command, which waits for a disk as long as it takes.
+
+        Args:
+            code: the exit code; 0 by the command.
+            given_up: texts, by what they are, that no disk took and the person has agreed to lose.
+        """
         if not self.lending.ending:
             await self.lending.over()  # who writes in their editor is not cut short
-        if self._leaving:
+        if self._leaving is not None and (self._leaving or not code):
             return
-        self._leaving = True
+        self._leaving = code
         # A disk that hangs: what it does not have goes elsewhere while there is time.
         with suppress(TimeoutError):
             async with asyncio.timeout(SAVE_WITHIN if code else None):
                 await self._save()
-        self._keep_elsewhere(with_unsaved=bool(code))  # who left by the command was asked about that
+        if self._leaving != code:
+            return  # a signal came meanwhile: that ends the program
+        self._keep_elsewhere(given_up or {})
         self.exit(code, return_code=code)
 
     async def _save(self) -> None:
+        """Save everything; a fault in one part is noted, and keeps nothing else from being saved, nor the end."""
         main = self.main
-        if main.editing is not None:
-            await main.editing.last.save()
-        await main.conversing.remember()  # before the runs stop: they may take longer than there is time
-        await asyncio.gather(main.conversing.stop_all(SETTLE), self.lending.give_up())
-        await main.conversing.remember(last=True)
+        steps = (
+            lambda: main.editing.last.save() if main.editing is not None else asyncio.sleep(0),
+            self._save_begun,
+            main.conversing.remember,  # before the runs stop: they may take longer than there is time
+            lambda: asyncio.gather(main.conversing.stop_all(SETTLE), self.lending.give_up()),
+            lambda: main.conversing.remember(last=True),
+        )
+        for step in steps:
+            try:
+                await step()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the program can be left
+                await self._note_in_thread(error)
+                if not self._leaving:  # what a signal ends keeps that signal's code
+                    self.failure = self.failure or f"unexpected {type(error).__name__}: {error}"
+
+    async def _save_begun(self) -> None:
+        self._note_begun()
+        if self.main.deeds is not None:
+            await self.main.deeds.begun.write_down()
+
+    def _note_begun(self) -> None:
+        for screen in self.screen_stack:
+            if (keep_begun := getattr(screen, "keep_begun", None)) is not None:
+                keep_begun()
+
+    async def tell_fault(self, error: Exception) -> None:
+        """Say that something failed unexpectedly, and where the details are."""
+        await self._note_in_thread(error)
+        where = f"; details: {self.fault_log}" if self.fault_log else ""
+        self.tell(f"That failed unexpectedly ({type(error).__name__}){where}", error=True)
+
+    async def _note_in_thread(self, error: Exception) -> None:
+        self.fault_log = None
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.to_thread(self.note_fault, error), NOTE_WITHIN)
 
     def note_fault(self, error: BaseException) -> None:
-        """Write a fault, without secrets, to a log file."""
+        """Write a fault, without secrets, to a log file. Blocking."""
         from tui.last_resort import write_fault
         from tui.secret_text import redact
 
@@ -86,7 +130,7 @@ class Ending(Appearance, inherit_bindings=False):
         super()._handle_exception(error)
 
     def _save_what_is_typed(self) -> None:
-        for save in (self._save_at_once, lambda: self._keep_elsewhere(with_unsaved=True)):
+        for save in (self._save_at_once, lambda: self._keep_elsewhere({})):
             try:
                 save()
             except Exception as error:  # noqa: BLE001 - the first fault may have broken what this needs
@@ -98,27 +142,39 @@ class Ending(Appearance, inherit_bindings=False):
             if main.editing is not None:
                 main.editing.last.save_at_once()
         finally:
-            main.conversing.remember_at_once()
+            try:
+                self._note_begun()
+                if main.deeds is not None:
+                    main.deeds.begun.write_at_once()
+            finally:
+                main.conversing.remember_at_once()
 
-    def _keep_elsewhere(self, *, with_unsaved: bool) -> None:
+    def _keep_elsewhere(self, given_up: Mapping[str, str]) -> None:
         """Write what the home does not have, and would be gone with the program, into a file outside of it.
 
-        `with_unsaved`: also what belongs in the persona's file.
+        `given_up`: what the person has agreed to lose.
         """
-        main = self.main
         texts: dict[str, str] = {}
-        if with_unsaved and main.editing is not None:
-            texts |= main.editing.last.nowhere()
-        texts |= main.conversing.not_on_disk()
-        for screen in self.screen_stack:
-            if (keep_begun := getattr(screen, "keep_begun", None)) is not None and (text := keep_begun()):
-                texts["begun in a dialog"] = text
+        for find in (self._unsaved, self.main.conversing.not_on_disk, self._begun):
+            try:
+                texts |= find()
+            except Exception as error:  # noqa: BLE001 - the other texts are still to be kept
+                self.log(error)
+        texts = {what: text for what, text in texts.items() if given_up.get(what) != text}
         if texts:
             from tui.last_resort import write_texts
 
             path = write_texts(texts)
             where = f"is in {path}" if path is not None else "is nowhere: no disk took it"
             self.last_words = f"what could not be saved {where}"
+
+    def _unsaved(self) -> dict[str, str]:
+        return {} if self.main.editing is None else self.main.editing.last.nowhere()
+
+    def _begun(self) -> dict[str, str]:
+        self._note_begun()
+        texts = [] if self.main.deeds is None else self.main.deeds.begun.nowhere()
+        return {"begun in a dialog": "\n".join(texts)} if texts else {}
 
     def _print_error_renderables(self) -> None:
         self._exit_renderables.clear()

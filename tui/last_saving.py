@@ -22,12 +22,21 @@ class LastSaving:
         self._desk, self._editing = desk, editing
 
     async def save(self) -> None:
-        """Store what can be stored, and keep the rest beside the files, also where the disk has lost it."""
-        editing = self._editing
-        with suppress(PersonaError):  # said on the screen already where there still is one
+        """Store what can be stored, and keep the rest beside the files, also where the disk has lost it.
+
+        An unexpected fault in the storing is raised when the rest is kept.
+        """
+        editing, fault = self._editing, None
+        try:
             await editing.flush()
+        except PersonaError:
+            pass  # said on the screen already where there still is one
+        except Exception as error:  # noqa: BLE001 - raised again below
+            fault = error
         editing.hold()
         await editing.workspace.call(self._write_down)
+        if fault is not None:
+            raise fault
 
     def save_at_once(self) -> None:
         """The same for the prompt although the program is failing; blocking, and silent when it cannot be done."""

@@ -72,13 +72,13 @@ class AskText(Dialog[str]):
     Args:
         question: any text.
         text: what stands there at first.
-        keep: told the text at each pause and whenever the dialog goes without an answer; says whether it is kept.
+        keep: told the text at each pause and whenever the dialog goes without an answer.
     """
 
-    def __init__(self, question: str, *, text: str = "", keep: Callable[[str], bool] | None = None) -> None:
+    def __init__(self, question: str, *, text: str = "", keep: Callable[[str], object] | None = None) -> None:
         super().__init__()
         self._question, self._text, self._keep = question, text, keep
-        self._answered = False
+        self._answered, self._kept = False, text
         self._answer = _Answer(id="answer", prose=False)
 
     def compose(self) -> ComposeResult:
@@ -101,29 +101,26 @@ class AskText(Dialog[str]):
     @on(TextEditor.SaveWanted)
     def _keep_text(self, event: TextEditor.SaveWanted) -> None:
         event.stop()
-        self._keep_now()
-
-    def _keep_now(self) -> None:
         self.keep_begun()
 
-    def keep_begun(self) -> str:
-        """Have what is written kept; return it where that was not possible, else nothing."""
-        text, kept = self._answer.raw, True
-        if self._keep is not None and not self._answered:
-            kept = self._keep(text)
+    def keep_begun(self) -> None:
+        """Have what is written kept."""
+        text = self._answer.raw
+        if self._keep is not None and not self._answered and text != self._kept:
+            self._kept = text
+            self._keep(text)
             self._answer.mark_saved(text)
-        return "" if kept or not text.strip() else text
 
     def on_unmount(self) -> None:
-        self._keep_now()  # also when the program ends
+        self.keep_begun()
 
     def action_cancel(self) -> None:
-        self._keep_now()
+        self.keep_begun()
         super().action_cancel()
 
     def action_accept(self) -> None:
         text = self._answer.raw
         if text.strip():
-            self._keep_now()
+            self.keep_begun()
             self._answered = True
             self.dismiss(text)

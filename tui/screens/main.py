@@ -155,11 +155,7 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
         except PersonaError as error:
             self.tell(str(error), error=True)
         except Exception as error:  # noqa: BLE001 - one failed deed must not take unsaved text down with it
-            self.program.note_fault(error)
-            self.tell(
-                f"That failed unexpectedly ({type(error).__name__}); details: {self.program.fault_log}",
-                error=True,
-            )
+            await self.program.tell_fault(error)
         return None
 
     async def _begin(self) -> None:

@@ -6,6 +6,7 @@ Those on the open persona are in `main_persona`, those on the conversation in `m
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -95,19 +96,60 @@ class MainActions(Screen[None]):
     def action_leave(self) -> None:
         self._screen.start(self._leave())
 
-    async def _leave(self) -> None:
-        """Save, ask if something would be lost, and end."""
+    async def _leave(self, agreed: Mapping[str, str] | None = None) -> None:
+        """Save, ask if something would be lost, and end.
+
+        `agreed`: the agent is done, for which the person wanted to wait, and had agreed to lose these texts.
+        """
+        screen = self._screen
+        nowhere = await self._save_before_leaving()
+        known = agreed is not None and nowhere.items() <= agreed.items()
+        if not known and not await self._may_leave():
+            return
+        if working := screen.conversing.working:
+            from tui.screens.leaving import Leaving
+
+            choice = await screen.ask(Leaving(working))
+            screen.conversing.when_idle = None
+            if choice == "wait":
+                screen.conversing.when_idle = lambda: self._leave_now_idle(nowhere)
+                screen.tell("The program ends when the agent is done.")
+                if not screen.conversing.working:
+                    screen.conversing.when_idle()
+            screen.show_keys()  # they tell whether the program is to end
+            if choice != "stop":
+                return
+        await screen.program.leave(0, given_up=nowhere)
+
+    def _leave_now_idle(self, agreed: Mapping[str, str]) -> None:
+        self._screen.conversing.when_idle = None
+        self._screen.start(self._leave(agreed))
+
+    async def _save_before_leaving(self) -> dict[str, str]:
+        """Save what can be saved; return what no disk took, by what it is. A fault does not keep anyone from leaving."""
+        screen = self._screen
+        if (editing := screen.editing) is None:
+            return {}
+        try:
+            await editing.flush()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the program can be left
+            await screen.program.tell_fault(error)
+        editing.hold()
+        await editing.write_down()
+        return editing.last.nowhere()
+
+    async def _may_leave(self) -> bool:
+        """Ask where something is not in its file; return whether the program may end."""
         from tui.screens.confirm import Confirm
 
         screen = self._screen
-        if screen.editing is not None:
-            await screen.editing.flush()
-            lost = screen.editing.would_lose()
-            left = lost or screen.editing.not_saved()
-            names = ", ".join(
-                screen.personas.entries[key].name if key in screen.personas.entries else key for key in left
-            )
-            if left and not await screen.ask(
+        if (editing := screen.editing) is None:
+            return True
+        lost = editing.would_lose()
+        entries, left = screen.personas.entries, lost or editing.not_saved()
+        names = ", ".join(entries[key].name if key in entries else key for key in left)
+        return not left or bool(
+            await screen.ask(
                 Confirm(
                     "Quit and lose what is not saved?" if lost else "Quit with text that is not in its file?",
                     f"What you typed in {names} could not be saved."
@@ -116,23 +158,8 @@ class MainActions(Screen[None]):
                     keep="Stay",
                     danger=bool(lost),
                 )
-            ):
-                return
-        if working := screen.conversing.working:
-            from tui.screens.leaving import Leaving
-
-            choice = await screen.ask(Leaving(working))
-            if choice == "wait":
-                screen.conversing.when_idle = lambda: screen.start(screen.program.leave(0))
-                screen.tell("The program ends when the agent is done.")
-                if not screen.conversing.working:
-                    screen.conversing.when_idle()
-            else:
-                screen.conversing.when_idle = None
-            screen.show_keys()  # they tell whether the program is to end
-            if choice != "stop":
-                return
-        await screen.program.leave(0)
+            )
+        )
 
     # -- personas, commands, help -----------------------------------------------------------------------
 

@@ -1,0 +1,180 @@
+"""However the program ends, nothing that is on the screen alone goes with it unasked, and nothing holds the end up."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.models.scripted import answer
+from personas.errors import StorageError
+from personas.store import Store
+from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tui import begun, ending, remembered
+from tui.screens import main
+from tui.screens.ask import AskText
+from tui.screens.confirm import Confirm
+from tui.screens.leaving import Leaving
+from tui.widgets import text_editor
+
+
+@pytest.fixture(autouse=True)
+def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
+
+
+def refuse(*_: object, **__: object) -> Any:
+    raise StorageError("The disk is full; nothing was written.")
+
+
+def elsewhere(tmp_path: Path) -> str:
+    """What was written outside of the home."""
+    files = (tmp_path / "state" / "persona-editor").glob("unsaved-*")
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+
+
+async def test_a_signal_ends_a_program_that_is_leaving_and_waits_for_a_disk_that_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "SAVE_WITHIN", 0.05)
+    stuck, back = threading.Event(), threading.Event()
+    update = remembered.update
+
+    def hang(*arguments: Any) -> object:
+        stuck.set()
+        back.wait(60)
+        return update(*arguments)
+
+    async with program(make_store(tmp_path)) as p:
+        monkeypatch.setattr(remembered, "update", hang)
+        p.main.chat_bar.set_draft("a draft")
+        leaving = asyncio.ensure_future(p.app.leave(0))
+        await p.until(stuck.is_set)
+        p.app.leave_by_signal(129)
+        await p.until(lambda: p.app._exit)
+        assert "a draft" in elsewhere(tmp_path)
+        words = p.app.last_words
+        back.set()
+        await leaving
+        assert (p.app.return_code, p.app.last_words) == (129, words)
+
+
+async def wait_then_type(p: Program, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Quit when the agent is done; the disk is full then, something is typed, and the agent ends."""
+    await p.say("go")
+    await p.until(lambda: p.main.conversing.running)
+    p.main.action_leave()
+    await p.dialog(Leaving)
+    await p.press("w")
+    await p.until(lambda: p.app.screen is p.main)
+    monkeypatch.setattr(Store, "change", refuse)
+    monkeypatch.setattr("tui.unsaved.replace_file", refuse)
+    p.prompt.focus()
+    await p.write("my ")
+    await p.until(lambda: p.main.editing and p.main.editing.would_lose())
+    gate.set()
+
+
+async def test_who_wanted_to_wait_is_asked_about_what_no_disk_took_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate()
+    async with program(make_store(tmp_path), model=GatedModel([[gate, *answer("Done.")]])) as p:
+        await wait_then_type(p, gate, monkeypatch)
+        dialog = await p.dialog(Confirm)
+        assert "lose" in dialog._question
+        await p.press("n")
+        await p.until(lambda: p.app.screen is p.main)
+        assert not p.app._exit and p.prompt.raw.startswith("my ")
+        p.main.action_leave()
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: p.app._exit)
+    assert "my " not in elsewhere(tmp_path), "the person agreed to lose it"
+
+
+async def test_what_is_typed_after_the_question_is_written_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+        monkeypatch.setattr(Store, "change", refuse)
+        monkeypatch.setattr("tui.unsaved.replace_file", refuse)
+        p.prompt.focus()
+        await p.write("my ")
+        await p.until(lambda: p.main.editing and p.main.editing.would_lose())
+        assert p.main.editing is not None
+        agreed = p.main.editing.last.nowhere()
+        await p.write("own ")
+        await p.app.leave(0, given_up=agreed)
+    assert "my own first line" in elsewhere(tmp_path)
+
+
+async def test_a_fault_in_the_last_saving_keeps_nobody_from_leaving_and_nothing_from_being_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise RuntimeError("oops")
+
+    store = make_store(tmp_path)
+    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    async with program(store) as p:
+        assert p.main.editing is not None
+        monkeypatch.setattr(p.main.editing, "flush", fail)
+        monkeypatch.setattr(p.main.conversing, "stop_all", fail)
+        p.prompt.focus()
+        await p.write("my ")
+        p.main.chat_bar.set_draft("a draft")
+        p.main.action_leave()
+        await p.told("RuntimeError")
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: p.app._exit)
+        assert p.app.failure == "unexpected RuntimeError: oops"
+        assert "oops" in p.app.fault_log.read_text()  # type: ignore[union-attr]
+    assert remembered.recall(store.home).drafts == {"one": "a draft"}
+    assert any("my first line" in file.read_text() for file in store.home.state.glob("unsaved-*"))
+
+
+async def test_what_is_begun_in_a_dialog_is_not_lost_where_the_disk_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(begun, "keep_unfinished", lambda *_: False)
+    async with program(make_store(tmp_path), persona_id="two") as p:
+        for word in ("begun", " and more"):
+            p.main.action_go("tests")
+            await p.press("n")
+            await p.dialog(AskText)
+            await p.write(word)
+            await p.press("escape")
+            await p.until(lambda: p.app.screen is p.main)
+            await p.told("What you began is not on the disk")
+        await p.app.leave(0)
+    assert "begun and more" in elsewhere(tmp_path)
+
+
+async def test_nobody_who_types_in_a_dialog_waits_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck, back = threading.Event(), threading.Event()
+
+    def hang(*_: object) -> bool:
+        stuck.set()
+        return back.wait(60)
+
+    monkeypatch.setattr(begun, "keep_unfinished", hang)
+    async with program(make_store(tmp_path), persona_id="two") as p:
+        p.main.action_go("tests")
+        await p.press("n")
+        dialog = await p.dialog(AskText)
+        await p.write("begun")
+        await p.until(stuck.is_set)
+        await p.write(" on")
+        assert dialog._answer.raw == "begun on"
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        back.set()
