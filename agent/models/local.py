@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from agent.models.catalogue import read_models
@@ -87,7 +90,12 @@ def _get(port: int, path: str, seconds: float) -> tuple[int, object]:
 
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
     give_up = time.monotonic() + seconds
+    end: threading.Timer | None = None
     try:
+        connection.connect()
+        # The timeout is for each read: what comes drop by drop, the head too, ends when the connection does.
+        end = threading.Timer(seconds, _shut, [connection.sock])
+        end.start()
         connection.request("GET", path, headers={"accept": "application/json"})
         response = connection.getresponse()
         body = b""
@@ -99,4 +107,11 @@ def _get(port: int, path: str, seconds: float) -> tuple[int, object]:
     except (OSError, http.client.HTTPException, ValueError, RecursionError):
         return 0, None
     finally:
+        if end is not None:
+            end.cancel()
         connection.close()
+
+
+def _shut(connected: socket.socket) -> None:
+    with suppress(OSError):  # it ended by itself
+        connected.shutdown(socket.SHUT_RDWR)

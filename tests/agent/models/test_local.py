@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
@@ -99,6 +100,23 @@ async def test_a_port_that_is_closed_or_silent_is_skipped() -> None:
         closed.bind(("127.0.0.1", 0))
         ports = [(one.getsockname()[1], "x") for one in (silent, closed)]
         assert await find_local_servers(ports, seconds=0.1) == []
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 ", b"HTTP/1.1 200 OK\r\nx: ", b"HTTP/1.1 200 OK\r\n\r\n[1"])
+async def test_a_server_that_answers_drop_by_drop_is_skipped(head: bytes) -> None:
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head)
+        left = asyncio.create_task(reader.read())
+        while not (await asyncio.wait({left}, timeout=0.01))[0]:
+            writer.write(b" ")
+        left.exception()
+        writer.close()
+
+    server = await asyncio.start_server(drip, "127.0.0.1", 0)
+    async with asyncio.timeout(5):
+        assert await find_local_servers([(server.sockets[0].getsockname()[1], "x")], seconds=0.1) == []
+    server.close()
 
 
 @pytest.mark.parametrize(
