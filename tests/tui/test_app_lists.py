@@ -317,3 +317,20 @@ async def test_a_test_input_that_was_begun_is_there_again_after_esc_and_after_a_
         await p.press("enter")
         await p.until(lambda: store.get("three").test_inputs[-1].content == "Hello you")
         await p.until(lambda: unfinished(store.home, "test input of three") == "")
+
+
+async def test_the_list_says_below_what_is_wrong_with_the_broken_one_under_the_cursor(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.path("two").write_text('name = "Two"\nsystem_prompt = "[b]"\nname = 1\n')
+    async with program(store) as p:
+        await p.until(lambda: p.main.personas.entries["two"].error)
+        below = lambda: str(p.main.personas.border_subtitle)  # noqa: E731
+        assert below() == "2"
+        p.main.personas.rows.focus()
+        await p.press("down")
+        await p.until(lambda: "2" != below())
+        assert p.main.personas.entries["two"].error.startswith(below().rstrip("…"))
+        await p.press("up")
+        await p.until(lambda: below() == "2")
+        await p.press("down", "escape")
+        await p.until(lambda: below() == "2")

@@ -93,6 +93,7 @@ class PersonaList(Vertical):
         self._current: str | None = None
         self._news: dict[str, str] = {}
         self._words: list[str] = []
+        self._count = ""
         self.border_title = "Personas"
 
     def compose(self) -> ComposeResult:
@@ -156,8 +157,19 @@ class PersonaList(Vertical):
             key=key,
         )
         count = len(self._entries)
-        part = f"{len(shown)} of {count}" if self._words else str(count)
-        self.border_subtitle = label(part) if count else ""
+        self._count = (f"{len(shown)} of {count}" if self._words else str(count)) if count else ""
+        self._say_below()
+
+    def _say_below(self) -> None:
+        """Below the list stands how many there are; while the cursor is on a broken one, what is wrong with it."""
+        entry = self._entries.get(self.rows.key or "") if self.rows.has_focus else None
+        self.border_subtitle = label((entry.error if entry else "") or self._count, max(8, self.size.width - 4))
+
+    def on_descendant_focus(self) -> None:
+        self._say_below()
+
+    def on_descendant_blur(self) -> None:
+        self._say_below()
 
     @on(RowList.Chosen)
     def _open(self, event: RowList.Chosen) -> None:
@@ -169,6 +181,7 @@ class PersonaList(Vertical):
         event.stop()
         entry = self._entries.get(event.key)
         self.rows.tooltip = label(entry.error or entry.description) if entry else None
+        self._say_below()
 
     async def action_filter(self) -> None:
         from tui.widgets.field import Field
