@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
+import traceback
 from urllib.parse import quote
 
+logging.getLogger("agent").addHandler(logging.NullHandler())  # a library; who runs it says where its log goes
+_LONGEST_LINE = 200
 _CERTAINLY_A_SECRET = 8
 """Characters from which on a secret is cut out even where it is part of a longer word."""
 
@@ -16,6 +20,21 @@ def text_of(error: BaseException) -> str:
         return str(error)
     except BaseException:  # noqa: BLE001 - an exception of foreign code whose __str__ raises
         return ""
+
+
+def report(log: logging.Logger, what: str, error: BaseException) -> None:
+    """Log a failure of code given to us as one line; where it came from, without the chain, at the level of debugging.
+
+    Args:
+        log: of the module that met it.
+        what: in words.
+        error: what was raised.
+    """
+    text = " ".join(text_of(error).split())[:_LONGEST_LINE]
+    log.error("%s: %s%s", what, type(error).__name__, f": {text}" if text else "")
+    if log.isEnabledFor(logging.DEBUG):
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        log.debug("%s was raised here:\n%s", type(error).__name__, frames)
 
 
 class Secrets:

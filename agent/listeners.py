@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
+from agent.error_text import report
 from agent.events import Event
 from agent.patience import as_coroutine
 
@@ -76,8 +77,16 @@ class Listeners:
             return error
         if id(listener) not in self._complained:
             self._complained.add(id(listener))
-            log.error("a listener failed; the run goes on: %r", listener, exc_info=error)
+            report(log, f"a listener failed; the run goes on: {_name_of(listener)}", error)
         return None
+
+
+def _name_of(listener: Listener) -> str:
+    """What a listener is, in a word: its own words may be anything."""
+    try:
+        return str(listener.__qualname__)
+    except Exception:  # noqa: BLE001 - an object of foreign code
+        return type(listener).__name__
 
 
 class Telling:

@@ -28,6 +28,10 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
 
     _mend_streams()
     arguments = [as_text(argument) for argument in (sys.argv[1:] if arguments is None else arguments)]
+    if "--debug" in arguments:
+        from tui.cli.logs import set_up
+
+        set_up(debug=True)
     try:
         code = persona.main(args=arguments, prog_name="persona", standalone_mode=False)
         sys.stdout.flush()

@@ -59,8 +59,10 @@ def converse(
     from agent.grants import Grants
     from agent.task_found import leave_task
     from agent.task_runner import AgentTaskRunner
+    from tui.cli.logs import set_up
     from tui.models import build_model, chat_options, connection, task_options
 
+    set_up()
     settings = invocation.config.settings
     chat = Chat(
         invocation.store,

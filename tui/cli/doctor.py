@@ -199,8 +199,10 @@ def _ask_server(model: object) -> Finding:
 
     from agent.models.anthropic import AnthropicModel
     from agent.models.errors import ModelFailure
+    from tui.cli.logs import set_up
 
     assert isinstance(model, AnthropicModel)
+    set_up()
     try:
         offered = asyncio.run(model.list_models())
     except ModelFailure as failure:

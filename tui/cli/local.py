@@ -12,6 +12,7 @@ from agent.models.anthropic import AnthropicModel
 from agent.models.local import KNOWN_PORTS, LocalServer, find_local_servers
 from agent.models.trial import Trial, try_out
 from personas.errors import InvalidValue, PersonaError
+from tui.cli.logs import set_up
 from tui.cli.output import LONGEST_LINE, say
 from tui.config import config_path, write_settings
 from tui.sanitise import one_line
@@ -32,6 +33,7 @@ def connect_local(ports: Sequence[int], chosen: str | None) -> None:
         NoModel: nothing was found, or the model does not work.
     """
     places = [*((port, "A server") for port in ports), *KNOWN_PORTS]
+    set_up()
     servers = asyncio.run(find_local_servers(places))
     if not servers:
         looked = ", ".join(f"{name} on {port}" for port, name in places)

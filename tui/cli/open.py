@@ -67,7 +67,9 @@ def run_in_terminal(app: PersonaApp) -> int:
         PersonaError: it could not begin, or failed.
     """
     from tui import driver_guard, terminal_writer
+    from tui.cli.logs import set_up
 
+    set_up()
     driver_guard.install()
     terminal_writer.install()
     guard = Guard(app.leave_by_signal, last_words=lambda: app.last_words)
