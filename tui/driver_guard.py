@@ -1,146 +1,220 @@
-"""What the terminal sends, made safe before Textual reads it: pastes and the newlines that look like Enter.
+"""What the terminal sends, made safe before Textual reads it: pastes, cut sequences, and the newlines that look like Enter.
 
 Textual 8.2.8 takes an ESC within a bracketed paste for a key, and the rest of the paste for key presses, so that
-a pasted newline sends the message; and it reads `ESC CR`, which Shift+Enter and Alt+Enter send in several
-terminals, as plain Enter; and it takes Esc for Alt where a letter follows soon; and each character of a paste without
-marks is a key to it. `install` puts a parser in place that does none of it.
+a pasted newline sends the message; it reads `ESC CR`, which Shift+Enter and Alt+Enter send in several terminals, as
+plain Enter; it types `^`, and what follows it, where an Esc and text come together, and the rests of sequences it does
+not know or that came in two parts; and each character of a paste without marks is a key to it. `install` puts a parser
+in place that does none of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from time import monotonic
 
-from textual import events
-from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual import constants, events
+from textual._xterm_parser import XTermParser
 from textual.message import Message
 
-from tui.typed_runs import RUN, TypedRuns
+from tui.key_sequences import NEWLINE_SEQUENCES, PASTE_END, PASTE_START, Kind, as_kitty, begins, is_output
+from tui.typed_runs import RUN, TypedRuns, is_paste
 
-NEWLINE_SEQUENCES = {
-    "\x1b\r": "shift+enter",
-    "\x1b[27;2;13~": "shift+enter",
-    "\x1b[27;3;13~": "alt+enter",
-    "\x1b[27;4;13~": "shift+alt+enter",
-    "\x1b[27;5;13~": "ctrl+enter",
-    "\x1b[27;6;13~": "ctrl+shift+enter",
-    "\x1b[27;7;13~": "ctrl+alt+enter",
-    "\x1b[27;8;13~": "ctrl+shift+alt+enter",
-}
-"""Enter with a modifier as terminals send it: `ESC CR`, or xterm's modifyOtherKeys form, which tmux sends with
-`extended-keys always`; Textual calls the latter by a name with a raw control character in it."""
+CUT_WAITS = 1.0
+"""Seconds that the rest of a sequence which a read cut may take to come; a part of a key nobody types."""
+PASTE_WAITS = 2.0
+"""Seconds without input after which a paste whose end mark did not come is over."""
+
+_Token = tuple[Kind | None, str]
+"""A sequence or an ESC by its kind, or None and a run of characters or a control character."""
 
 
 class GuardedParser(XTermParser):
-    """Textual's parser of terminal input, with pastes taken out of its hands.
+    """Textual's parser of terminal input, which is given one whole key at a time.
 
     What lies between the marks of a bracketed paste is never looked at: one `Paste` event, whatever is in it,
     at the price of a search for the end mark. The text is as it was sent, NULs removed; whoever shows it
     sanitises it. What comes without marks, but all at once, is cut by `tui.typed_runs`.
+
+    Args:
+        debug: as in the base class.
+        runs: what tells typing from pasting.
+        clock: monotonic seconds.
     """
 
-    def __init__(self, debug: bool = False, runs: TypedRuns | None = None) -> None:
-        self._runs = runs or TypedRuns()
+    def __init__(
+        self, debug: bool = False, runs: TypedRuns | None = None, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._runs = runs or TypedRuns(clock)
+        self._clock = clock
+        self._came = clock()
         self._paste: list[str] | None = None
-        self._paste_end = ""
-        self._tail = ""
+        self._begun = ""  # a sequence, or the end mark of a paste, of which the rest is to come
         super().__init__(debug)
 
     def feed(self, data: str) -> Iterable[Message]:
         """Take what the terminal sent; yield the messages it makes."""
         if not data:
-            if waited := self._runs.other():
-                yield from super().feed(waited)
+            yield from self._press(self._runs.other())
             yield from super().feed(data)
             return
+        self._came = self._clock()
+        data, self._begun = self._begun + data, ""
         while data:
             if self._paste is not None:
                 data, message = self._take_paste(data)
                 if message is not None:
                     yield message
                 continue
-            before, mark, after = data.partition(BRACKETED_PASTE_START)
-            rest = self._rest_of_cut_mark(data)
-            if rest is not None and not (mark and not before):
-                # The mark came in two reads and the base class has its first half: let it end an empty paste.
-                data = data[len(rest) :]
-                for message in super().feed(rest + BRACKETED_PASTE_END):
-                    if not isinstance(message, events.Paste):
-                        yield message
-                self._begin_paste()
-                continue
+            before, mark, data = data.partition(PASTE_START)
             if before:
-                yield from self._feed_keys(before, ends_read=not mark)
-            self._tail = (self._tail + before)[-len(BRACKETED_PASTE_START) :]
-            if not mark:
-                break
-            self._begin_paste()
-            data = after
+                yield from self._take_typed(before)
+            if mark:
+                if self._runs.is_behind_paste:
+                    yield from self._runs.end_of_paste()
+                yield from self._press(self._runs.other())
+                self._paste = []
 
     def tick(self) -> Iterable[Message]:
         """Time has gone by: yield what waited for something to follow it."""
-        if waited := self._runs.tick():
-            yield from super().feed(waited)
-        yield from super().tick()
+        yield from self._press(self._runs.tick())
+        quiet = self._clock() - self._came
+        if self._paste is not None:
+            if quiet >= PASTE_WAITS:
+                held, self._begun = self._begun, ""
+                yield self._end_paste(held)
+        elif self._begun:
+            kind, _ = begins(self._begun, 0)
+            if kind is Kind.CUT and quiet >= CUT_WAITS:
+                self._begun = ""
+            elif kind is Kind.BEGUN and quiet >= constants.ESCAPE_DELAY:
+                typed, self._begun = self._begun[1:], ""
+                yield events.Key("escape", "\x1b")
+                if typed:
+                    yield from self._take_run(typed, ends_read=True)
 
-    def _feed_keys(self, data: str, *, ends_read: bool) -> Iterable[Message]:
-        """Take what holds no paste mark: runs of characters as `tui.typed_runs` cuts them, all else as keys."""
+    # -- what is typed ------------------------------------------------------------------------------------
+
+    def _take_typed(self, data: str) -> Iterator[Message]:
+        """Take what holds no beginning of a paste: runs as `tui.typed_runs` cuts them, all else as keys."""
+        held: list[_Token] = []
+        for kind, text in self._tokens_of(data):
+            if text == PASTE_END:
+                # It is only sent behind a paste: what came since was in it, its own mark in the midst of it.
+                pasted = "".join(part for _, part in held)
+                held = []
+                yield from self._runs.end_of_paste(pasted)
+            elif kind is Kind.REPORT or (kind is None and RUN.match(text) is None):
+                yield from self._take_stretch(held, ends_read=False)
+                held = []
+                yield from self._press(self._runs.other() + text)
+            else:
+                held.append((kind, text))
+        yield from self._take_stretch(held, ends_read=not self._begun)
+
+    def _tokens_of(self, data: str) -> Iterator[_Token]:
+        """Yield `data` in parts; keep what may go on with the next read."""
         at = 0
         while at < len(data):
-            # Only where no sequence is under way do characters stand for themselves.
-            run = RUN.match(data, at) if self._awaiting.timeout is None else None
-            if run is None:
-                yield from super().feed(self._runs.other() + data[at])
-                at += 1
-                continue
-            at = run.end()
-            for piece in self._runs.cut(run.group(), ends_read=ends_read and at == len(data)):
-                if isinstance(piece, str):
-                    yield from super().feed(piece)
-                else:
-                    yield piece
+            if data[at] == "\x1b":
+                kind, end = begins(data, at)
+                if kind in (Kind.BEGUN, Kind.CUT):
+                    self._begun = data[at:]
+                    return
+                yield kind, data[at:end]
+            else:
+                run = RUN.match(data, at)
+                end = run.end() if run else at + 1
+                yield None, data[at:end]
+            at = end
 
-    def _begin_paste(self) -> None:
-        self._paste, self._paste_end, self._tail = [], "", ""
+    def _take_stretch(self, tokens: list[_Token], *, ends_read: bool) -> Iterator[Message]:
+        """Take runs, keys and whatever else begins with ESC: one paste where such a thing is only text in it."""
+        while tokens and tokens[0][0] in (Kind.KEY, Kind.ESCAPE):
+            yield from self._take_token(tokens.pop(0), ends_read=False)
+        after: list[_Token] = []
+        while tokens and tokens[-1][0] in (Kind.KEY, Kind.ESCAPE):
+            after.insert(0, tokens.pop())
+        whole = "".join(text for _, text in tokens)
+        if len(tokens) > 1 and (self._runs.goes_on or self._is_copied(tokens, whole)):
+            yield from self._take_run(whole, ends_read=ends_read and not after)
+            tokens = []
+        for number, token in enumerate([*tokens, *after], 1):
+            yield from self._take_token(token, ends_read=ends_read and number == len(tokens) + len(after))
 
-    def _rest_of_cut_mark(self, data: str) -> str | None:
-        """Return what `data` begins with when it completes a paste mark that the last read cut, else None."""
-        if self._awaiting.timeout is None:
-            return None
-        mark = BRACKETED_PASTE_START
-        for cut in range(len(mark) - 1, 0, -1):
-            if self._tail.endswith(mark[:cut]) and data.startswith(mark[cut:]):
-                return mark[cut:]
-        return None
+    @staticmethod
+    def _is_copied(tokens: list[_Token], whole: str) -> bool:
+        """Whether what looks like keys came with a paste: a program wrote it, or it stands among several lines."""
+        if not is_paste(whole):
+            return False
+        if is_output(whole):
+            return True
+        kinds = [kind for kind, _ in tokens]
+        within_lines = (
+            kind is Kind.ESCAPE and tokens[at - 1][1][-1] not in "\r\n" for at, kind in enumerate(kinds)
+        )
+        several = whole.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").count("\n") > 1
+        return several and Kind.KEY not in kinds and any(within_lines)
+
+    def _take_token(self, token: _Token, *, ends_read: bool) -> Iterator[Message]:
+        kind, text = token
+        if kind is None:
+            yield from self._take_run(text, ends_read=ends_read)
+            return
+        yield from self._press(self._runs.other())
+        if kind is Kind.KEY:
+            yield from self._press(text)
+        elif kind is Kind.ESCAPE:
+            yield events.Key("escape", "\x1b")
+
+    def _take_run(self, run: str, *, ends_read: bool) -> Iterator[Message]:
+        for piece in self._runs.cut(run, ends_read=ends_read):
+            if isinstance(piece, str):
+                yield from self._press(piece)
+            else:
+                yield piece
+
+    def _press(self, keys: str) -> Iterator[Message]:
+        """Yield what Textual makes of characters and of one whole sequence; a part of one is never left in it."""
+        if not keys:
+            return
+        yield from super().feed(keys)
+        if self._awaiting.timeout is not None:
+            self._gen = self.parse(self._tokens.append)
+            self._awaiting, self._timeout_time = next(self._gen), None
+
+    # -- what is pasted -----------------------------------------------------------------------------------
 
     def _take_paste(self, data: str) -> tuple[str, Message | None]:
         """Take `data` up to the end mark; return what follows it, and the paste when it is whole."""
         assert self._paste is not None
-        held = self._paste_end + data
-        at = held.find(BRACKETED_PASTE_END)
-        if at < 0:
-            # The end mark may be cut by this read: its possible beginning is kept apart.
-            keep = len(held)
-            for size in range(min(len(BRACKETED_PASTE_END) - 1, len(held)), 0, -1):
-                if BRACKETED_PASTE_END.startswith(held[-size:]):
-                    keep = len(held) - size
-                    break
-            self._paste.append(held[:keep])
-            self._paste_end = held[keep:]
-            return "", None
-        self._paste.append(held[:at])
-        text = "".join(self._paste).replace("\x00", "")
-        self._paste, self._paste_end = None, ""
-        return held[at + len(BRACKETED_PASTE_END) :], events.Paste(text)
+        # Of several the last: the others are within the text.
+        until = data.find(PASTE_START, max(0, data.find(PASTE_END)))
+        at = data.rfind(PASTE_END, 0, until if until >= 0 else len(data))
+        if at >= 0:
+            message = self._end_paste(data[:at])
+            self._runs.pasted()
+            return data[at + len(PASTE_END) :], message
+        # The end mark may be cut by this read: its possible beginning is kept apart.
+        keep = len(data)
+        for size in range(min(len(PASTE_END) - 1, len(data)), 0, -1):
+            if PASTE_END.startswith(data[-size:]):
+                keep = len(data) - size
+                break
+        self._paste.append(data[:keep])
+        self._begun = data[keep:]
+        return "", None
+
+    def _end_paste(self, rest: str) -> Message:
+        assert self._paste is not None
+        text = "".join([*self._paste, rest]).replace("\x00", "")
+        self._paste = None
+        return events.Paste(text)
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
         if (key := NEWLINE_SEQUENCES.get(sequence)) is not None:
             yield events.Key(key, None)
             return
-        if alt and len(sequence) == 1:
-            # Esc and a key that was pressed soon after it: tmux sends both as one. No key here has Alt.
-            yield events.Key("escape", "\x1b")
-            alt = False
-        yield from super()._sequence_to_key_events(sequence, alt)
+        yield from super()._sequence_to_key_events(as_kitty(sequence), alt)
 
 
 def install() -> None:

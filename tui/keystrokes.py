@@ -13,6 +13,9 @@ from tui.commands import COMMANDS, HEADINGS, NO_KEYMAP, TOLD_ONLY, Keymap, keys_
 from tui.driver_guard import GuardedParser
 from tui.widgets.chat_input import NEWLINE_KEYS
 
+UNTOLD = {r"\x1b\r": "alt+enter or shift+enter"}
+"""Bytes, escaped, that terminals send for more than one key: the names of all of them."""
+
 SHOWN_BYTES = 40
 """Bytes of one keystroke that are shown; a paste has more."""
 
@@ -58,6 +61,7 @@ class KeystrokeReader:
             sent, self._sent = escaped(bytes(self._sent)), bytearray()
             if isinstance(message, events.Key):
                 name = "".join(c if c.isprintable() else escaped(c.encode()) for c in message.key)
+                name = UNTOLD.get(sent, name)
                 yield Keystroke(sent, name, meaning(message.key, message.is_printable, self._keymap))
             elif isinstance(message, events.Paste):
                 yield Keystroke(sent, f"paste of {len(message.text)} characters", "Inserted as one text")

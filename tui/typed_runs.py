@@ -14,6 +14,8 @@ from time import monotonic
 from textual import events
 from textual.message import Message
 
+from tui.key_sequences import without_sequences
+
 KEYS = 32
 """Characters that may come together and still are single keys."""
 PIECE = 256
@@ -26,6 +28,16 @@ AT_ONCE = 0.05
 RUN = re.compile(r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
 _BREAKS = "\r\n\t"
 _LINE_END = re.compile(r"\r\n?")
+
+
+def _is_long(text: str) -> bool:
+    return len(text.translate(dict.fromkeys(map(ord, _BREAKS)))) > KEYS
+
+
+def is_paste(text: str) -> bool:
+    """Return whether nobody typed what came together, though line ends are in it; of sequences nothing counts."""
+    inner = without_sequences(text).rstrip(_BREAKS)
+    return ("\r" in inner or "\n" in inner) and _is_long(inner)
 
 
 class Typed(events.Paste):
@@ -51,7 +63,7 @@ class Typed(events.Paste):
         """Yield the keys that were pressed if nothing here takes text."""
         from textual._xterm_parser import XTermParser
 
-        for key in XTermParser().feed(self.sent):
+        for key in XTermParser().feed(without_sequences(self.sent)):
             if isinstance(key, events.Key):
                 yield key
 
@@ -72,12 +84,34 @@ class TypedRuns:
         self._last = float("-inf")
         self._half = False  # its last piece ended between CR and LF, or may have
         self._enter_at: float | None = None  # when an Enter came of which it is not known what it is
+        self._pasted = float("-inf")
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether what comes now belongs to the paste before it."""
+        is_under_way = self._breaks and self._clock() - self._last <= TOGETHER
+        return bool(is_under_way) or self._enter_at is not None
+
+    @property
+    def is_behind_paste(self) -> bool:
+        """Whether a paste with marks was over just now: what follows may be in it, its end mark in the midst."""
+        return self._clock() - self._pasted <= TOGETHER
+
+    def pasted(self) -> None:
+        """A paste with marks is over."""
+        self._pasted = self._clock()
+
+    def end_of_paste(self, text: str = "") -> Iterator[Typed]:
+        """A mark tells that `text`, and an Enter that waited, were in a paste: yield them as such."""
+        if text := self.other() + text:
+            yield Typed(_LINE_END.sub("\n", text), text)
+        self.pasted()
 
     def cut(self, run: str, *, ends_read: bool) -> Iterator[str | Typed]:
         """Yield a run in pieces: texts whose characters are single keys, and insertions.
 
         Args:
-            run: what `RUN` matches, as long as it is.
+            run: what `RUN` matches, as long as it is; in a paste sequences may be among it.
             ends_read: whether nothing came behind it in the same read.
         """
         if self._enter_at is not None:
@@ -88,9 +122,9 @@ class TypedRuns:
                 self._note("\r\n\t")
                 run = f"\r{run}"
         inner = run.rstrip(_BREAKS)
-        is_long = len(inner.translate(dict.fromkeys(map(ord, _BREAKS)))) > KEYS
+        is_long = _is_long(inner)
         goes_on = self._breaks and self._clock() - self._last <= TOGETHER and run not in ("\r", "\t")
-        if is_long and "\r" in inner:
+        if (is_long or self.is_behind_paste) and "\r" in inner:
             self._note("\r\n\t")
         elif is_long and "\n" in inner and not goes_on:
             self._note("\n" if "\r" in run else "\n\t")
@@ -102,7 +136,8 @@ class TypedRuns:
             run = run.removeprefix("\n")
         self._half = run.endswith("\r")
         keys = "".join(sign for sign in "\r\t" if sign not in self._breaks)
-        waits = len(run) >= PIECE and ends_read and run.endswith("\r") and "\r" in keys
+        may_go_on = len(run) >= PIECE or (self.is_behind_paste and bool(inner))
+        waits = may_go_on and ends_read and run.endswith("\r") and "\r" in keys
         for piece in re.split(f"([{keys}])", run[:-1] if waits else run) if keys else [run]:
             if self._breaks or len(piece) > KEYS:
                 if piece and piece in keys:

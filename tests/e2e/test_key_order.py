@@ -83,3 +83,21 @@ def test_a_paste_without_marks_is_one_draft_of_which_no_line_is_sent(folder: Pat
         terminal.until("line 999 of")
         terminal.send(CTRL_HOME)
         terminal.until("› line 0 of")
+
+
+def test_esc_and_a_long_text_of_one_read_go_to_the_chat_bar(folder: Path) -> None:
+    with start(folder) as terminal:
+        at_once(terminal, F3, CTRL_HOME)
+        terminal.until("Esc chat")
+        before = prompt_of(folder)
+        terminal.send(f"{ESC}1 please make the tone warmer and shorter, thanks")
+        terminal.until("› 1 please make the tone warmer and shorter, thanks")
+        assert prompt_of(folder) == before
+
+
+def test_a_paste_without_marks_and_with_escapes_is_one_draft_too(folder: Path) -> None:
+    with start(folder) as terminal:
+        at_once(terminal, "".join(f"line {number} \x1b[31mred\r" for number in range(200)))
+        terminal.until("line 199 red")
+        terminal.send(CTRL_HOME)
+        terminal.until("› line 0 red")

@@ -31,7 +31,7 @@ def test_each_key_is_shown_with_its_bytes_its_name_and_what_it_does(tmp_path: Pa
             "\x10": row(r"\x10", "ctrl+p", "Switch persona"),
             "\x1b[19~": row(r"\x1b[19~", "f8", "Undo the agent's last run"),
             "\x1b[112;5u": row(r"\x1b[112;5u", "ctrl+p", "Switch persona"),
-            "\x1b\r": row(r"\x1b\r", "shift+enter", "Chat bar: New line"),
+            "\x1b\r": row(r"\x1b\r", "alt+enter or shift+enter", "Chat bar: New line"),
             "é": row(r"\xc3\xa9", "é", "Written as text"),
             "\x1b": row(r"\x1b", "escape", "Close, stop"),
             "\x00": row(r"\x00", "ctrl+@"),

@@ -10,11 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual import events
 
-from tui.driver_guard import GuardedParser, install
+from tests.tui.test_typed_runs import Clock
+from tui.driver_guard import CUT_WAITS, PASTE_WAITS, GuardedParser, install
+from tui.key_sequences import is_key
 from tui.keystrokes import KeystrokeReader
 from tui.widgets.chat_input import NEWLINE_KEYS
 
 START, END = "\x1b[200~", "\x1b[201~"
+ESC = "\x1b"
 
 
 def read(parser: GuardedParser, text: str) -> list[str]:
@@ -57,7 +60,7 @@ def test_keys_and_mouse_around_a_paste_are_what_they_were() -> None:
 
 
 def test_escape_and_return_are_a_newline_and_not_enter() -> None:
-    assert read(GuardedParser(), "a\x1b\rb\r") == ["a", "shift+enter", "b", "enter"]
+    assert read(GuardedParser(), "a\x1b\rb\r") == ["a", "alt+enter", "b", "enter"]
 
 
 @pytest.mark.parametrize(
@@ -82,11 +85,133 @@ def test_no_name_of_a_key_has_a_control_in_it(sent: str) -> None:
 
 
 def test_a_lone_escape_key_is_still_one() -> None:
-    parser = GuardedParser()
-    assert read(parser, "\x1b") == []
-    time.sleep(0.12)  # the parser itself waits so long, by its own clock
+    clock = Clock()
+    parser = GuardedParser(clock=clock)
+    assert read(parser, "\x1b") == list(parser.tick()) == []
+    clock.now += 0.12
     assert [event.key for event in parser.tick()] == ["escape"]
     assert read(parser, "[200~") == list(read(GuardedParser(), "[200~"))
+
+
+LONG = "please make the tone warmer and shorter, thanks"
+
+
+@pytest.mark.parametrize(
+    ("sent", "keys"),
+    [
+        (f"{ESC}{LONG}", ["escape", f"paste:{LONG}"]),
+        (f"{ESC}Please make{ESC}OR", ["escape", *"Please", "space", *"make", "f3"]),
+        (f"{ESC}be brief{ESC}O", ["escape", *"be", "space", *"brief"]),
+        (f"{ESC}Okay{ESC}x", ["escape", *"Okay", "escape", "x"]),
+        (f"{ESC}1{ESC}5{ESC}-", ["escape", "1", "escape", "5", "escape", "minus"]),
+        (f"{ESC}[link](x)", ["escape", "left_square_bracket", *"link", "right_square_bracket", "left_parenthesis", "x", "right_parenthesis"]),
+        (f"{ESC}[[A{ESC}[23${ESC}b{ESC}f{ESC}\t{ESC}Ok", ["f1", "f23", "ctrl+left", "ctrl+right", "shift+tab", "plus"]),
+        (f"{ESC}[I{ESC}[<35;3;4M{ESC}[A", ["AppFocus", "MouseMove", "up"]),
+        (f"a{ESC}[?62;22c{ESC}]11;rgb:0/0/0{ESC}\\{ESC}P>|tmux 3.4\x07b", ["a", "b"]),
+        (f"a{ESC}[31m{ESC}[1;2;3;4;5;6;7;8;9;10;11;12;13;14xb", ["a", "b"]),
+    ],
+)  # fmt: skip
+def test_an_escape_that_begins_nothing_is_the_key_and_what_no_key_sends_is_no_text(
+    sent: str, keys: list[str]
+) -> None:
+    assert read(GuardedParser(), sent) == keys
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a", "1", "[", "O", "P", ";", "~", "\r", LONG, ESC, f"{ESC}[", f"{ESC}[3"]),
+        max_size=9,
+    )
+)
+@settings(max_examples=300)
+def test_no_escape_ever_becomes_a_letter(pieces: list[str]) -> None:
+    clock, sent = Clock(), "".join(pieces)
+    parser = GuardedParser(clock=clock)
+    seen = list(parser.feed(sent))
+    clock.now += 10
+    seen += parser.tick()
+    typed = "".join(getattr(event, "text", None) or getattr(event, "character", None) or "" for event in seen)  # type: ignore[attr-defined]
+    for letter in "^¡º":
+        assert letter not in typed
+    left = iter(sent.replace("\r", "\n"))
+    assert all(letter in left for letter in typed.replace("\r", "\n").replace(ESC, ""))
+
+
+def test_a_sequence_that_a_slow_line_cuts_is_what_it_was_and_its_rest_alone_is_no_text() -> None:
+    clock = Clock()
+    parser = GuardedParser(clock=clock)
+    seen = []
+    for part in (f"a{ESC}[<35;1", "0;20", f"M{ESC}[1;5", "Hb"):
+        seen += read(parser, part)
+        clock.now += 0.3
+        seen += [event.key for event in parser.tick()]  # type: ignore[attr-defined]
+    assert seen == ["a", "MouseMove", "ctrl+home", "b"]
+    read(parser, f"{ESC}[<35;1")
+    clock.now += CUT_WAITS
+    assert list(parser.tick()) == []
+    assert read(parser, "c") == ["c"]
+
+
+def test_a_paste_whose_end_mark_never_comes_is_over_after_a_while() -> None:
+    clock = Clock()
+    parser = GuardedParser(clock=clock)
+    assert read(parser, f"{START}one\rtwo\x1b[201") == []
+    clock.now += PASTE_WAITS - 0.1
+    assert list(parser.tick()) == []
+    clock.now += 0.2
+    assert [event.text for event in parser.tick()] == ["one\rtwo\x1b[201"]  # type: ignore[attr-defined]
+    assert read(parser, "\x03q") == ["ctrl+c", "q"]
+
+
+def test_an_end_mark_within_a_paste_ends_nothing() -> None:
+    for sent in (
+        [f"{START}a{END}b\rc\rd{END}\r"],
+        [f"{START}a{END}", f"b\rc\r{END}", "\r"],
+        [f"{START}a{END}b\rc\r", END, "\r"],
+        [f"{START}a{END}b\rc\r{START}d{END}\r"],
+    ):
+        parser = GuardedParser(clock=Clock())
+        keys = [key for part in sent for key in read(parser, part)]
+        assert keys.pop() == "enter"
+        assert all(key.startswith("paste:") for key in keys), keys
+
+
+def test_enter_behind_a_paste_and_behind_a_word_after_it_is_the_key() -> None:
+    clock = Clock()
+    parser = GuardedParser(clock=clock)
+    assert read(parser, f"{START}a{END}\r") == ["paste:a", "enter"]
+    assert read(parser, f"{START}a{END}b\r") == ["paste:a", "b"]
+    clock.now += 0.06
+    assert [event.key for event in parser.tick()] == ["enter"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        *(
+            "[99999999u",
+            "[27;5;9999999~",
+            "[55296u",
+            "[;;u",
+            "[0u",
+            "[97;;1114112u",
+            "[:u",
+            "[1:2:3A",
+            "[97;5:3u",
+        ),
+        *("[97;" + "9" * 250 + "u", "[48;" + "9" * 30 + ";5;5;5t", "[<" + "9" * 200 + ";1;1M"),
+    ],
+)
+def test_a_sequence_with_odd_numbers_is_nothing(sent: str) -> None:
+    assert read(GuardedParser(), f"a{ESC}{sent}b") == ["a", "b"]
+
+
+def test_a_number_is_a_letter_only_where_it_stands_for_one() -> None:
+    assert is_key(f"{ESC}[1;5H") and is_key(f"{ESC}[27;2;13~") and not is_key(f"{ESC}[31m")
+    assert read(GuardedParser(), f"{ESC}[97u{ESC}[97~{ESC}[97;1P{ESC}[3P{ESC}[27;5;49~{ESC}[27;2;65~") == [
+        "a", "ctrl+1", "A",
+    ]  # fmt: skip
+    assert [event.character for event in GuardedParser().feed(f"{ESC}[27;5;49~{ESC}[27;2;65~")] == [None, "A"]  # type: ignore[attr-defined]
 
 
 def test_a_megabyte_is_pasted_in_a_moment() -> None:

@@ -69,6 +69,39 @@ def test_an_enter_that_may_be_the_cut_of_a_paste_waits_for_what_follows() -> Non
     assert read(parser, f"{first}\r", "\x1b[A") == [f'"{first}"', "enter", "up"]
 
 
+RED = "\x1b[31mred"
+
+
+def test_a_paste_with_sequences_in_it_is_one_text_and_sends_no_line() -> None:
+    ten = "".join(f"line {number} {RED}\r" for number in range(10))
+    assert read(GuardedParser(), ten) == [f'"{ten}"'.replace("\r", "\n")]
+    for before in ("x\x1b(B", "x\x1b]0;title\x07", "x\x1b[K", "x\x1b[Hy\x1b[2J", "a\x1bb"):
+        ten = f"{before}longer\r" * 10
+        assert read(GuardedParser(), ten) == [f'"{ten}"'.replace("\r", "\n")]
+
+
+def test_a_paste_with_sequences_that_reads_cut_stays_one() -> None:
+    clock = Clock()
+    ten = "".join(f"line {number} {RED}\r" for number in range(30))
+    for at in range(60, 90):
+        parser = GuardedParser(runs=TypedRuns(clock), clock=clock)
+        seen = read(parser, ten[:at], ten[at:])
+        assert "enter" not in seen and "escape" not in seen, at
+        assert "".join(one.strip('"') for one in seen) == ten.replace("\r", "\n")
+        clock.now += 1
+
+
+def test_keys_between_what_is_typed_are_keys() -> None:
+    sent = f"{LINE}\r\x1bOR{LINE}\x1b[A\r\x1b{LINE}"
+    assert read(GuardedParser(), sent) == [
+        f'"{LINE}"', "enter", "f3", f'"{LINE}"', "up", "enter", "escape", f'"{LINE}"',
+    ]  # fmt: skip
+
+
+def test_where_nothing_takes_text_a_run_presses_no_rest_of_a_sequence() -> None:
+    assert [key.key for key in Typed("", "a\x1b[31mb\x1b]0;t\x07c\x1bd").pressed()] == ["a", "b", "c"]
+
+
 @given(
     st.text(st.sampled_from("ab漢😀\r\n\t/0 "), max_size=200),
     st.lists(st.integers(1, 90), max_size=8),
