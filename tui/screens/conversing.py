@@ -304,10 +304,10 @@ class Conversing(Hearing):
 
     def tick(self) -> None:
         """A second went by: ages, durations, and what is to be remembered."""
-        self._screen.start(self.remember())
+        self._screen.again(self.remember)
         if not self.running:
             self._show_activity()
-            self._screen.start(self.catch_up())
+            self._screen.again(self.catch_up)
 
     def trace_text(self) -> str:
         """Return what the agent did last."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -63,6 +63,7 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
         super().__init__()
         self._wanted = persona_id
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._again: dict[Callable[[], Coroutine[Any, Any, Any]], asyncio.Task[Any]] = {}
         self._reading: asyncio.Task[Any] | None = None
         self.editing: Editing | None = None
         self._listing: Listing | None = None
@@ -235,6 +236,11 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
         call = self.editing.workspace.call
         for portion in portions(await call(self._listing.changed, ids)):
             self.personas.show_entries(await call(self._listing.read, portion))
+
+    def again(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        """Run what is done again and again, unless the last time is still under way: it may wait for a disk that hangs."""
+        if (last := self._again.get(work)) is None or last.done():
+            self._again[work] = self.start(work())
 
     def _look(self) -> None:
         self.conversing.tick()
