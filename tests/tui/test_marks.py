@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.models.scripted import Hang, answer
 from tests.tui.program import make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.screens.confirm import Confirm
@@ -68,6 +69,18 @@ async def test_saying_no_keeps_personas_and_marks_and_escape_takes_the_marks_awa
         await p.press("escape")
         assert p.main.personas.rows.marked == []
         assert p.main.personas.rows.has_focus
+
+
+async def test_escape_stops_the_agent_before_it_takes_marks_away(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path, THREE), [*answer("I begin")[:2], Hang()]) as p:
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.can_stop)
+        p.main.action_go("personas")
+        await p.press("space", "escape")
+        await p.until(lambda: not p.main.conversing.running)
+        assert p.main.personas.rows.marked == ["a"]
+        await p.press("escape")
+        assert p.main.personas.rows.marked == []
 
 
 async def test_marked_personas_are_copied_without_a_question(tmp_path: Path) -> None:

@@ -44,11 +44,11 @@ class MainActions(Screen[None]):
             return "close filter", screen.personas.close_filter
         if screen.chat_bar.commands.display:
             return "close list", screen.chat_bar.close_commands
+        if screen.conversing.can_stop:
+            return "stop", screen.conversing.stop
         for pane in (screen.personas, screen.tests):
             if pane.rows.has_focus and pane.rows.marked:
                 return "take marks away", pane.rows.clear_marks
-        if screen.conversing.can_stop:
-            return "stop", screen.conversing.stop
         if screen.conversing.reading:
             return "chat", screen.conversing.stop_reading
         if not screen.conversing.bar_focused:
