@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.events import MouseMove
 
 from personas.home import Home
 from tests.tui.program import Program, make_store, program
@@ -16,6 +17,12 @@ def widths(p: Program) -> tuple[int, int, int]:
     """The columns of persona list, prompt and test inputs; 0 where one is hidden."""
     found = [p.main.query_one(name) for name in ("#personas", "#prompt-pane", "#side")]
     return tuple(pane.region.width if pane.display else 0 for pane in found)  # type: ignore[return-value]
+
+
+async def drag_to(p: Program, column: int) -> None:
+    """Move the mouse with its button held, as a terminal tells of it."""
+    p.app.post_message(MouseMove(None, column, 6, 1, 0, 1, False, False, False, screen_x=column, screen_y=6))
+    await p.pilot.pause()
 
 
 async def test_the_pane_with_the_focus_grows_and_shrinks(tmp_path: Path) -> None:
@@ -68,11 +75,23 @@ async def test_going_to_a_hidden_pane_shows_it(tmp_path: Path) -> None:
 async def test_the_mouse_drags_the_border_between_panes(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(120, 40)) as p:
         await p.pilot.mouse_down("#panes", offset=(23, 5))
-        await p.pilot.hover("#panes", offset=(33, 5))
+        await drag_to(p, 33)
         await p.pilot.mouse_up("#panes", offset=(33, 5))
         await p.until(lambda: widths(p) == (34, 46, 40))
         await p.pilot.hover("#panes", offset=(60, 5))
         assert widths(p) == (34, 46, 40)
+
+
+async def test_a_drag_ends_where_the_button_was_let_go_and_nobody_told_of_it(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(120, 40)) as p:
+        await p.pilot.mouse_down("#panes", offset=(23, 5))
+        await drag_to(p, 25)
+        await p.until(lambda: widths(p)[0] == 26)
+        await p.pilot.hover("#panes", offset=(45, 5))  # no button is down: it was let go outside the window
+        assert widths(p)[0] == 26
+        await drag_to(p, 50)  # a selection of text, begun elsewhere
+        assert widths(p)[0] == 26
+        assert p.app.mouse_captured is None
 
 
 async def test_a_narrow_terminal_says_that_panes_have_no_sizes_there(tmp_path: Path) -> None:

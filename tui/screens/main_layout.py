@@ -184,6 +184,8 @@ class PaneLayout(Screen[None]):
             panes.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._dragging and not event.button:
+            self._let_go()  # its button was let go where nobody told of it: over a dialog, outside the window
         if self._dragging:
             edge = event.screen_x
             width = edge + 1 if self._dragging == "personas" else self.app.size.width - edge
@@ -191,8 +193,11 @@ class PaneLayout(Screen[None]):
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         if self._dragging:
-            self._dragging = ""
-            self.query_one("#panes").release_mouse()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        self._dragging = ""
+        self.query_one("#panes").release_mouse()
 
     # -- focus and the pane in front ----------------------------------------------------------------------
 
