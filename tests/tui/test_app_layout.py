@@ -71,6 +71,20 @@ async def test_a_smaller_terminal_is_told_and_survived(tmp_path: Path, size: tup
         assert p.main.focused is p.main.chat_bar.input
 
 
+@pytest.mark.parametrize(
+    ("size", "told"),
+    [((59, 14), "59×14 is too small: at least 60×15"), ((10, 3), "at least 60×15"), ((6, 1), "60×15")],
+)
+async def test_a_terminal_that_is_too_small_shows_nothing_but_the_size_it_needs(
+    tmp_path: Path, size: tuple[int, int], told: str
+) -> None:
+    async with program(make_store(tmp_path), size=size) as p:
+        await p.write("draft")
+        assert " ".join(drawn(p.app.screen).split()) == told
+        await p.pilot.resize_terminal(80, 24)
+        await p.until(lambda: "draft" in drawn(p.app.screen))
+
+
 async def test_a_narrow_terminal_shows_one_pane_and_a_row_of_names(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(80, 24), painted=True) as p:
         assert p.prompt.is_on_screen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from textual import events, on
@@ -76,9 +77,7 @@ class PaneLayout(Screen[None]):
             return
         self._set_widths()
         if "-too-small" in wanted:
-            self.query_one("#too-small", LiteralStatic).update(
-                f"{width}×{height} is too small: at least {SMALLEST[0]}×{SMALLEST[1]}"
-            )
+            self.query_one("#too-small", LiteralStatic).update(too_small(width, height))
         elif self.focused is None or not self.focused.is_on_screen:
             self.call_after_refresh(self._keep_focus)
 
@@ -279,3 +278,13 @@ class PaneLayout(Screen[None]):
 
     def action_previous_pane(self) -> None:
         self._step_pane(-1)
+
+
+def too_small(width: int, height: int) -> str:
+    """Say that a terminal of this size is too small, in as many words as it has room for."""
+    needed = f"{SMALLEST[0]}×{SMALLEST[1]}"
+    for text in (f"{width}×{height} is too small: at least {needed}", f"at least {needed}"):
+        rows = wrap(text, max(1, width), break_long_words=False)
+        if len(rows) <= height and max(map(len, rows)) <= width:
+            return text
+    return needed
