@@ -83,6 +83,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         self._persona_id = persona_id
         self._name_model = name_model
         self._find_offer, self._accept = find_offer, accept
+        self.has_typed = False
 
     def get_default_screen(self) -> Screen[Any]:
         from tui.screens.main import MainScreen
@@ -263,7 +264,10 @@ class PersonaApp(Ending, inherit_bindings=False):
 
     async def on_event(self, event: Event) -> None:
         if isinstance(event, Key | Paste) and not event.is_forwarded and self.screen_stack:
+            self.has_typed = True
             self.main.conversing.key_pressed()  # whichever widget or dialog it is for: an error has been seen
+            if (make_way := getattr(self.screen, "make_way", None)) is not None:
+                make_way(event)
         if not (self.lending.is_deaf_to(event) or self._held.take(event) or await self._held.obey(event)):
             await super().on_event(event)
 

@@ -66,6 +66,31 @@ async def test_keys_typed_before_the_greeting_appeared_do_not_answer_it(tmp_path
         assert isinstance(p.app.screen, Connect)
 
 
+async def test_what_is_typed_before_the_greeting_comes_keeps_it_away(tmp_path: Path) -> None:
+    async with program(
+        make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path, None), ready=False
+    ) as p:
+        await p.press("m")
+        await p.told("Welcome. The agent's model is offline; /model changes it.")
+        assert p.app.screen is p.main
+        assert p.main.chat_bar.draft == "m"
+
+
+@pytest.mark.parametrize("pasted", [False, True])
+async def test_what_is_typed_over_the_greeting_goes_into_the_chat_bar(tmp_path: Path, pasted: bool) -> None:
+    async with program(
+        make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path, None)
+    ) as p:
+        await p.until(lambda: isinstance(p.app.screen, Connect))
+        if pasted:
+            p.app.post_message(Paste("just kinder"))
+        else:
+            await p.write("just kinder")
+        await p.until(lambda: p.main.chat_bar.draft == "just kinder")
+        assert p.app.screen is p.main
+        await p.told("Welcome. The agent's model is offline; /model changes it.")
+
+
 async def test_whoever_named_a_model_is_greeted_by_a_line(tmp_path: Path) -> None:
     settings = preferences(tmp_path, None, {"PERSONA_MODEL": "offline"})
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:

@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from typing import Any, ClassVar
 
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -41,7 +41,8 @@ class Connect(Dialog[str]):
     Args:
         model: the name of the agent's model, any text.
         text: what is said above the ways, any text.
-        greeting: whether this is the first start: then staying is offered as well, and first.
+        greeting: whether this is the first start: then staying is offered as well, and first; and nobody asked for
+            the dialog, so it makes way for what is typed.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -56,6 +57,13 @@ class Connect(Dialog[str]):
     def __init__(self, model: str, text: str, *, greeting: bool = False) -> None:
         super().__init__()
         self._model, self._text, self._greeting = model, text, greeting
+        self.made_way = False
+
+    def make_way(self, event: events.Key | events.Paste) -> None:
+        """Go before a text that is typed or pasted over a greeting: it was meant for what lies under it."""
+        if self._greeting and (isinstance(event, events.Paste) or event.is_printable):
+            self.made_way = True
+            self.dismiss(None)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog switcher ways") as box:

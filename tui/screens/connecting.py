@@ -47,7 +47,17 @@ class Connecting:
             is_=self._what_it_is(),
             help=first_key("help", self._program.settings.keys) or "/help",
         )
-        await self._go(Connect(self._program.model_name, text, greeting=True))
+        dialog = Connect(self._program.model_name, text, greeting=True)
+        await self._go(dialog)
+        if dialog.made_way:
+            self.greet_in_a_line()
+
+    def greet_in_a_line(self) -> None:
+        """The same for somebody who knows what they want already: nothing stands in their way."""
+        self._screen.tell(
+            f"Welcome. The agent's model is {self._program.model_name}; /model changes it. "
+            f"{first_key('help', self._program.settings.keys) or '/help'} shows the keys."
+        )
 
     async def choose(self) -> None:
         """Offer the ways to a model."""

@@ -208,16 +208,13 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
             self.tell(odd[0], error=True)
         if not (preferences.new and self.conversing.first_time):
             return
-        if preferences.explicit:
-            keys = self.program.settings.keys
-            self.tell(
-                f"Welcome. The agent's model is {self.program.model_name}; /model changes it. "
-                f"{first_key('help', keys) or '/help'} shows the keys."
-            )
-            return
         from tui.screens.connecting import Connecting
 
-        await Connecting(self, preferences).greet()
+        connecting = Connecting(self, preferences)
+        if preferences.explicit or self.program.has_typed or not self.is_active:
+            connecting.greet_in_a_line()
+        else:
+            await connecting.greet()
 
     async def read_list(self) -> None:
         """Read which personas there are, then each of them, a few at a time."""
