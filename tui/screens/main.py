@@ -130,6 +130,8 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
         # Comes before the handler of the base class, which styles every widget anew: they were styled a moment ago.
         if self.stack_updates == 0:
             event.refresh_styles = False
+        if self.query(KeyLine):
+            self.show_keys()
 
     def on_mount(self) -> None:
         self.chat_bar.set_hint(HINT)
@@ -359,10 +361,12 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
         self.show_keys()
 
     def show_keys(self) -> None:
-        """Show in the last line what keys do where the focus is."""
-        self.query_one(KeyLine).show(
-            keys_now(self.situation, self.program.settings.keys), self.conversing.note
-        )
+        """Show in the last line what keys do where the focus is; under a dialog, which says what its keys do, none."""
+        keys = keys_now(self.situation, self.program.settings.keys) if self.is_active else ()
+        self.query_one(KeyLine).show(keys, self.conversing.note)
+
+    def on_screen_suspend(self) -> None:
+        self.show_keys()
 
     @property
     def situation(self) -> Situation:
