@@ -225,12 +225,6 @@ def sentence(command_id: str, keymap: Keymap, told: str, otherwise: str = "") ->
     return told.format(key) if key else otherwise
 
 
-def hint(keymap: Keymap, *parts: str | tuple[str, str]) -> str:
-    """Return the last line of a dialog: texts as they are, and (command, word) with the command's key before it."""
-    told = [part if isinstance(part, str) else sentence(part[0], keymap, f"{{}} {part[1]}") for part in parts]
-    return " · ".join(filter(None, told))
-
-
 def binding(command_id: str, action: str = "", *, priority: bool | None = None) -> Binding:
     """Return the binding of one command on its default keys; its id is the command's id.
 
@@ -299,11 +293,22 @@ def palette() -> list[Command]:
     return [command for command in COMMANDS if command.palette and command.where == "anywhere"]
 
 
+_WRITTEN = {"slash": "/", "escape": "Esc", "pageup": "PgUp", "pagedown": "PgDn", "delete": "Del"}
+
+
+def key_called(written: str) -> str:
+    """Return the key that people write like this, the other way round than `key_name`; empty for what is no one key."""
+    if written in _WRITTEN.values():
+        return next(key for key, name in _WRITTEN.items() if name == written)
+    if len(written) == 1:
+        return written
+    return "" if written[:1].isdigit() else written.lower()
+
+
 def key_name(key: str) -> str:
     """Return a key as people write it: `ctrl+p` is `Ctrl+P`, `slash` is `/`."""
-    special = {"slash": "/", "escape": "Esc", "pageup": "PgUp", "pagedown": "PgDn", "delete": "Del"}
-    if key in special:
-        return special[key]
+    if key in _WRITTEN:
+        return _WRITTEN[key]
     if len(key) == 1:
         return key
     return "+".join(part.upper() if len(part) == 1 else part.capitalize() for part in key.split("+"))

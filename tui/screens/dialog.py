@@ -15,12 +15,14 @@ from textual import events
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets._toast import ToastRack
 
-from tui.commands import Keymap, binding, first_key, hint, keymap_of, sentence
-from tui.widgets.literal import LiteralStatic
+from tui.commands import BY_ID, Keymap, binding, first_key, keymap_of, keys_of, sentence
+from tui.widgets.literal import LiteralStatic, content
+from tui.widgets.pressing import key_under, press, pressing
 from tui.widgets.row_list import RowList
 
 Result = TypeVar("Result")
@@ -119,7 +121,9 @@ class Dialog(ModalScreen[Result]):
             text.scroll_relative(y=by * max(1, text.size.height - 1), animate=False)
 
     def on_click(self, event: events.Click) -> None:
-        if event.widget is self:
+        if key := key_under(event):
+            press(self.app, key)
+        elif event.widget is self:
             self.action_cancel()
 
     # -- keys -----------------------------------------------------------------------------------------------
@@ -129,18 +133,30 @@ class Dialog(ModalScreen[Result]):
         """The person's own keys."""
         return keymap_of(self.app)
 
+    def told_key(self, command_id: str, told: str) -> Content:
+        """Return what is told of a command's key, `told` with the key for `{}`; a click on it presses the key."""
+        keys = keys_of(BY_ID[command_id], self.keymap)
+        return pressing(sentence(command_id, self.keymap, told), keys[0]) if keys else Content()
+
     @property
-    def closes(self) -> str:
+    def closes(self) -> Content:
         """How it is closed, for the border."""
-        return sentence("dialog.close", self.keymap, "{} closes")
+        return self.told_key("dialog.close", "{} closes")
 
     def hint(self, *parts: str | tuple[str, str]) -> LiteralStatic:
-        """Return the last line, as `tui.commands.hint` takes its parts."""
-        return LiteralStatic(hint(self.keymap, *parts), classes="dialog-hint")
+        """Return the last line: texts as they are, and (command, word) with the command's key before it."""
+        return LiteralStatic(self._last_line(parts), classes="dialog-hint")
 
     def say_hint(self, *parts: str | tuple[str, str]) -> None:
         """Say something else in the last line."""
-        self.query_one(".dialog-hint", LiteralStatic).update(hint(self.keymap, *parts))
+        self.query_one(".dialog-hint", LiteralStatic).update(self._last_line(parts))
+
+    def _last_line(self, parts: Sequence[str | tuple[str, str]]) -> Content:
+        told = [
+            content(part) if isinstance(part, str) else self.told_key(part[0], f"{{}} {part[1]}")
+            for part in parts
+        ]
+        return Content(" · ").join(part for part in told if part)
 
     def labelled(self, command_id: str, word: str) -> str:
         """Return what stands on the button of a command: its key, and the word."""
@@ -201,9 +217,9 @@ class Dialog(ModalScreen[Result]):
         for box in self.query(".dialog").results(Vertical):
             if texts := list(box.query(DialogText)):
                 box.border_subtitle = (
-                    sentence("dialog.page_down", self.keymap, "{}: more text")
+                    self.told_key("dialog.page_down", "{}: more text")
                     if any(text.max_scroll_y > 0 for text in texts)
-                    else ""
+                    else Content()
                 )
 
 

@@ -12,6 +12,7 @@ from textual.widgets import TextArea
 from tui import slash
 from tui.commands import command_of
 from tui.widgets.chat_bar import ChatBar
+from tui.widgets.key_line import KeyLine
 
 if TYPE_CHECKING:
     from tui.screens.conversing import Conversing
@@ -130,6 +131,11 @@ class ChatActions(Screen[None]):
         if not text.startswith("/persona "):
             return slash.offers(text)
         return slash.offers(text, {key: entry.name for key, entry in self._all.personas.entries.items()})
+
+    @on(KeyLine.NotePressed)
+    def _note_pressed(self, event: KeyLine.NotePressed) -> None:
+        event.stop()
+        self.action_choose_model()
 
     # -- the panel ----------------------------------------------------------------------------------------
 

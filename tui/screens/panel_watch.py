@@ -101,10 +101,11 @@ class PanelWatch:
         self._arm()
 
     def mouse_down(self, x: int, y: int) -> None:
-        """The mouse went down somewhere: in the panel, on the bar, or away from both."""
+        """The mouse went down somewhere: in the panel, on the bar or the keys below it, or away from all of these."""
         if self._widget is None or self._widget.contains_screen(x, y):
             return  # the panel tells of it itself
-        if self._screen.chat_bar.contains_screen(x, y):
+        keys = self._screen.query_one("#keys").region
+        if self._screen.chat_bar.contains_screen(x, y) or keys.contains(x, y):
             self._panel.clicked_chat_bar()
             self._arm()
         elif self._panel.shown:

@@ -176,6 +176,13 @@ class SettingsPane(VerticalScroll, can_focus=False):
         """Show what is stored again, after a value was refused."""
         self.field(name).raw = self._stored[name]
 
+    def on_click(self, event: events.Click) -> None:
+        for row in self.query(".setting"):
+            if event.widget is not None and row in event.widget.ancestors_with_self:
+                field = row.query_one("Field")
+                if not field.disabled and not field.has_focus:
+                    field.focus()
+
     # Named, not decorated: the module of fields is loaded when the fields are made.
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

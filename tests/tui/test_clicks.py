@@ -1,0 +1,123 @@
+"""What the screen says of keys, models and fields can be clicked as well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.models.scripted import answer
+from tests.tui.program import Program, make_store, program
+from tests.tui.test_app_layout import drawn
+from tests.tui.test_app_settings import preferences
+from tui.commands import COMMANDS, key_called, key_name
+from tui.panel import PanelState
+from tui.screens.connect import Connect
+from tui.screens.diff import ShowDiff
+from tui.screens.help import Help
+from tui.screens.settings import ProgramSettings
+from tui.screens.switcher import Switcher
+from tui.widgets.field import Field
+from tui.widgets.key_line import KeyLine
+from tui.widgets.literal import LiteralLabel
+
+
+async def click(p: Program, words: str, *, at: int = 0) -> None:
+    """Click on the first place where these words stand on the screen, `at` columns behind their beginning."""
+    for y, strip in enumerate(p.app.screen._compositor.render_strips()):
+        if (x := strip.text.find(words)) >= 0:
+            await p.pilot.click(offset=(x + at, y))
+            return
+    raise AssertionError(f"{words!r} is not on the screen")
+
+
+def told_of_keys(p: Program) -> str:
+    return p.main.query_one(KeyLine).render_line(0).text
+
+
+def test_a_key_is_called_back_by_what_is_written_of_it() -> None:
+    keys = [key for command in COMMANDS for key in command.keys.split(",") if key]
+    assert [key for key in keys if key_called(key_name(key)) != key] == []
+    assert key_called("1-3") == ""
+
+
+async def test_a_click_on_a_key_in_the_last_line_presses_it(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Done."), size=(200, 40)) as p:
+        await click(p, "Ctrl+P personas")
+        await p.dialog(Switcher)
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        await click(p, "panes")
+        await p.until(lambda: p.prompt.has_focus)
+        await click(p, "Esc chat")
+        await p.until(lambda: p.main.conversing.bar_focused)
+        await p.run_to_end("hello")
+        await p.until(lambda: "Ctrl+O pin" in told_of_keys(p))
+        await click(p, "Ctrl+O pin")
+        await p.until(lambda: p.main.conversing.panel.state is PanelState.PINNED)
+        await click(p, "Ctrl+O read")  # the panel is not clicked away by it
+        await p.until(lambda: p.main.conversing.reading)
+        await click(p, "Esc chat")
+        await p.until(lambda: not p.main.conversing.reading)
+        await click(p, "Esc hide output")
+        await p.until(lambda: p.main.conversing.panel.state is PanelState.HIDDEN)
+
+
+async def test_a_click_on_a_list_s_keys_is_a_key_of_the_list(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(200, 40)) as p:
+        p.main.action_go("personas")
+        await p.until(lambda: "/ filter" in told_of_keys(p))
+        await click(p, "/ filter")
+        await p.until(lambda: p.main.personas.filter_open)
+
+
+async def test_a_click_on_the_model_s_name_chooses_another(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), preferences=preferences(tmp_path), size=(120, 40)) as p:
+        await click(p, p.main.conversing.note, at=2)
+        await p.dialog(Connect)
+
+
+async def test_a_click_on_a_setting_s_label_goes_to_its_field(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(120, 40)) as p:
+        await p.until(lambda: p.main.settings.first_field)
+        p.main.action_go("prompt")
+        label = p.main.settings.query(LiteralLabel)[1]
+        await p.pilot.click(label)
+        await p.write("kind")
+        assert p.main.settings.field("description").raw == "kind"
+
+
+@pytest.mark.parametrize("kind", [Help, ShowDiff, ProgramSettings])
+async def test_a_click_on_what_closes_a_dialog_closes_it(tmp_path: Path, kind: type) -> None:
+    async with program(make_store(tmp_path), preferences=preferences(tmp_path), size=(120, 40)) as p:
+        {
+            Help: p.main.action_help,
+            ShowDiff: lambda: p.app.push_screen(ShowDiff("A change", "+a")),
+            ProgramSettings: p.main.action_program_settings,
+        }[kind]()
+        await p.dialog(kind)
+        await p.until(lambda: "Esc closes" in drawn(p.app.screen))
+        await click(p, "Esc closes", at=5)
+        await p.until(lambda: p.app.screen is p.main)
+
+
+async def test_a_click_into_a_field_of_a_dialog_closes_nothing(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(120, 40)) as p:
+        p.main.action_switch_persona()
+        dialog = await p.dialog(Switcher)
+        await p.pilot.click(dialog.query_one(Field))
+        assert p.app.screen is dialog
+
+
+async def test_under_a_dialog_the_last_line_tells_of_no_keys(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), preferences=preferences(tmp_path), size=(60, 15)) as p:
+        await p.press("ctrl+o")
+        assert "hide output" in told_of_keys(p)
+        p.main.action_program_settings()
+        await p.dialog(ProgramSettings)
+        await p.until(lambda: "Esc" not in told_of_keys(p) and "Tab" not in told_of_keys(p))
+        assert p.main.conversing.note in told_of_keys(p)
+        p.main.show_state()
+        assert "Esc" not in told_of_keys(p)
+        await p.press("escape")
+        await p.until(lambda: "hide output" in told_of_keys(p))
