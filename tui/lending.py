@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from textual import events
 
-from tui.signals import is_gone, terminal_modes
+from tui.signals import BY_KEYS, is_gone, terminal_modes
 
 if TYPE_CHECKING:
     from tui.app import PersonaApp
+
+_TO_END = {signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)}
+"""Signals that ask a program to end; the others mean something else to many."""
 
 PATIENCE = 0.5
 """Seconds that the other program gets to end when this one must."""
@@ -36,7 +39,7 @@ class Lending:
         """Whether this program must end, and asked the other one to."""
         self._asked = False
         self._process: subprocess.Popen[bytes] | None = None
-        self._number = signal.SIGTERM
+        self._number: int = signal.SIGTERM
         self._returned = asyncio.Event()
         self._returned.set()
         self._stop_waiting: Callable[[], object] | None = None
@@ -66,7 +69,7 @@ class Lending:
     async def run(self, app: PersonaApp, command: Sequence[str], keep: Sequence[int] = ()) -> int | None:
         """Lend the terminal to a command until it ends; return its code, None where this program must end first.
 
-        Ctrl+C is meant for the command and not for this program.
+        What keys send, Ctrl+C and Ctrl+\\, is meant for the command and not for this program.
 
         Args:
             app: whose terminal it is.
@@ -89,7 +92,7 @@ class Lending:
                 with (
                     contextlib.redirect_stdout(printed[0]),
                     contextlib.redirect_stderr(printed[1]),
-                    _no_ctrl_c(),
+                    _no_signals_by_keys(),
                 ):
                     code = await self._until_ended(command, keep)
             except BaseException as error:  # noqa: BLE001 - raised again as soon as the screen is back
@@ -125,12 +128,12 @@ class Lending:
         return None if ended.cancelled() else ended.result()
 
     def ask_to_end(self, number: int, *, ending: bool = True) -> None:
-        """This program must end, by this signal: the other one is told by the same."""
+        """This program must end, by this signal: the other one is told by the same, if it is one that says so."""
         self.ending = ending
-        self._number = signal.Signals(number)
+        self._number = number if number in _TO_END else signal.SIGTERM
         if (process := self._process) is not None:
             with contextlib.suppress(OSError):
-                process.send_signal(number)
+                process.send_signal(self._number)
 
     async def over(self) -> None:
         """Wait until the terminal is back and what was made meanwhile is taken in."""
@@ -151,14 +154,14 @@ def _start(command: Sequence[str], keep: Sequence[int]) -> subprocess.Popen[byte
 
 
 @contextlib.contextmanager
-def _no_ctrl_c() -> Iterator[None]:
-    earlier = signal.getsignal(signal.SIGINT)
+def _no_signals_by_keys() -> Iterator[None]:
     # A function and not SIG_IGN, which the command would inherit.
-    signal.signal(signal.SIGINT, lambda *_: None)
+    earlier = {number: signal.signal(number, lambda *_: None) for number in BY_KEYS}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, earlier if earlier is not None else signal.SIG_DFL)
+        for number, handler in earlier.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
 
 
 def _take_back(modes: list[Any] | None) -> None:

@@ -14,10 +14,12 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import socket
+
+_Number = TypeVar("_Number", bound=int)
 
 GRACE = 3.0
 """Seconds from the signal to the end of the process, whatever hangs: a disk, a terminal. A fraction of one as a rule."""
@@ -28,12 +30,25 @@ LOOK_EVERY = 1.0
 LOST = 129
 """Exit code when the terminal went away."""
 
-SIGNALS = {signal.SIGTERM: 143, signal.SIGINT: 130}
-if sys.platform != "win32":
-    SIGNALS[signal.SIGHUP] = LOST
+_END_NOTHING = ("CHLD", "CLD", "CONT", "INFO", "STOP", "TSTP", "TTIN", "TTOU", "URG", "WINCH", "KILL")
+"""By default they do not end a process, or nobody can hear them."""
+_FAULTS = ("BUS", "FPE", "ILL", "SEGV")
+"""They come from the process itself, which would run into the same fault again behind the handler."""
 
-TOLD_BY_SYSTEM = {int(number): code for number, code in SIGNALS.items() if number is not signal.SIGINT}
-"""The others only by their handler: while an editor has the terminal, SIGINT has another one."""
+
+def _ending() -> dict[int, int]:
+    left_alone = {getattr(signal, f"SIG{name}", None) for name in (*_END_NOTHING, *_FAULTS)}
+    return {int(number): 128 + number for number in signal.valid_signals() if number not in left_alone}
+
+
+SIGNALS = _ending()
+"""Every signal that ends a process unless it is heard, with the exit code of a program it ended."""
+
+BY_KEYS = frozenset({signal.SIGINT, getattr(signal, "SIGQUIT", signal.SIGINT)})
+"""Those that keys send in an ordinary terminal, to all programs in it."""
+
+TOLD_BY_SYSTEM = {number: code for number, code in SIGNALS.items() if number not in BY_KEYS}
+"""The others only by their handler: while an editor has the terminal, they have another one."""
 
 
 class Guard:
@@ -62,7 +77,7 @@ class Guard:
         self._over = threading.Event()
         self._modes = terminal_modes(files[0])
         self._tell: socket.socket | None = None
-        self._heard: list[signal.Signals] = []
+        self._heard: list[int] = []
 
     def start(self) -> None:
         """Begin to watch; to be called in the running loop, in the main thread."""
@@ -104,7 +119,7 @@ class Guard:
         """The handler of the signals: no locks in here, it may come in the midst of anything."""
         if self._tell is not None:
             with contextlib.suppress(OSError):
-                self._tell.send(bytes([SIGNALS[signal.Signals(number)]]))
+                self._tell.send(bytes([SIGNALS[number]]))
 
     def _watch(self, hear: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
         """In a thread: notice a signal or a lost terminal, and end the process when leaving takes too long."""
@@ -146,7 +161,7 @@ class Guard:
                 termios.tcsetattr(self._files[0], termios.TCSANOW, self._modes)
 
 
-def heeded(numbers: Mapping[signal.Signals, int]) -> dict[signal.Signals, int]:
+def heeded(numbers: Mapping[_Number, int]) -> dict[_Number, int]:
     """Return those signals that were not ignored when the program began: what nohup, or a shell that starts something
     in the background, has ignored is to be outlived.
 

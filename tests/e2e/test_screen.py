@@ -90,7 +90,8 @@ IN_ORDER = (
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
+    ("number", "code"),
+    [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGQUIT, 131)],
 )
 def test_a_signal_saves_restores_the_terminal_and_ends_the_program(
     folder: Path, number: signal.Signals, code: int

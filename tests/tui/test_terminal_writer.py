@@ -7,6 +7,7 @@ import os
 import pty
 import select
 import signal
+import subprocess
 import sys
 import threading
 import tty
@@ -166,6 +167,58 @@ def test_a_signal_is_heard_and_ends_the_process_though_the_loop_hangs(
         asyncio.run(hang(guard))
         assert codes == [143]
         assert line.read(b"it is there\n").endswith(RESET + b"persona: it is there\n")
+
+
+def test_every_signal_that_ends_a_program_unless_it_is_heard_has_an_exit_code_of_its_own() -> None:
+    """Asked of the system: which signals end a process that does nothing about them."""
+    told = subprocess.run(
+        [sys.executable, "-c", ENDING], check=True, capture_output=True, text=True, timeout=60
+    )
+    ending = {int(number) for number in told.stdout.split()}
+    faults = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGKILL}
+    assert {number: 128 + number for number in ending - faults} == signals.SIGNALS
+    assert not set(signals.SIGNALS) & set(signals.SIGNALS.values())
+
+
+ENDING = """
+import os, resource, signal
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+for number in signal.valid_signals():
+    child = os.fork()
+    if child == 0:
+        if number not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+        os._exit(0)
+    _, status = os.waitpid(child, os.WUNTRACED)
+    if os.WIFSTOPPED(status):
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    elif os.WIFSIGNALED(status):
+        print(int(number))
+"""
+
+
+@pytest.mark.usefixtures("kept_handlers")
+@pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGUSR1, signal.SIGABRT, signal.SIGRTMAX])
+def test_whatever_signal_ends_it_is_heard(number: int) -> None:
+    codes: list[int] = []
+
+    async def wait() -> None:
+        heard = asyncio.Event()
+
+        def leave(code: int) -> None:
+            codes.append(code)
+            heard.set()
+
+        guard = Guard(leave, end=codes.append)
+        guard.start()
+        os.kill(os.getpid(), number)
+        await asyncio.wait_for(heard.wait(), 30)
+        guard._over.set()
+
+    asyncio.run(wait())
+    assert codes == [128 + number]
 
 
 @pytest.mark.usefixtures("kept_handlers")

@@ -126,7 +126,7 @@ def _raw_terminal() -> Iterator[None]:
 
 
 def _leave(number: int, _frame: object) -> NoReturn:
-    raise click.exceptions.Exit(SIGNALS[signal.Signals(number)])
+    raise click.exceptions.Exit(SIGNALS[number])
 
 
 def _write(sequence: str) -> None:
