@@ -13,7 +13,7 @@ from tui.draft import Clash
 from tui.editable import is_editable
 from tui.field_saving import FieldSaving
 from tui.giving_back import GivingBack, file_of
-from tui.gone import Absence
+from tui.gone import Absence, write_back
 from tui.input_saving import InputSaving
 from tui.last_saving import LastSaving
 from tui.past import BEFORE, Past, Stored
@@ -141,7 +141,7 @@ class Editing(Undoing):
         self._told_gone = False
         self._absence.forget("" if there else file_of(kept))
         if there:
-            self._desk.start(self.workspace.call(self._absence.read, self.workspace.store, persona_id))
+            self._desk.start(self._absence.read(self.workspace, persona_id))
         else:
             self._absence.note(known=True)
         self._look.begin(persona_id, before_reading)
@@ -244,8 +244,10 @@ class Editing(Undoing):
         listed, file = await self.workspace.call(self._look.changed, self.id)
         if self.persona is not None and (file or self._absence.noted):
             await self.read_again()
-        elif self._awaited and self._awaited in await self.workspace.ids():
-            await self.open(self._awaited)
+        elif (
+            (awaited := self._awaited) and awaited in await self.workspace.ids() and self._awaited == awaited
+        ):
+            await self.open(awaited)
         return listed
 
     def agent_wrote(self, persona: Persona, deed: Stored) -> None:
@@ -291,7 +293,7 @@ class Editing(Undoing):
         changed = now.revision != self.persona.revision
         if changed or back:
             self.take(now, deed, outside=outside and deed is None)
-            self._desk.start(self.workspace.call(self._absence.read, self.workspace.store, now.id))
+            self._desk.start(self._absence.read(self.workspace, now.id))
         if back and now.error is None:
             self._desk.start(self.giving.store(now.id))
         if changed and now.error is None and not quiet and self._desk.prompt.clash is None:
@@ -320,9 +322,11 @@ class Editing(Undoing):
         if persona is None or self.state != "gone":
             return
         try:
-            await self.workspace.write(self._absence.write_back, self.workspace.store, persona)
+            await self.workspace.write(write_back, self.workspace.store, persona, self.file_text)
         except PersonaError as error:
             self._desk.tell(str(error), error=True)
+            return
+        if self.id != persona.id:
             return
         await self.read_again(quiet=True, outside=False)
         await self.save()

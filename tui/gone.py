@@ -5,9 +5,10 @@ Editors and version control take a file away for a moment and put another in its
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError, UnknownPersona
 from personas.textfile import encode, replace_file
@@ -15,6 +16,7 @@ from personas.textfile import encode, replace_file
 if TYPE_CHECKING:
     from personas.persona import Persona
     from personas.store import Store
+    from tui.workspace import Workspace
 
 BELIEVED_AFTER = 2.0
 """Seconds for which a file that is not there may still come back."""
@@ -27,6 +29,7 @@ class Absence:
     def __init__(self) -> None:
         self._since: float | None = None
         self._text: str | None = None
+        self._reads = 0
 
     @property
     def noted(self) -> bool:
@@ -47,10 +50,16 @@ class Absence:
         """It is there."""
         self._since = None
 
-    def read(self, store: Store, persona_id: str) -> None:
-        """Remember what the file holds now. Blocking."""
+    def read(self, workspace: Workspace, persona_id: str) -> Coroutine[Any, Any, None]:
+        """Remember what the file of the open persona holds now, unless another is opened, or it is read anew, meanwhile."""
+        self._reads += 1
+        return self._read(workspace, persona_id, self._reads)
+
+    async def _read(self, workspace: Workspace, persona_id: str, number: int) -> None:
         with suppress(PersonaError):
-            self._text = store.text(persona_id)
+            text = await workspace.call(workspace.store.text, persona_id)
+            if number == self._reads:
+                self._text = text
 
     @property
     def text(self) -> str:
@@ -60,31 +69,36 @@ class Absence:
     def forget(self, text: str = "") -> None:
         """Another persona is open; `text` is what its file held, where that is known already."""
         self._since, self._text = None, text or None
+        self._reads += 1
 
-    def write_back(self, store: Store, persona: Persona) -> None:
-        """Write the file again as it was: from its versions, else as it was read last, else with name and prompt.
 
-        Where a file is there again, it stays as it is. Blocking.
+def write_back(store: Store, persona: Persona, text: str) -> None:
+    """Write the file again as it was: from its versions, else as it was read last, else with name and prompt.
 
-        Raises:
-            PersonaError: the disk refuses.
-        """
-        from personas.authorship import USER
-        from personas.changes import SetName, SetPrompt
+    Where a file is there again, it stays as it is. Blocking.
 
-        path = store.path(persona.id)
-        if path.exists():
-            return
-        try:
-            versions = store.log(persona.id)
-        except UnknownPersona:  # nothing was ever changed in it
-            versions = []
-        same = [version for version in versions if version.sha == persona.revision]
-        if same or (versions and self._text is None):
-            store.restore(persona.id, (same or versions)[0].number, by=USER)
-            return
-        text = self._text
-        if text is None:
-            text = SetPrompt(persona.system_prompt).apply(SetName(persona.name).apply(""))
-        with suppress(FileExistsError):
-            replace_file(path, encode(text), root=store.home.root, exclusive=True)
+    Args:
+        store: where.
+        persona: as it was.
+        text: what its file held when it was read last, empty where that is not known.
+
+    Raises:
+        PersonaError: the disk refuses.
+    """
+    from personas.authorship import USER
+    from personas.changes import SetName, SetPrompt
+
+    path = store.path(persona.id)
+    if path.exists():
+        return
+    try:
+        versions = store.log(persona.id)
+    except UnknownPersona:  # nothing was ever changed in it
+        versions = []
+    same = [version for version in versions if version.sha == persona.revision]
+    if same or (versions and not text):
+        store.restore(persona.id, (same or versions)[0].number, by=USER)
+        return
+    text = text or SetPrompt(persona.system_prompt).apply(SetName(persona.name).apply(""))
+    with suppress(FileExistsError):
+        replace_file(path, encode(text), root=store.home.root, exclusive=True)

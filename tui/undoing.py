@@ -80,13 +80,14 @@ class Undoing:
         """Undo or redo the agent's last run, whatever was done since."""
         async with self._walking:
             await self._begin_step()
+            past = self.past
             try:
                 done = await self._store_step(operation, runs=True)
             except NothingToUndo as error:
                 self._desk.tell(str(error))
                 return
-            if done is not None and self.id == done.persona.id:
-                self.past.move_run(operation, done.run_id)
+            if done is not None and self.past is past:
+                past.move_run(operation, done.run_id)
                 self.take(done.persona, None)
 
     async def _begin_step(self) -> None:
@@ -95,9 +96,9 @@ class Undoing:
         await self.workspace.settled()
 
     async def _walk(self, operation: Retrace, editor: TextEditor | None) -> None:
-        persona = self.persona
-        while persona is not None and self.id == persona.id:
-            deed = self.past.next(operation)
+        persona, past = self.persona, self.past
+        while persona is not None and self.past is past:  # each opening has its own
+            deed = past.next(operation)
             if deed is None:
                 self._desk.tell(f"There is nothing to {operation} in {persona.id}.")
                 return
@@ -109,11 +110,11 @@ class Undoing:
             try:
                 done = await self._store_step(way, runs=deed.run_id is not None)
             except NothingToUndo as error:
-                if self.past.drop(operation):  # another program undid it
+                if past.drop(operation):  # another program undid it
                     continue
                 self._desk.tell(str(error))
                 return
-            if done is not None and self.id == persona.id:
+            if done is not None and self.past is past:
                 self._note_step(operation, deed, done.run_id)
                 self.take(done.persona, None)
             return
@@ -149,8 +150,11 @@ class Undoing:
 
     async def _step(self, operation: Retrace, deed: Typed, editor: TextEditor | None) -> bool:
         """Take back, or do again, a stretch of typing; return whether that is settled: it has had an effect, or met."""
+        past = self.past
         if operation == "undo":
             await self._keep_unsaved(deed.place)
+        if self.past is not past:
+            return True  # another persona is open by now
         here, now = self._text_at(deed.place)
         before, after = (deed.before, deed.after) if operation == "undo" else (deed.after, deed.before)
         met = None if now is None else meet(after, before, now)
@@ -210,6 +214,8 @@ class Undoing:
     async def _take_chosen(self, operation: Retrace, deed: Typed, clash: Clash, chosen: str) -> bool:
         """Keep what was not chosen, and write what was; return whether anything was done."""
         for side in (clash.ours, clash.theirs):
+            if self.past.next(operation) is not deed:
+                return False
             if side != chosen and not await self._keep_text(deed.place, side, "not taken"):
                 return False
         if self.past.next(operation) is not deed or self._text_at(deed.place)[1] != clash.theirs:
@@ -300,11 +306,12 @@ class Undoing:
     async def last_change(self) -> tuple[str, str]:
         """Return what the last change was called, and its diff; an empty diff when there was none."""
         assert self.persona is not None
+        persona_id = self.persona.id
         try:
-            log = await self.workspace.call(self.workspace.store.log, self.persona.id)
+            log = await self.workspace.call(self.workspace.store.log, persona_id)
             if not log:
                 return "Nothing was changed yet.", ""
-            diff = await self.workspace.call(self.workspace.store.diff, self.persona.id)
+            diff = await self.workspace.call(self.workspace.store.diff, persona_id)
         except PersonaError as error:
             return str(error), ""
         kind = log[0].by.kind
