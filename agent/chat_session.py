@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 from agent.agent import Agent
 from agent.error_text import text_of
-from agent.hand_edits import Seen, hand_edit_turn, text_of_revision
+from agent.hand_edits import Look, Seen, hand_edit_turn
 from agent.session import Session
 from agent.stored import is_held, open_session, session_lock, size_of, size_on_disk, start_session
 from agent.tools.base import Desk
@@ -27,7 +27,7 @@ class ChatSession:
         store: where the persona lives.
         persona_id: whose session.
         agent: gets the conversation, and is recorded.
-        desk: gets what the model has seen of the system prompt.
+        desk: gets what the model has seen of the persona.
         on_settle: called with a call that was left open, and the result it gets outside of a run.
 
     Attributes:
@@ -56,7 +56,7 @@ class ChatSession:
         self._desk = desk
         self._on_settle = on_settle
         self._session: Session | None = None
-        self._seen = Seen()
+        self._look: Look | None = None  # what the agent is told of in this run
         self._detach: Callable[[], None] | None = None
 
     @property
@@ -84,7 +84,7 @@ class ChatSession:
     @property
     def persona_name(self) -> str:
         """The persona's name when the session began."""
-        return self._seen.name
+        return self._desk.seen.name
 
     def size_on_disk(self) -> int:
         """Return the bytes of the conversation's file now; another number than `size` when others wrote to it."""
@@ -137,8 +137,7 @@ class ChatSession:
         self._session = None
         self._agent.turns = ()
         self._agent.session_id = None
-        self._seen = Seen()
-        self._desk.seen_prompt = None
+        self._desk.seen, self._look = Seen(), None
         self.problems = []
 
     def _adopt(self, session_id: str) -> None:
@@ -152,8 +151,7 @@ class ChatSession:
         self._agent.session_id = self._desk.session_id = session.id
         self._agent.turns = session.recent
         self._detach = session.attach(self._agent)
-        self._seen = Seen.load(self._store, session.id)
-        self._desk.seen_prompt = self._seen.prompt
+        self._desk.seen = Seen.load(self._store, session.id)
         self.problems = list(session.problems)
 
     def detach(self) -> None:
@@ -186,8 +184,8 @@ class ChatSession:
                 error.column,
             )
         self._hold(held)
-        if not self._seen.name:
-            self._seen.name = persona.name
+        if not self._desk.seen.name:
+            self._desk.seen.name = persona.name
         return persona
 
     def _hold(self, held: ExitStack) -> None:
@@ -212,13 +210,16 @@ class ChatSession:
                     return
 
     def hand_edits(self, persona: Persona) -> list[Turn]:
-        """Return the turn that tells what others changed of the persona since the agent looked; none for nothing."""
-        if not self._seen.revision or self._seen.revision == persona.revision:
+        """Return the turn that tells what others changed of the persona since the agent was told; none for nothing."""
+        seen, session = self._desk.seen, self._session
+        assert session is not None
+        self._look = look = Look(self._store, persona)
+        edits = look.edits(seen, session.id) if seen.revision else []
+        if not edits:
             return []
-        old = text_of_revision(self._store, self._persona_id, self._seen.revision)
-        turn, tells_all = hand_edit_turn(old, self._store.text(self._persona_id))
-        if tells_all and self._desk.seen_prompt is not None:
-            self._desk.seen_prompt = persona.system_prompt
+        turn, tells_all = hand_edit_turn(edits)
+        if tells_all:
+            seen.look_again(persona)
         return [turn]
 
     def close_run(self) -> None:
@@ -229,14 +230,20 @@ class ChatSession:
         self.note_seen()
 
     def note_seen(self) -> None:
-        """Remember what the agent has seen of the persona, so that only what others change is told it later."""
-        session = self._session
+        """Remember what the agent has seen of the persona, so that only what others change is told it later.
+
+        What they change while it works is told it with the next message, unless it has read it.
+        """
+        session, seen = self._session, self._desk.seen
         if session is None:
             return
         try:
-            self._seen.revision = self._store.get(self._persona_id).revision
-            self._seen.prompt = self._desk.seen_prompt
-            self._seen.save(self._store, session.id)
+            if (told := self._look) is not None:
+                seen.revision, seen.mark = told.persona.revision, told.mark
+                now = Look(self._store, self._store.get(self._persona_id))
+                if (edits := now.edits(seen, session.id)) and now.is_known(edits, seen):
+                    seen.revision, seen.mark, self._look = now.persona.revision, now.mark, now
+            seen.save(self._store, session.id)
         except PersonaError as error:
             # Forgetting costs one more reading; it must not turn a finished run into a failed one.
             self.problems.append(text_of(error))

@@ -7,30 +7,33 @@ request; the default conversion would skip it, ours sends it as a word of the us
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.turns import CustomTurn, Turn, UserTurn
-from personas.errors import PersonaError, UnknownVersion
+from personas.errors import PersonaError
 from personas.merge import unified_diff
 from personas.persona import Persona, TestInput
+from personas.persona_reading import read_persona
 from personas.store import Store
-from personas.textfile import encode, read_regular, replace_file, sha256
+from personas.textfile import decode, encode, read_regular, replace_file, sha256
+from personas.versions import VersionFolder
 
 KIND = "hand_edit"
 LONGEST = 8_000
 """Characters of the diff that are told; a longer one is only mentioned."""
 
 
-def hand_edit_turn(old: str | None, new: str) -> tuple[CustomTurn, bool]:
-    """Return the turn that tells how the file changed since the agent last looked, and whether it tells all.
+def hand_edit_turn(edits: Sequence[Edit]) -> tuple[CustomTurn, bool]:
+    """Return the turn that tells what others changed in the file, and whether it tells all.
 
     Args:
-        old: the file's text when the agent last looked, None when it is not known any more.
-        new: its text now.
+        edits: what they changed, oldest first.
     """
-    diff = unified_diff(old, new, "before", "now") if old is not None else ""
-    whole = old is not None and len(diff) <= LONGEST
+    diffs = [unified_diff(edit.old, edit.new, "before", "now") for edit in edits if edit.old is not None]
+    diff = "\n".join(diffs)
+    whole = len(diffs) == len(edits) and len(diff) <= LONGEST
     told = f"\n{diff}" if whole else " Read it again before you change anything."
     content = f"[The owner changed the persona's file by hand since your last answer.{told}]"
     return CustomTurn(type=KIND, fields={"content": content}), whole
@@ -44,13 +47,27 @@ def as_said(turn: Turn) -> Turn:
     return turn
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What others made of the file between two changes of the agent.
+
+    Attributes:
+        old: the text before, None when it is not known any more.
+        new: the text after.
+    """
+
+    old: str | None
+    new: str
+
+
 @dataclass
 class Seen:
     """What the agent has seen of the persona in one session; kept beside it, and no harm if it is lost.
 
     Attributes:
         name: the persona's name when the session began; it stays in the system prompt, byte for byte.
-        revision: the file's revision when the last run ended, "" before the first.
+        revision: the file's revision up to which the agent was told what others changed, "" before the first run.
+        mark: the number of the first version after that; 0 where that is not known.
         prompt: the system prompt as the agent last read or wrote it, None if it never did.
         inputs: of each test input, by id, a hash of the content the agent last read or wrote; also of those it deleted,
             because what somebody else writes under that id later is another content.
@@ -59,6 +76,7 @@ class Seen:
     name: str = ""
     revision: str = ""
     prompt: str | None = None
+    mark: int = 0
     inputs: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -71,13 +89,14 @@ class Seen:
         if not isinstance(stored, dict):
             return cls()
         name, revision, prompt = stored.get("name"), stored.get("revision"), stored.get("prompt")
-        inputs = stored.get("inputs")
+        inputs, mark = stored.get("inputs"), stored.get("mark")
         pairs = inputs.items() if isinstance(inputs, dict) else ()
         return cls(
             name if isinstance(name, str) else "",
             revision if isinstance(revision, str) else "",
             prompt if isinstance(prompt, str) else None,
-            {key: value for key, value in pairs if isinstance(value, str)},
+            inputs={key: value for key, value in pairs if isinstance(value, str)},
+            mark=mark if type(mark) is int else 0,
         )
 
     def save(self, store: Store, session_id: str) -> None:
@@ -106,21 +125,64 @@ def content_hash(test_input: TestInput) -> str:
     return sha256(encode(test_input.content))
 
 
-def text_of_revision(store: Store, persona_id: str, revision: str) -> str | None:
-    """Return the file's text at a revision, from the file itself or from its versions; None when it is lost.
+class Look:
+    """What there is to see of a persona's file at one moment. Reads without a lock: nobody waits for who writes.
+
+    Args:
+        store: where the persona lives.
+        persona: as it is now.
+
+    Attributes:
+        mark: the number of the first version that is made after this moment.
 
     Raises:
         PersonaError: the persona is gone, or the disk refuses.
     """
-    if store.get(persona_id).revision == revision:
-        return store.text(persona_id)
-    for version in store.log(persona_id):
-        if version.sha == revision:
-            try:
-                return store.version_text(persona_id, version.number)
-            except UnknownVersion:
-                return None
-    return None
+
+    def __init__(self, store: Store, persona: Persona) -> None:
+        self._store = store
+        self.persona = persona
+        self._folder = VersionFolder(store.home, persona.id)
+        timeline = self._folder.timeline(persona.revision)
+        self._versions = list(timeline.versions.values())
+        self._recorded = timeline.last_sha or persona.revision
+        self.mark = timeline.next_version
+
+    def edits(self, seen: Seen, session_id: str) -> list[Edit]:
+        """Return what others changed since the agent was told last; its own changes in this session are none.
+
+        Args:
+            seen: what it was told.
+            session_id: whose agent it is.
+        """
+        since = [version for version in self._versions if 0 < seen.mark <= version.number]
+        stops = [seen.revision]
+        for index, version in enumerate(since):
+            if version.by.kind == "agent" and version.by.session_id == session_id:
+                later = since[index + 1 : index + 2]
+                stops += [version.sha, later[0].sha if later else self._recorded]
+        stops.append(self.persona.revision)
+        pairs = [(old, new) for old, new in zip(stops[::2], stops[1::2], strict=True) if old != new]
+        texts = [(self._text(old), self._text(new)) for old, new in pairs]
+        return [Edit(old if new is not None else None, new or "") for old, new in texts]
+
+    def is_known(self, edits: Sequence[Edit], seen: Seen) -> bool:
+        """Whether others changed nothing but the prompt, and the agent has read what that is now."""
+        return seen.prompt == self.persona.system_prompt and all(
+            edit.old is not None and _rest(edit.old) == _rest(edit.new) for edit in edits
+        )
+
+    def _text(self, revision: str) -> str | None:
+        """The file's text at a revision, from the file itself or from its versions; None when it is lost."""
+        if self.persona.revision == revision:
+            return self._store.text(self.persona.id)
+        content = self._folder.find(revision)
+        return None if content is None else decode(content).text
+
+
+def _rest(text: str) -> Persona:
+    """What a file says beside the prompt."""
+    return read_persona("", encode(text)).model_copy(update={"system_prompt": "", "revision": ""})
 
 
 def _path(store: Store, session_id: str) -> Path:

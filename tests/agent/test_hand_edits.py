@@ -1,0 +1,109 @@
+"""What the owner changes by hand is told to the agent once, also what is changed while it works; its own changes never."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.assignment import Assignment
+from agent.chat import Chat
+from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
+from personas.authorship import USER
+from personas.changes import AddTestInput
+from personas.errors import InvalidValue
+from personas.home import open_home
+from personas.store import Store
+
+READ = ToolUse("get_persona")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
+    store.create("Wren", system_prompt="One.\nTwo.\nThree.\n")
+    return store
+
+
+def put(store: Store, old: str, new: str) -> Act:
+    """Be the owner, who writes into the file while the agent answers."""
+    path = store.path("wren")
+    return Act(lambda: path.write_text(path.read_text("utf-8").replace(old, new), "utf-8"))  # type: ignore[arg-type, return-value]
+
+
+def edit(old: str, new: str) -> ToolUse:
+    return ToolUse("edit_system_prompt", {"old": old, "new": new})
+
+
+async def told(store: Store, *answers: list[Any], again: Callable[[], None] = lambda: None) -> list[str]:
+    """Return what is told in a second and a third message, after a first in which `answers` were given."""
+    model = ScriptedModel([*answers, answer("second"), answer("third")])
+    chat = Chat(store, "wren", model)
+    await chat.send("first")
+    again()
+    chat = Chat(store, "wren", model)
+    chat.load()
+    for words in ("second", "third"):
+        await chat.send(words)
+    heard = [json.dumps(list(request.messages)) for request in model.requests[-2:]]
+    return [heard[0], heard[1].removeprefix(heard[0][:-1])]
+
+
+async def test_what_is_changed_after_the_agents_last_look_is_told_with_the_next_message(store: Store) -> None:
+    second, third = await told(store, answer(READ), answer("done", put(store, "Two.", "By hand.")))
+    assert "-Two." in second and "+By hand." in second
+    assert "by hand" not in third
+
+
+async def test_the_agents_own_changes_between_are_not_told(store: Store) -> None:
+    second, _ = await told(
+        store,
+        answer(READ),
+        answer(edit("One.", "Uno."), put(store, "Two.", "By hand.")),
+        answer(edit("Three.", "Tre.")),
+        answer("done", put(store, "Tre.", "Also by hand.")),
+    )
+    notice = second[second.index("[The owner changed") :]
+    assert [word for word in ("-Two.", "+By hand.", "-Tre.", "+Also by hand.") if word not in notice] == []
+    assert [word for word in ("+Uno.", "-One.", "-Three.") if word in notice] == []
+
+
+async def test_an_undo_of_the_agents_change_by_hand_is_told(store: Store) -> None:
+    second, _ = await told(
+        store, answer(READ), answer(edit("Two.", "Due.")), answer("done", put(store, "Due.", "Two."))
+    )
+    assert "-Due." in second and "+Two." in second
+
+
+async def test_what_the_agent_has_read_is_not_told(store: Store) -> None:
+    second, _ = await told(store, answer("looking", put(store, "Two.", "By hand."), READ), answer("done"))
+    assert "By hand." in second and "owner changed" not in second
+
+
+async def test_what_the_agent_has_not_read_of_a_change_is_told(store: Store) -> None:
+    def add() -> None:
+        store.change("wren", AddTestInput("Try this."), revision=store.get("wren").revision, by=USER)
+
+    both = Act(add)
+    second, _ = await told(
+        store, answer("looking", put(store, "Two.", "By hand."), both, READ), answer("done")
+    )
+    assert "owner changed" in second and "Try this." in second
+
+
+async def test_what_a_run_that_never_began_was_to_tell_is_told_by_the_next(store: Store) -> None:
+    async def refuse() -> Any:
+        raise InvalidValue("not now")
+
+    model = ScriptedModel([answer(READ), answer("done"), answer("second")])
+    chat = Chat(store, "wren", model)
+    await chat.send("first")
+    path = store.path("wren")
+    path.write_text(path.read_text("utf-8").replace("Two.", "By hand."), "utf-8")
+    with pytest.raises(InvalidValue):
+        await chat.send("lost", Assignment(prepare=refuse))
+    await chat.send("second")
+    assert "+By hand." in json.dumps(list(model.requests[-1].messages))
