@@ -39,6 +39,7 @@ from personas.textfile import (
     storage_error,
 )
 from personas.timeline import Entry, Role, Timeline
+from personas.undo import key_of_run
 from personas.versions import VersionFolder
 
 if TYPE_CHECKING:
@@ -353,7 +354,7 @@ class PersonaFile:
         number = timeline.next_version if stretch is None else stretch.version
         if not unit:
             is_run = by.kind == "agent" and by.run_id is not None
-            unit = f"run:{by.session_id}:{by.run_id}" if is_run else f"version:{number}"
+            unit = key_of_run(by.session_id, by.run_id or "") if is_run else f"version:{number}"
         return Entry(
             version=number,
             before=before,

@@ -321,7 +321,7 @@ class Store:
                 give_back(self.home, persona_id)
             return read_persona(persona_id, after, self.session_of(persona_id))
 
-    def undo(self, persona_id: str, *, by: Author, only: Literal["agent"] | None = None) -> Undone:
+    def undo(self, persona_id: str, *, by: Author, only: str | None = None) -> Undone:
         """Undo the last unit (an agent's run, or a stretch of the person's editing); again: the one before.
 
         What was written since stays.
@@ -329,7 +329,7 @@ class Store:
         Args:
             persona_id: whose file.
             by: who undoes it.
-            only: `agent` undoes the agent's last run, whatever the person did since.
+            only: `agent` undoes the agent's last run, whatever was done since; the key of a unit undoes that one.
 
         Raises:
             NothingToUndo: no unit is left.
@@ -338,7 +338,7 @@ class Store:
         """
         return self._step(persona_id, "undo", by, only)
 
-    def redo(self, persona_id: str, *, by: Author, only: Literal["agent"] | None = None) -> Undone:
+    def redo(self, persona_id: str, *, by: Author, only: str | None = None) -> Undone:
         """Do again what the last undo undid; any new change ends that. Arguments and errors as in `undo`."""
         return self._step(persona_id, "redo", by, only)
 
@@ -421,7 +421,7 @@ class Store:
             return file, file.timeline(file.read_if_there())
 
     def _step(
-        self, persona_id: str, direction: Literal["undo", "redo"], by: Author, only: Literal["agent"] | None
+        self, persona_id: str, direction: Literal["undo", "redo"], by: Author, only: str | None
     ) -> Undone:
         from personas.undo_step import take_step
 

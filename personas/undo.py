@@ -16,6 +16,11 @@ Note = tuple[str, str]
 """Subject and summary of a change."""
 
 
+def key_of_run(session_id: str | None, run_id: str) -> str:
+    """Return the key of the unit that is an agent's run."""
+    return f"run:{session_id}:{run_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class Hop:
     """One step of a unit: SHA-256 of the text before it and after it."""
@@ -117,13 +122,13 @@ class Cursor:
             unit.notes.append(note)
         self.undo[key] = unit
 
-    def candidates(self, direction: Retrace, only: AuthorKind | None = None) -> list[Unit]:
-        """Return what can be undone or redone, the next one first; `only` of that kind, if given."""
+    def candidates(self, direction: Retrace, only: str | None = None) -> list[Unit]:
+        """Return what can be undone or redone, the next one first; `only` of that kind, or under that key, if given."""
         stack = self.undo if direction == "undo" else self.redo
         units = list(reversed(stack.values()))
         if only == "agent" and direction == "redo":
             units += reversed(self.aside.values())
-        return [unit for unit in units if only is None or unit.kind == only]
+        return [unit for unit in units if only is None or only in (unit.kind, unit.key)]
 
     def joined(self, retrace: Retrace, now: str) -> str:
         """Return the key under which a step back or forth of the person's own goes on from the text `now` (SHA-256).

@@ -24,7 +24,7 @@ def take_step(
     direction: Literal["undo", "redo"],
     *,
     by: Author,
-    only: Literal["agent"] | None = None,
+    only: str | None = None,
 ) -> tuple[Unit, Entry, bytes] | None:
     """Undo or redo the next unit that still has an effect, under the file's lock.
 
@@ -33,7 +33,7 @@ def take_step(
         before: the file's bytes.
         direction: which way.
         by: who does it.
-        only: `agent` takes the next of the agent's runs, whatever the person did since.
+        only: `agent` takes the next of the agent's runs, whatever the person did since; a unit's key takes that one.
 
     Returns:
         The unit, the recorded change and the file's new bytes; None where no unit is left.

@@ -106,7 +106,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("output.first", "First turn", "home,g", "read('first')", where="output"),
     Command("output.open", "Open or close it: input, output, diff", "enter,d", "read('open')", where="output", short="open"),
     Command("output.copy", "Copy it", "y", "read('copy')", where="output", short="copy"),
-    Command("output.undo", "Undo the agent's last run", "u", "read('undo')", where="output", short="undo"),
+    Command("output.undo", "Undo what the run of this turn changed", "u", "read('undo')", where="output", short="undo"),
     Command("output.find", "Find", "slash", "read('find')", where="output", short="find"),
     Command("output.find_next", "Find the next", "n", "read('find_next')", where="output"),
     Command("output.find_previous", "Find the one before", "N", "read('find_previous')", where="output"),

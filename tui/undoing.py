@@ -17,6 +17,8 @@ from tui.past import BEFORE, Past, Stored, Typed, opposite
 from tui.unsaved import PROMPT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from personas.authorship import Undone
     from personas.persona import Persona
     from personas.undo import Retrace
@@ -82,7 +84,7 @@ class Undoing:
             await self._begin_step()
             past = self.past
             try:
-                done = await self._store_step(operation, runs=True)
+                done = await self._store_step(operation, only="agent")
             except NothingToUndo as error:
                 self._desk.tell(str(error))
                 return
@@ -93,6 +95,40 @@ class Undoing:
     async def _begin_step(self) -> None:
         """Store what is typed, and wait for what is being stored: it comes first."""
         await self.flush()
+    async def undo_run_of(self, session_id: str, turn_ids: Sequence[str]) -> None:
+        """Undo what the run of a turn changed, whatever was done since.
+
+        Args:
+            session_id: of the conversation.
+            turn_ids: the turn, and those before it, nearest first: one that is no part of what is stored is of the
+                run of the one before.
+        """
+        from agent.runs import unit_of_turn
+
+        async with self._walking:
+            await self._begin_step()
+            past, persona_id = self.past, self.id
+            if persona_id is None:
+                return
+            try:
+                unit = await self.workspace.call(
+                    unit_of_turn, self.workspace.store, persona_id, session_id, turn_ids
+                )
+            except PersonaError as error:
+                self._desk.tell(str(error), error=True)
+                return
+            if not unit:
+                self._desk.tell("The agent's run of this turn changed nothing.")
+                return
+            try:
+                done = await self._store_step("undo", only=unit) if self.past is past else None
+            except NothingToUndo:
+                self._desk.tell("What the agent's run of this turn changed is undone already.")
+                return
+            if done is not None and self.past is past:
+                past.move_run("undo", done.run_id)
+                self.take(done.persona, None)
+
         await self.workspace.settled()
 
     async def _walk(self, operation: Retrace, editor: TextEditor | None) -> None:
@@ -108,7 +144,7 @@ class Undoing:
                 continue
             way = deed.undone_by if operation == "undo" else opposite(deed.undone_by)
             try:
-                done = await self._store_step(way, runs=deed.run_id is not None)
+                done = await self._store_step(way, only=None if deed.run_id is None else "agent")
             except NothingToUndo as error:
                 if past.drop(operation):  # another program undid it
                     continue
@@ -127,8 +163,8 @@ class Undoing:
         else:
             self.past.move(operation, Stored(run_id) if deed == BEFORE else deed)
 
-    async def _store_step(self, operation: Retrace, *, runs: bool) -> Undone | None:
-        """Have the store take a step and say what it was; None where it could not, which is told.
+    async def _store_step(self, operation: Retrace, *, only: str | None) -> Undone | None:
+        """Have the store take a step and say what it was; None where it could not, which is told. `only` as in `Store.undo`.
 
         Raises:
             NothingToUndo: no unit is left.
@@ -136,7 +172,7 @@ class Undoing:
         persona_id = self.id
         assert persona_id is not None
         try:
-            done = await self.workspace.undo(persona_id, operation, agent=runs)
+            done = await self.workspace.undo(persona_id, operation, only=only)
         except NothingToUndo:
             raise
         except Conflict as error:

@@ -186,8 +186,10 @@ class Workspace:
             self.store.change, persona_id, change, revision=None, by=USER, reason=reason, alone=True
         )
 
-    async def undo(self, persona_id: str, operation: Literal["undo", "redo"], *, agent: bool) -> Undone:
-        """Undo or redo a unit, or the agent's last run.
+    async def undo(
+        self, persona_id: str, operation: Literal["undo", "redo"], *, only: str | None = None
+    ) -> Undone:
+        """Undo or redo a unit; `only` as in `Store.undo`.
 
         Raises:
             NothingToUndo, Conflict, PersonaError: see `Store.undo`.
@@ -195,7 +197,7 @@ class Workspace:
         from personas.authorship import USER
 
         function = self.store.undo if operation == "undo" else self.store.redo
-        return await self.write(function, persona_id, by=USER, only="agent" if agent else None)
+        return await self.write(function, persona_id, by=USER, only=only)
 
     async def create(self, name: str, from_id: str | None = None) -> Persona:
         """Create a persona, or a copy of one."""

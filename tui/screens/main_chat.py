@@ -342,7 +342,7 @@ class ChatActions(Screen[None]):
             "first": view.cursor_home,
             "open": view.toggle,
             "copy": lambda: self._all.program.copy(view.cursor_text()),
-            "undo": self._all.action_undo_agent,
+            "undo": self._undo_turn,
             "find": self.action_find,
             "find_next": lambda: view.search_step(1),
             "find_previous": lambda: view.search_step(-1),
@@ -352,3 +352,10 @@ class ChatActions(Screen[None]):
             "page_down": lambda: view.page(1),
         }
         deeds[what]()
+
+    def _undo_turn(self) -> None:
+        """Undo what the run of the turn under the cursor changed."""
+        talk, editing = self._chat.talk, self._all.editing
+        session_id = talk.chat.session_id if talk is not None and talk.chat is not None else None
+        if editing is not None and session_id is not None:
+            self._all.start(editing.undo_run_of(session_id, self._chat.view.turns_up_from_cursor()))

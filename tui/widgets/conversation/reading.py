@@ -77,6 +77,11 @@ class ReadableCanvas(Canvas, can_focus=False):
         entry = self.cursor_entry()
         return entry.turn if entry is not None else None
 
+    def turns_up_from_cursor(self) -> list[str]:
+        """Return the ids of the turns from the one the reading cursor is at up to the first."""
+        entries = self.layout_model.entries[: (-1 if self._cursor is None else self._cursor) + 1]
+        return [entry.turn.id for entry in reversed(entries) if entry.turn is not None]
+
     def cursor_text(self) -> str:
         """Return the whole text of the entry the reading cursor is at, harmless."""
         entry = self.cursor_entry()
