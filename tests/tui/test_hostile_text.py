@@ -47,7 +47,7 @@ from tui.widgets.queued_lines import Queued, QueuedLines
 from tui.widgets.row_list import Row, RowList
 from tui.widgets.settings_pane import SettingsPane
 from tui.widgets.test_inputs import TestInputs
-from tui.widgets.text_area import GuardedTextArea
+from tui.widgets.text_area import LONG_LINE, GuardedTextArea
 from tui.widgets.text_editor import TextEditor
 
 HOSTILE = {
@@ -71,14 +71,16 @@ HOSTILE = {
     "invisible": "a\u200b\ufeff\u2060\U000e0041b",
     "nul": "a\x00b\x7fc\x08d",
     "endless word": "x" * 100_000,
+    "escapes in an endless line": "c\x1b[31m\u202eX\x9b2J\x7f" * 1_000,
     "wide and combined": "漢字👨\u200d👩\u200d👧e\u0301" * 50,
     "markdown": "# [x](javascript:alert) ![i](file:///etc/passwd) <script>`[/]`\n```\n[/]\n",
     "entities": "&#27;[2J &#x202e; &lt;",
 }
 
 OBEYED = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U0010f000-\U0010f1ff]"
 )
+"""What a terminal would obey, and the stand-ins of editors for it, which it draws as blanks or boxes."""
 
 
 Shown = TypeVar("Shown", bound=Widget)
@@ -347,3 +349,19 @@ async def test_a_question_in_the_empty_input_is_only_text() -> None:
             fill_chat_bar(app.get(ChatBar), text)
             await pilot.pause()
             check(app)
+
+
+async def test_a_very_long_line_of_an_editor_looks_as_a_short_one_does() -> None:
+    app = Stage(TextEditor)
+    async with app.run_test(size=(40, 12)) as pilot:
+        editor = app.get(TextEditor)
+        rows = []
+        for rest in ("", "x" * LONG_LINE, ""):  # the first is drawn before the theme has its colours
+            editor.show(f"a **b** c\x1b[31m\u202e\x7f `code` X {rest}\n")
+            editor.move_cursor((1, 0))  # the line of the cursor has no colours
+            await pilot.pause()
+            editor.scroll_to(y=0, animate=False, immediate=True)
+            drawn = editor.render_line(0).crop(0, 25)
+            rows.append([(text, style) for text, style, _ in drawn])
+        assert "".join(text for text, _ in rows[1]).startswith("a **b** c␛[31m·␡ `code` X")
+        assert rows[1] == rows[2]

@@ -72,7 +72,11 @@ class GuardedTextArea(OrderedKeys, TextArea):
     def get_line(self, line_index: int) -> Text:
         """Return a line as it is shown: what a terminal would obey has a visible sign in its place."""
         line = self.document.get_line(line_index)
-        return Text(stand_ins(line), end="", no_wrap=True)
+        return self.shown(line, 0, len(line))
+
+    def shown(self, line: str, start: int, end: int) -> Text:
+        """Return the characters from `start` to `end` of a line as they are shown, each in its column."""
+        return Text(stand_ins(line[start:end]), end="", no_wrap=True)
 
     def edit(self, edit: Edit) -> EditResult:
         """Perform an edit."""
@@ -155,7 +159,9 @@ class GuardedTextArea(OrderedKeys, TextArea):
         """Return the characters from `start` to `end` of a line as a row, with selection and cursor."""
         theme = self._theme
         base = theme.base_style or self.rich_style
-        shown = Text(stand_ins(line[start:end]) + (" " if end == len(line) else ""), end="", no_wrap=True)
+        shown = self.shown(line, start, end)
+        if end == len(line):
+            shown.append(" ")
         first, last = sorted(self.selection)
         if theme.selection_style is not None and first != last and first[0] <= line_index <= last[0]:
             left = first[1] if first[0] == line_index else 0
