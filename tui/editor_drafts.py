@@ -56,8 +56,7 @@ class DraftFile:
         """The file."""
         return self.folder / _MESSAGE
 
-    @property
-    def others(self) -> bool:
+    def has_others(self) -> bool:
         """Whether an editor left more than the message and copies of what it was: a swap file. Blocking."""
         return _has_others(self.folder)
 
@@ -162,7 +161,7 @@ def take_back(
         if BACK in said and not remember(home, what):
             return what, said
         for left, written in done:
-            if left.others:
+            if left.has_others():
                 left.keep(written)
                 said.append(left_more(left.folder))
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from tui.app import PersonaApp
     from tui.draft import Clash
     from tui.editing import Editing
+    from tui.editor_drafts import DraftFile
     from tui.editor_files import HandedOut
 
 
@@ -94,30 +96,53 @@ async def edit_draft(app: PersonaApp) -> None:
         persona_id, asked, text = main.conversing.shown_id, main.chat_bar.asked, main.chat_bar.draft
         failure, more = "", ""
         try:
-            draft = hand_out(home, persona_id, text)
-            try:
-                if not await _edit(app, draft.path, () if draft.lock is None else (draft.lock,)):
-                    return
-            except EditorFailed as error:
-                failure = str(error)
-            except PersonaError:
-                draft.remove()
-                raise
-            written = draft.read()
+            draft = await asyncio.to_thread(hand_out, home, persona_id, text)
         except OSError as error:
             raise PersonaError(f"The message cannot be handed to the editor: {error.strerror}.") from None
+        try:
+            if not await _edit(app, draft.path, () if draft.lock is None else (draft.lock,)):
+                return
+        except EditorFailed as error:
+            failure = str(error)
+        except PersonaError:
+            await asyncio.to_thread(draft.remove)
+            raise
+        written = await _read_back(draft)
         news = draft.is_news(written) and not (failure and not written)
         if news:
             main.conversing.take_draft(persona_id, text, written, older=main.chat_bar.asked != asked)
             await main.conversing.remember()
-        if failure and draft.others:
-            draft.keep(written)
+        if failure and await asyncio.to_thread(draft.has_others):
+            await asyncio.to_thread(draft.keep, written)
             more = " " + left_more(draft.folder)
         else:
-            draft.remove()
+            await asyncio.to_thread(draft.remove)
     if failure:
         what = "What it had saved is in the chat bar." if news else "It had saved nothing new."
         app.main.tell(f"{failure} {what}{more}", error=True)
+
+
+async def _read_back(draft: DraftFile) -> str:
+    """Return what the editor left of a draft.
+
+    Raises:
+        PersonaError: nothing, or nothing that can be read; what there is stays where it is.
+    """
+    from tui.editor_drafts import left_more
+
+    try:
+        return await asyncio.to_thread(draft.read)
+    except FileNotFoundError:
+        said = "Your editor removed the file of the message: the draft is as it was."
+        if await asyncio.to_thread(draft.has_others):
+            await asyncio.to_thread(draft.keep, draft.before)
+            said += " " + left_more(draft.folder)
+        else:
+            await asyncio.to_thread(draft.remove)
+    except OSError as error:
+        await asyncio.to_thread(draft.keep, draft.before)
+        said = f"What your editor left cannot be read ({error.strerror}): it is in {draft.folder}."
+    raise PersonaError(said)
 
 
 async def edit_settings(app: PersonaApp, path: Path) -> bool:
@@ -129,7 +154,7 @@ async def edit_settings(app: PersonaApp, path: Path) -> bool:
     with app.lending.alone() as alone:
         if not alone:
             return False
-        _make_settings(path)
+        await asyncio.to_thread(_make_settings, path)
         return await _edit(app, path)
 
 

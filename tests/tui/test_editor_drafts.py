@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from personas.errors import PersonaError
 from personas.home import Home, open_home
+from personas.lock import hold
 from tests.tui.program import ScriptedModel, make_store, program
-from tui import editor_drafts
+from tui import editor_drafts, external
 from tui.editor_drafts import BACK, DraftFile, hand_out, merged, take_back
 from tui.remembered import Remembered, recall
 
@@ -208,3 +212,54 @@ def test_what_is_noted_beside_a_message_is_only_for_this_person(home: Home) -> N
     assert {path.stat().st_mode & 0o777 for path in draft.folder.iterdir()} == {0o600}
     assert draft.folder.stat().st_mode & 0o777 == 0o700
     draft.remove()
+
+
+@pytest.mark.parametrize("leaves", ["nothing", "a folder"])
+async def test_a_message_that_an_editor_leaves_no_file_of_is_said_and_its_lock_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leaves: str
+) -> None:
+    async def edit(_app: object, path: Path, _keep: object = ()) -> bool:
+        path.unlink()
+        if leaves == "a folder":
+            path.mkdir()
+        return True
+
+    monkeypatch.setattr(external, "_edit", edit)
+    store = make_store(tmp_path)
+    async with program(store, model=ScriptedModel([])) as p:
+        p.main.chat_bar.set_draft("a draft")
+        with pytest.raises(
+            PersonaError, match="removed the file" if leaves == "nothing" else "cannot be read"
+        ):
+            await external.edit_draft(p.app)
+        assert p.main.chat_bar.draft == "a draft"
+        for left in store.home.locks.glob("editor-*"):
+            with hold(left):  # nobody is at it any more
+                pass
+        assert len(list(store.home.state.glob("editor-*"))) == (leaves != "nothing")
+
+
+async def test_nobody_who_types_waits_for_the_file_of_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck, go = threading.Event(), threading.Event()
+
+    async def edit(_app: object, path: Path, _keep: object = ()) -> bool:
+        path.write_text("written")
+        return True
+
+    def hang(*arguments: Any) -> DraftFile:
+        stuck.set()
+        go.wait(60)
+        return hand_out(*arguments)
+
+    monkeypatch.setattr(external, "_edit", edit)
+    monkeypatch.setattr(editor_drafts, "hand_out", hang)
+    async with program(make_store(tmp_path), model=ScriptedModel([])) as p:
+        editing = asyncio.ensure_future(external.edit_draft(p.app))
+        await p.until(stuck.is_set)
+        await p.write("typed")
+        assert p.main.chat_bar.draft == "typed"
+        go.set()
+        await editing
+        assert p.main.chat_bar.draft == "typed\nwritten"
