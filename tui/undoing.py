@@ -92,9 +92,6 @@ class Undoing:
                 past.move_run(operation, done.run_id)
                 self.take(done.persona, None)
 
-    async def _begin_step(self) -> None:
-        """Store what is typed, and wait for what is being stored: it comes first."""
-        await self.flush()
     async def undo_run_of(self, session_id: str, turn_ids: Sequence[str]) -> None:
         """Undo what the run of a turn changed, whatever was done since.
 
@@ -129,6 +126,9 @@ class Undoing:
                 past.move_run("undo", done.run_id)
                 self.take(done.persona, None)
 
+    async def _begin_step(self) -> None:
+        """Store what is typed, and wait for what is being stored: it comes first."""
+        await self.flush()
         await self.workspace.settled()
 
     async def _walk(self, operation: Retrace, editor: TextEditor | None) -> None:
