@@ -82,6 +82,9 @@ class Undoing:
         """Undo or redo the agent's last run, whatever was done since."""
         async with self._walking:
             await self._begin_step()
+            if self.id is None:
+                self._desk.tell("Open a persona first.")
+                return
             past = self.past
             try:
                 done = await self._store_step(operation, only="agent")

@@ -52,7 +52,7 @@ class Past(Tasking):
             self._catching_up = False
 
     async def clear(self) -> None:
-        """Begin a new conversation after asking once; `undo_clear` brings the old one back."""
+        """Begin a new conversation after asking once; `unclear` brings the old one back."""
         from tui.screens.confirm import Confirm
 
         talk = self._talk
@@ -75,8 +75,9 @@ class Past(Tasking):
         asked = Confirm("Begin a new conversation?", told, deed="Clear", keep="Keep")
         if not await self._screen.ask(asked):
             return
-        self._cleared[talk.persona_id] = talk.chat.session_id
+        before = talk.chat.session_id
         await asyncio.to_thread(talk.chat.clear)
+        self._cleared[talk.persona_id] = before
         talk.older = None
         talk.earlier, talk.events = (), []
         talk.task = None
@@ -90,18 +91,18 @@ class Past(Tasking):
     async def unclear(self) -> None:
         """Go on with the conversation that was cleared last."""
         talk = self._talk
-        before = self._cleared.pop(talk.persona_id, None) if talk is not None else None
+        before = self._cleared.get(talk.persona_id) if talk is not None else None
         if talk is None or talk.chat is None or self._editing is None or before is None:
             self._screen.tell("No conversation was cleared since the program began.")
             return
         if talk.running:
-            self._cleared[talk.persona_id] = before
             self._screen.tell("Stop the agent first.")
             return
         await self._editing.workspace.write(
             self._editing.workspace.store.link_session, talk.persona_id, before
         )
         await asyncio.to_thread(talk.chat.load)
+        self._cleared.pop(talk.persona_id, None)
         talk.older, talk.earlier, talk.events = None, tuple(talk.chat.turns), []
         if self._talks is not None:
             await self._talks.look(talk)
