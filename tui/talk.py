@@ -38,6 +38,8 @@ class Talk:
         cost: US dollars since then, as far as prices are known; None where they are not.
         time: how long the run, or the task it goes on with, has worked, on the monotonic clock.
         sent: what was typed to open it, until the conversation has it.
+        heard: whether the conversation has that.
+        model: what answers in the run that is active, or answered in the last one.
         failure: why the last message could not be sent; empty when it could.
         kept: where the view stood when another persona was opened.
         pinned: whether the panel was pinned then.
@@ -61,6 +63,8 @@ class Talk:
     cost: float | None = None
     time: WorkTime = field(default_factory=WorkTime)
     sent: str = ""
+    heard: bool = True
+    model: Model | None = None
     failure: str = ""
     kept: Kept | None = None
     pinned: bool = False
@@ -149,11 +153,11 @@ class Talk:
             self.marks.setdefault(turns[-1].id, []).append(mark)
         return bool(turns)
 
-    def add_step(self, usage: Usage, model: Model) -> None:
-        """Count what one request took."""
+    def add_step(self, usage: Usage) -> None:
+        """Count what one request took, at the price of the model that answered it."""
         from agent.models.prices import cost
 
         self.usage = usage if self.usage is None else self.usage + usage
-        price = cost(model.name, usage, model.endpoint)
+        price = cost(self.model.name, usage, self.model.endpoint) if self.model is not None else None
         if price is not None:
             self.cost = (self.cost or 0.0) + price

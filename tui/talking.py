@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from personas.errors import PersonaError
 from tui.activity import Activity
+from tui.secret_text import redact
 from tui.slash import as_typed
 from tui.talk import Talk
 from tui.task_marks import ending_mark, found_marks, read_conversation, step_mark
@@ -42,6 +43,7 @@ class Talks:
             with what was queued and not delivered, as one types it.
         on_task: called with the persona's id after every change of a task.
         on_mark: called with every mark.
+        on_fault: called with what went wrong in a run though nobody foresaw it.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Talks:
         on_end: Callable[[Talk, AgentEnd | None, list[str]], None],
         on_task: Callable[[str], None],
         on_mark: Callable[[Talk, CustomTurn], None],
+        on_fault: Callable[[Exception], object] = lambda _error: None,
     ) -> None:
         self.runner = runner
         self._make_chat = make_chat
@@ -60,6 +63,7 @@ class Talks:
         self._on_end = on_end
         self._on_task = on_task
         self._on_mark = on_mark
+        self._on_fault = on_fault
         self._talks: dict[str, Talk] = {}
         self._opening = asyncio.Lock()
         self._seen: set[str] = set()
@@ -84,6 +88,11 @@ class Talks:
         """What was said and is not in the conversation yet, by persona, where there is something."""
         noted = {persona_id: talk.note_queue() for persona_id, talk in self._talks.items()}
         return {persona_id: said for persona_id, said in noted.items() if said is not None}
+
+    @property
+    def beginning(self) -> dict[str, str]:
+        """What was sent to open a run and is not in the conversation yet, by persona, as it was typed."""
+        return {key: talk.sent for key, talk in self._talks.items() if talk.sent and not talk.heard}
 
     @property
     def badges(self) -> dict[str, Badge]:
@@ -218,6 +227,7 @@ class Talks:
         talk.activity.hear(event)
         if event.type == "agent_start":
             talk.run_id = event.run_id
+            talk.model = talk.chat.model if talk.chat is not None else None
             # Read again: what others said meanwhile, or the answer to a call that was left, belongs before it.
             now = tuple(talk.chat.turns) if talk.chat is not None else ()
             talk.reread = [turn.id for turn in now] != [turn.id for turn in talk.earlier]
@@ -225,6 +235,9 @@ class Talks:
             talk.events.clear()
         elif event.type == "step_start":
             self._mark_step(talk)
+        elif event.type == "turn_end":
+            if event.turn.type == "user" and talk.chat is not None and talk.chat.session.failure is None:  # type: ignore[union-attr]
+                talk.heard = True
         elif event.type == "step_end":
             talk.sent = ""
         talk.events.append(event)
@@ -317,7 +330,7 @@ class Talks:
         talk.earlier = talk.earlier if begin is None else tuple(talk.chat.turns) if talk.chat else ()
         if begin is not None:
             talk.events.clear()
-        talk.failure, talk.sent = "", text
+        talk.failure, talk.sent, talk.heard = "", text, False
         talk.time.begin(time.monotonic(), before)
         if begin is not None:
             talk.activity = Activity(since=time.monotonic())  # it has said nothing yet
@@ -332,9 +345,12 @@ class Talks:
             end = await self.runner.wait(talk.persona_id)
             await self._mark_ending(talk)
         except PersonaError as error:
-            talk.failure = str(error)
+            talk.failure = redact(str(error))
         except Exception as error:  # noqa: BLE001 - a fault in a run must not take the screen down
-            talk.failure = f"The run failed unexpectedly ({type(error).__name__}: {error})."
+            talk.failure = f"The run failed unexpectedly ({type(error).__name__}: {redact(str(error))})."
+            self._on_fault(error)
+        if talk.failure:
+            talk.heard = False  # it goes back
         back = [turn.content for turn in end.undelivered] if end is not None else []
         back += [turn.content for turn in talk.chat.withdraw_all()]
         back = [as_typed("\n".join(back))] if back else []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
 
 from textual.widgets import Input, TextArea
 
@@ -12,8 +13,8 @@ from personas.errors import PersonaError
 from tui.config import OFFLINE
 from tui.editable import from_shown
 from tui.panel import PanelState
+from tui.screens.delivering import below
 from tui.screens.hearing import Hearing
-from tui.screens.remembering import below
 from tui.screens.running_note import spent
 from tui.slash import as_typed
 from tui.widgets.chat_bar import HINT
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tui.screens.main import MainScreen
     from tui.talk import Talk
     from tui.talking import Badge
+    from tui.underway import Message
     from tui.widgets.agent_panel import AgentPanel
 
 
@@ -58,6 +60,7 @@ class Conversing(Hearing):
             on_end=self._ended,
             on_task=self._task_changed,
             on_mark=self._marked,
+            on_fault=self._note_fault,
         )
         self.sync()
 
@@ -133,6 +136,9 @@ class Conversing(Hearing):
             on_keep=keep,
         )
 
+    def _note_fault(self, error: Exception) -> None:
+        self._screen.start(asyncio.to_thread(self._screen.program.note_fault, error))
+
     async def show(self, persona_id: str) -> None:
         """Show a persona's conversation; the draft of the one before is kept."""
         if self._talks is None:
@@ -154,6 +160,7 @@ class Conversing(Hearing):
             self._answers.pop(persona_id, None)  # who typed ahead did not see what is asked
         draft = self._bar.draft
         self._shown, self._talk = persona_id, None
+        self._underway.find_owner(persona_id)
         self.view.clear()
         self._panel.reset()
         self._trace.clear()
@@ -161,19 +168,23 @@ class Conversing(Hearing):
         self.sync()
         try:
             talk = await self._talks.open(persona_id)
+            if self._editing is not None and self._editing.id == persona_id == self._shown:
+                self._show_opened(talk, draft)
         except PersonaError as error:
             self._screen.tell(str(error), error=True)
             self._answers.pop(persona_id, None)
-            self.settled.set()
-            return
-        if self._editing is None or self._editing.id != persona_id:
-            return  # another one was opened meanwhile
+        finally:  # whatever happened: nobody waits for it any more
+            if self._shown in (persona_id, None):
+                self.settled.set()
+        self.sync()
+
+    def _show_opened(self, talk: Talk, draft: str) -> None:
+        """Show a conversation that was read; `draft`: what was in the chat bar when it was asked for."""
         self._talk = talk
+        persona_id = talk.persona_id
         had_news, talk.news = talk.news, False
         self.show_talk(talk)
         self._panel.reset(pinned=talk.pinned)
-        if talk.running:
-            self._panel.request_started()
         if talk.running or had_news:
             self._panel.user_sent()  # what was said while another persona was open comes up like an answer
         elif talk.task is not None and talk.task.status == "interrupted" and talk.kept is None:
@@ -183,8 +194,6 @@ class Conversing(Hearing):
         answered, question = self._answers.pop(persona_id, None), talk.question
         is_answer = question is not None and question.id == answered and self._bar.draft == draft
         self._show_question(mine=is_answer)
-        self.settled.set()
-        self.sync()
 
     def _leave_talk(self) -> None:
         """Remember how the conversation stood on the screen."""
@@ -231,32 +240,55 @@ class Conversing(Hearing):
 
     # -- sending ------------------------------------------------------------------------------------------
 
-    async def send(self, text: str, *, mode: Mode | None = None) -> None:
-        """Send a message: it opens a task, or steers the one that is at work.
+    def send(self, text: str, *, mode: Mode | None = None) -> Coroutine[Any, Any, None]:
+        """Send a message about the open persona: it opens a task, or steers the one that is at work.
+
+        It is kept from now on, not from when the coroutine begins, and is for that persona whichever is open then.
 
         Args:
             text: what the person says.
             mode: how long it goes on; None for what the person has chosen.
         """
-        await self.settled.wait()  # in the first moments the home is still being read
-        talk, talks = self._talk, self._talks
-        if talk is None or talks is None or self._editing is None:
-            self._bar.put_back(as_typed(text), mine=True)
-            self._screen.tell("Open a persona first.")
-            return
-        if talk.question is not None and not talk.running:
-            self._bar.put_back(as_typed(text), mine=True)
-            self._screen.tell("The task waits for an answer; Enter gives this as the answer.")
-            self.sync()
-            return
-        self._panel.user_sent()
-        self.view.follow()
-        self.sync()
-        if not talk.running:
-            await self._editing.flush()
         typed = f"/task {text}" if mode == "task" else as_typed(text)
-        talks.send(talk, text, mode=mode or ("task" if self.task_mode else "chat"), typed=typed)
+        return self._send(self._sent(typed), text, mode or ("task" if self.task_mode else "chat"))
+
+    async def _send(self, message: Message, text: str, mode: Mode) -> None:
+        with self._on_its_way(message):
+            await self.settled.wait()  # in the first moments the home is still being read
+            talk, talks = await self._talk_for(message.persona_id), self._talks
+            if talk is None or talks is None:
+                message.mine = True
+                return
+            if talk.question is not None and not talk.running:
+                message.mine = True
+                self._screen.tell("The task waits for an answer; Enter gives this as the answer.")
+                return
+            if talk is self._talk:
+                self._panel.user_sent()
+                self.view.follow()
+                self.sync()
+            if not talk.running:
+                await self._flush()
+            talks.send(talk, text, mode=mode, typed=message.typed)
+            self._underway.end(message)
         self.sync()
+
+    async def _talk_for(self, persona_id: str) -> Talk | None:
+        """Return the conversation about a persona, opened where that was not possible before.
+
+        None where there is none, which is told.
+
+        Raises:
+            PersonaError: that of a persona that is not shown cannot be read.
+        """
+        if self._talks is None or not persona_id:
+            self._screen.tell("Open a persona first.")
+            return None
+        if persona_id == self._shown and self._talk is None:
+            await self.show(persona_id)
+        if persona_id == self._shown:
+            return self._talk
+        return await self._talks.open(persona_id)
 
     async def stop_all(self, seconds: float) -> None:
         """End every task: those at work stop, those that wait stay waiting on disk. The program is about to end."""
@@ -284,6 +316,8 @@ class Conversing(Hearing):
         if self._widget is None or not self._widget.is_mounted or self._is_over:
             return
         self._show_question()
+        if self.running != self._panel.in_flight:
+            (self._panel.request_started if self.running else self._panel.request_ended)()
         state = self._panel.state
         if state is PanelState.HIDDEN and self.reading:
             self.stop_reading()

@@ -50,7 +50,7 @@ class Hearing(Remembering):
         if self._is_over:
             return
         if event.type == "step_end":
-            talk.add_step(event.usage, self._screen.program.model())  # type: ignore[union-attr]
+            talk.add_step(event.usage)  # type: ignore[union-attr]
         if talk is not self._talk:
             if event.type in ("turn_end", "agent_end"):
                 talk.news = True
@@ -60,10 +60,7 @@ class Hearing(Remembering):
         if event.type == "agent_start" and talk.reread:
             self.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
         self.view.feed(event)
-        if event.type == "agent_start":
-            self._panel.request_started()
-        elif event.type == "agent_end":
-            self._panel.request_ended()
+        if event.type == "agent_end":
             if event.outcome == "failed":  # type: ignore[union-attr]
                 self._panel.error_shown()
         elif event.type == "tool_start":
@@ -76,20 +73,17 @@ class Hearing(Remembering):
     def _ended(self, talk: Talk, end: AgentEnd | None, back: list[str]) -> None:
         if self._is_over:
             return
-        if talk.failure:
+        if not talk.heard:
             back = [talk.sent, *back]
+        talk.heard = True
+        self._give_back(talk.persona_id, "\n".join(part for part in back if part))
         if talk is self._talk:
             if talk.failure:
                 self.view.add_notice(talk.failure, error=True)
                 self._panel.error_shown()
-            if text := "\n".join(part for part in back if part):
-                self._bar.put_back(text)  # nothing that was typed vanishes
             self.sync()
         else:
             talk.news = True
-            texts = [*back, self._drafts.get(talk.persona_id, "")]
-            if text := "\n".join(part for part in texts if part):
-                self._drafts[talk.persona_id] = text
         self._show_marks()
         self._note_queued()
         program = self._screen.program

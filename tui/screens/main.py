@@ -176,14 +176,25 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
 
         editing = Editing(self, Workspace(store))
         self._listing = Listing(store)
+        await self._isolated(self._show_first(editing, Deeds(self, editing)))
+        # Also where that failed: what is written is remembered, and what was sent meanwhile is not waited for any more.
+        self.conversing.settled.set()
+        self.show_state()
+        self.set_interval(LOOK_EVERY, self._look)
+        self.start(self._welcome())
+        await self.read_list()
+        await self.conversing.find_tasks()
+
+    async def _show_first(self, editing: Editing, deeds: Deeds) -> None:
+        """Show the persona to begin with, and its conversation."""
         ids = await editing.workspace.ids()
         self.personas.show_ids(ids)
         last = await self.conversing.recall(editing)
         kept = [] if last in ids else await editing.giving.without_file()
         first = self._wanted or (last if last in [*ids, *kept] else ids[0] if ids else None)
-        self.editing, self.deeds = editing, Deeds(self, editing)
+        self.editing, self.deeds = editing, deeds
         if first is not None:
-            await editing.open(first)
+            await self._isolated(editing.open(first))
         panel = await asyncio.to_thread(_load_panel, self.program.capabilities)
         await self.query_one("#stage").mount(panel)
         await self.settings.fill()
@@ -191,12 +202,6 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
         self.conversing.begin(panel)
         if editing.id is not None:
             await self.conversing.show(editing.id)
-        self.conversing.settled.set()
-        self.show_state()
-        self.set_interval(LOOK_EVERY, self._look)
-        self.start(self._welcome())
-        await self.read_list()
-        await self.conversing.find_tasks()
 
     async def _welcome(self) -> None:
         """Say what is odd about the settings; greet whoever starts for the first time."""

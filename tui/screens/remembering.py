@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from tui.screens.delivering import below
 from tui.screens.past import Past
 
 if TYPE_CHECKING:
@@ -16,17 +17,11 @@ if TYPE_CHECKING:
     from tui.undelivered import Said
 
 
-def below(stored: str, typed: str) -> str:
-    """Return a stored draft with what was typed before it was known: neither is lost."""
-    return "\n".join(text for text in (stored, typed) if text.strip())
-
-
 class Remembering(Past):
     """The drafts and queues of all conversations, and which persona is open."""
 
     def __init__(self, screen: MainScreen) -> None:
         super().__init__(screen)
-        self._drafts: dict[str, str] = {}
         self._answers: dict[str, str] = {}  # the question each of them was written for
         self._remembered: Remembered | None = None
         self._remembering = asyncio.Lock()
@@ -35,7 +30,7 @@ class Remembering(Past):
         self._queued: dict[str, Said] = {}
         self._elsewhere: Mapping[str, Said] = {}
         self._told_unsaved = False
-        self._shown: str | None = None
+        self._noted_on_the_way: Mapping[str, str] = {}
         self._first_time = False
         self._last_id = ""
         self._base: Remembered
@@ -119,7 +114,9 @@ class Remembering(Past):
         if last and not await editing.workspace.call(is_there, home):
             self._remembered = None
         if now != self._remembered:
+            on_the_way = self._on_the_way
             stored = await editing.workspace.call(self._write, now)
+            self._noted_on_the_way = on_the_way if stored else {}
             self._remembered = now if stored else None  # tried again at the next look
             self._show_aside()
             while self._unreadable:
@@ -189,6 +186,10 @@ class Remembering(Past):
             drafts[first] = below(drafts.get(first, ""), draft)
             answers.pop(first, None)  # who typed ahead did not see what is asked
         written = {str(key): text for key, text in drafts.items() if text.strip() and not is_key(text)}
+        for key, text in self._on_the_way.items():
+            if owner := key or self._first_owner:
+                written[owner] = below(text, written.get(owner, ""))
+                answers.pop(owner, None)
         queued = {**self._elsewhere, **(self._talks.queued if self._talks is not None else {})}
         opened, layouts = self._shown or self._first_owner, self._screen.layouts
         answers = {key: asked for key, asked in answers.items() if key in written}
@@ -196,8 +197,9 @@ class Remembering(Past):
 
     def not_on_disk(self) -> dict[str, str]:
         """Return what is written and not sent, or not delivered, and no disk has, by what it is, in words."""
-        if not (self._shown or self._first_owner) and self._bar.unsent:
-            return {"the draft": self._bar.unsent}  # the program had hardly begun
+        if not (self._shown or self._first_owner):  # the program had hardly begun
+            text = below(self._on_the_way.get("", ""), self._bar.unsent)
+            return {"the draft": text} if text else {}
         now = self._to_remember()
         if now == self._remembered:
             return {}
@@ -206,10 +208,23 @@ class Remembering(Past):
             texts[f"{key}, not delivered yet"] = "\n".join(text for _, text in said.turns)
         return texts
 
+    @property
+    def _on_the_way(self) -> dict[str, str]:
+        """What was sent and neither a conversation nor its queue has yet, by persona."""
+        texts = self._talks.beginning if self._talks is not None else {}
+        for key, text in self._underway.texts.items():
+            texts[key] = below(texts.get(key, ""), text)
+        return texts
+
     def _note_queued(self) -> None:
-        """Remember at once what is queued and not delivered, if that changed: the program may end any moment."""
-        if self._talks is not None and (queued := self._talks.queued) != self._queued:
-            self._queued = queued
+        """Remember at once what is queued and not delivered, if that changed: the program may end any moment.
+
+        Also that what was noted on its way has arrived.
+        """
+        queued = self._talks.queued if self._talks is not None else {}
+        arrived = self._noted_on_the_way and self._noted_on_the_way != self._on_the_way
+        if queued != self._queued or arrived:
+            self._queued, self._noted_on_the_way = queued, {}
             self._screen.start(self.remember())
 
     @property

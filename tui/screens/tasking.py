@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
 
 from personas.errors import InvalidValue, PersonaError
 from tui.activity import activity_line
 from tui.panel import PanelState
-from tui.screens.panel_watch import PanelWatch
+from tui.screens.delivering import Delivering
 from tui.slash import as_typed
+from tui.underway import Message
 from tui.widgets.queued_lines import Queued
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from agent.task import Question
-    from tui.editing import Editing
     from tui.talk import Talk
     from tui.talking import Talks
-    from tui.widgets.chat_bar import ChatBar
 
 BEAT, CALM_BEAT = 0.5, 1.0
 """Seconds between two looks at the activity line."""
 
 
-class Tasking(PanelWatch):
+class Tasking(Delivering):
     """The tasks about the open persona, as far as the person has to do with them."""
 
-    _editing: Editing | None = None
     _talks: Talks | None = None
     _talk: Talk | None = None
     _asked: str | None = None
@@ -38,10 +37,6 @@ class Tasking(PanelWatch):
     """The activity line: its text, whether the panel was hidden, and when that was."""
     task_mode = False
     """Whether what is sent begins a task that goes on until the work is done."""
-
-    @property
-    def _bar(self) -> ChatBar:
-        return self._screen.chat_bar
 
     @property
     def question(self) -> Question | None:
@@ -102,43 +97,43 @@ class Tasking(PanelWatch):
         """Whether the question has been on the screen long enough for what is sent to be its answer."""
         return self.question is not None and self._widget is not None and self._widget.box.ready
 
-    async def answer(self, question_id: str, text: str) -> None:
-        """Answer the question; an answer that is not taken comes back into the draft."""
-        talk, talks, question = self._talk, self._talks, self.question
-        if talk is None or talks is None or question is None or question.id != question_id:
-            self._put_back(talk, as_typed(text) if question is None or text not in question.options else "")
-            self._screen.tell("That question is not open any more.")
-            return
-        from agent.approval import NotTrusted
+    def answer(self, question_id: str, text: str) -> Coroutine[Any, Any, None]:
+        """Answer the question; an answer that is not taken comes back into the draft it was written in."""
+        question = self.question
+        message = self._sent("" if question is not None and text in question.options else as_typed(text))
+        return self._answer(self._talk, message, question_id, text)
 
-        typed = "" if text in question.options else as_typed(text)
-        try:
-            await self._flush()
+    async def _answer(self, talk: Talk | None, message: Message, question_id: str, text: str) -> None:
+        with self._on_its_way(message):
+            talks, question = self._talks, talk.question if talk is not None else None
+            if talk is None or talks is None or question is None or question.id != question_id:
+                self._screen.tell("That question is not open any more.")
+                return
+            message.mine = True
+            from agent.approval import NotTrusted
+
             try:
-                await talks.answer(talk, text, question_id)
-            except NotTrusted:
-                if not await self._trust():
-                    self._put_back(talk, typed, mine=True)
-                    return
-                await talks.answer(talk, text, question_id)
-        except PersonaError as error:
-            self._screen.tell(str(error), error=not isinstance(error, InvalidValue))
-            await talks.look(talk)
-            still = talk.question is not None and talk.question.id == question_id
-            self._put_back(talk, typed, mine=still)
+                await self._flush()
+                try:
+                    await talks.answer(talk, text, question_id)
+                except NotTrusted:
+                    if not await self._trust(talk):
+                        return
+                    await talks.answer(talk, text, question_id)
+                self._underway.end(message)
+            except PersonaError as error:
+                self._screen.tell(str(error), error=not isinstance(error, InvalidValue))
+                await talks.look(talk)
+                message.mine = talk.question is not None and talk.question.id == question_id
         self.sync()
 
-    def _put_back(self, talk: Talk | None, text: str, *, mine: bool = False) -> None:
-        if text and talk is self._talk:
-            self._bar.put_back(text, mine=mine)
-
-    async def _trust(self) -> bool:
+    async def _trust(self, talk: Talk) -> bool:
         """Ask whether what was found in this home counts; remember a yes."""
         from personas import trust
         from tui.screens.confirm import Confirm
 
-        assert self._talk is not None and self._talk.chat is not None
-        root = self._talk.chat.store.home.root
+        assert talk.chat is not None
+        root = talk.chat.store.home.root
         asked = Confirm(
             "Trust this folder?",
             f"{root}\n\nThe task that asks was found there and not begun in this program. Say yes only if the folder "
@@ -154,26 +149,31 @@ class Tasking(PanelWatch):
 
     # -- going on, and giving up ------------------------------------------------------------------------
 
-    async def resume(self, text: str = "") -> None:
+    def resume(self, text: str = "") -> Coroutine[Any, Any, None]:
         """Go on with the task that a limit stopped or that was interrupted."""
-        talk, talks = self._talk, self._talks
-        if talk is None or talks is None:
-            return
-        if talk.running or talk.task is None or not talk.task.can_continue:
-            self._put_back(talk, f"/continue {text}" if text else "")
-            self._screen.tell("There is no task to continue.")
-            return
-        self._panel.user_sent()
-        self.view.follow()
-        await self._flush()
-        if talk.running:  # asked for twice
-            self._put_back(talk, as_typed(text))
-        elif talk.task.mode == "task":
-            talks.resume(talk, text)
-        else:
-            from agent.task_resuming import CONTINUE
+        return self._resume(self._talk, self._sent(f"/continue {text}" if text else ""), text)
 
-            talks.send(talk, text or CONTINUE, typed=f"/continue {text}" if text else "")
+    async def _resume(self, talk: Talk | None, message: Message, text: str) -> None:
+        with self._on_its_way(message):
+            talks = self._talks
+            if talk is None or talks is None:
+                return
+            if talk.running or talk.task is None or not talk.task.can_continue:
+                self._screen.tell("There is no task to continue.")
+                return
+            self._panel.user_sent()
+            self.view.follow()
+            await self._flush()
+            if talk.running:  # asked for twice
+                message.typed = as_typed(text)
+                return
+            if talk.task.mode == "task":
+                talks.resume(talk, text)
+            else:
+                from agent.task_resuming import CONTINUE
+
+                talks.send(talk, text or CONTINUE, typed=message.typed)
+            self._underway.end(message)
         self.sync()
 
     def stop(self) -> None:

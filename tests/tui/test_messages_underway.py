@@ -1,0 +1,195 @@
+"""A message belongs to the persona it was written for, and is somewhere at every moment until a conversation has it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.models.scripted import ToolUse, answer
+from personas.errors import StorageError
+from personas.store import Store
+from tests.tui.program import Program, make_store, program
+from tui.config import Settings
+from tui.remembered import recall
+from tui.talk import Talk
+from tui.talking import Talks
+from tui.underway import Underway
+
+
+@pytest.fixture
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config.toml"))
+
+
+def hold_up(monkeypatch: pytest.MonkeyPatch, persona_id: str) -> threading.Event:
+    """Have the conversation of a persona wait for the event before it is read."""
+    go, load = threading.Event(), Talks._load
+
+    def slow(self: Talks, talk: Talk) -> Any:
+        if talk.persona_id == persona_id:
+            go.wait(60)
+        return load(self, talk)
+
+    monkeypatch.setattr(Talks, "_load", slow)
+    return go
+
+
+def said_to(store: Store, persona_id: str) -> str:
+    """What stands in the conversation about a persona."""
+    session_id = store.session_of(persona_id)
+    path = store.home.sessions / f"{session_id}.jsonl"
+    return path.read_text() if session_id and path.exists() else ""
+
+
+async def test_what_is_sent_before_the_conversation_is_there_is_not_lost_with_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path)
+    go = hold_up(monkeypatch, "one")
+    async with program(store, answer("Yes."), ready=False) as p:
+        try:
+            await p.until(lambda: p.main.editing is not None and p.main.conversing.shown_id == "one")
+            await p.say("sent early")
+            await p.write("and more")
+            await p.app.leave(129)
+        finally:
+            go.set()
+    assert recall(store.home).drafts == {"one": "sent early\nand more"}
+    assert p.app.last_words == ""
+
+
+async def test_what_is_sent_while_another_persona_is_opened_goes_to_the_one_it_was_written_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path)
+    go = hold_up(monkeypatch, "two")
+    async with program(store, answer("Yes."), persona_id="one") as p:
+        try:
+            p.main.start(p.main.open_persona("two"))
+            await p.until(lambda: p.main.conversing.shown_id == "two")
+            await p.say("for two only")
+            p.main.start(p.main.open_persona("one"))
+            await p.until(lambda: p.main.conversing.shown_id == "one")
+            await p.write("for one")
+            await p.main.conversing.remember()
+            assert recall(store.home).drafts == {"one": "for one", "two": "for two only"}
+        finally:
+            go.set()
+        await p.until(lambda: "for two only" in said_to(store, "two"))
+        await p.until(lambda: p.main.conversing.marked == {"two"} and not p.main.conversing.working)
+        await p.main.conversing.remember()
+        assert recall(store.home).drafts == {"one": "for one"}
+        assert not said_to(store, "one")
+
+
+async def test_a_conversation_that_cannot_be_opened_gives_back_what_was_sent_and_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path)
+    load = Talks._load
+
+    def fail(_self: Talks, _talk: Talk) -> Any:
+        raise RuntimeError("nobody foresaw this")
+
+    monkeypatch.setattr(Talks, "_load", fail)
+    async with program(store, answer("Yes."), ready=False) as p:
+        await p.told("unexpectedly (RuntimeError)")
+        await p.say("my words")
+        await p.until(lambda: p.main.chat_bar.draft == "my words")
+        await p.until(
+            lambda: recall(store.home).drafts == {"one": "my words"}
+        )  # the look every second is there
+        monkeypatch.setattr(Talks, "_load", load)
+        await p.press("enter")
+        await p.until(lambda: "my words" in said_to(store, "one"))
+        await p.until(lambda: not p.main.conversing.running)
+
+
+async def test_a_message_is_remembered_until_the_conversation_has_it(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer("Yes.")) as p:
+        hold = begin_late(p)
+        await p.say("on its way")
+        await p.until(lambda: p.main.conversing.running)
+        await p.main.conversing.remember()
+        assert recall(store.home).drafts == {"one": "on its way"}
+        hold.set()
+        await p.until(lambda: "on its way" in said_to(store, "one"))
+        await p.until(lambda: recall(store.home).drafts == {})
+
+
+def begin_late(p: Program) -> asyncio.Event:
+    """Have runs begin only after the event, as where a disk is slow."""
+    hold, talks = asyncio.Event(), p.main.conversing._talks
+    assert talks is not None
+    start = talks.runner.start
+
+    async def late(*arguments: Any, **options: Any) -> Any:
+        await hold.wait()
+        return await start(*arguments, **options)
+
+    talks.runner.start = late  # type: ignore[method-assign]
+    return hold
+
+
+@pytest.mark.usefixtures("own_settings")
+async def test_an_answer_that_is_not_taken_comes_back_to_its_own_persona(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path)
+    hold = asyncio.Event()
+
+    async def refuse(*_: object) -> None:
+        await hold.wait()
+        raise StorageError("The disk is full.")
+
+    asks = answer(ToolUse("ask_user", {"question": "Which one?"}))
+    async with program(store, asks, settings=Settings(task_pause=0.0), persona_id="one") as p:
+        await p.say("/task go")
+        await p.until(lambda: p.main.conversing.question is not None)
+        monkeypatch.setattr(Talks, "answer", refuse)
+        p.main.start(p.main.conversing.answer(p.main.conversing.question.id, "the first"))  # type: ignore[union-attr]
+        await p.main.conversing.remember()
+        assert recall(store.home).drafts == {"one": "the first"}
+        await p.open("two")
+        await p.write("for two")
+        hold.set()
+        await p.told("The disk is full.")
+        await p.main.conversing.remember()
+        assert recall(store.home).drafts == {"one": "the first", "two": "for two"}
+        await p.open("one")
+        await p.until(lambda: p.main.chat_bar.draft == "the first")
+
+
+async def test_the_panel_goes_also_where_its_persona_was_shown_before_the_run_began(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Yes."), persona_id="one") as p:
+        hold = begin_late(p)
+        await p.say("hello")
+        await p.open("two")
+        await p.open("one")
+        await p.until(lambda: p.main.conversing.talk is not None)
+        assert p.main.conversing.panel.in_flight
+        hold.set()
+        await p.until(lambda: not p.main.conversing.running)
+        assert not p.main.conversing.panel.in_flight
+        await p.press("escape")
+        assert not p.main.conversing.panel_shown
+
+
+def test_what_was_sent_before_a_persona_was_known_is_the_first_ones() -> None:
+    underway = Underway()
+    early, chosen = underway.begin("", "early"), underway.begin("one", "")
+    late = underway.begin("two", "late")
+    assert underway.texts == {"": "early", "two": "late"}
+    underway.find_owner("one")
+    underway.begin("one", "more")
+    assert underway.texts == {"one": "early\nmore", "two": "late"}
+    for message in (early, chosen, late):
+        assert message in underway
+        underway.end(message)
+        assert message not in underway
+    assert underway.texts == {"one": "more"}

@@ -1,0 +1,55 @@
+"""What a run tells: a fault in it without secrets, and what it cost at the price of the model that answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.models.base import Usage
+from agent.models.offline import OfflineModel
+from agent.models.prices import cost
+from agent.models.scripted import answer
+from tests.tui.program import Gate, GatedModel, make_store, program
+from tui.secret_text import keep_out
+
+
+async def test_a_fault_in_a_run_is_told_without_secrets_and_written_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr("tui.secret_text._typed", set())
+    keep_out("typed-as-a-key-123")
+
+    async def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("bad header: Bearer sk-verysecret123456, typed-as-a-key-123")
+
+    async with program(make_store(tmp_path), answer("Yes.")) as p:
+        p.main.conversing._talks.runner.start = fail  # type: ignore[union-attr, method-assign, assignment]
+        await p.run_to_end("hello")
+        log = tmp_path / "state" / "persona-editor" / "fault.log"
+        await p.until(log.exists)
+        told = "\n".join(entry.text() for entry in p.main.conversing.view.layout_model.entries)
+        assert "RuntimeError: bad header: " in told
+        assert p.main.chat_bar.draft == "hello"
+        await p.until(lambda: "RuntimeError" in log.read_text())
+    for text in (told, log.read_text()):
+        assert "verysecret" not in text and "typed-as-a-key" not in text
+
+
+async def test_a_run_costs_what_the_model_takes_that_answered_it(tmp_path: Path) -> None:
+    class Priced(GatedModel):
+        name = "claude-opus-5-5"
+        endpoint = "https://api.anthropic.com"
+
+    gate, usage = Gate(), Usage(input_tokens=1_000_000, output_tokens=1_000_000)
+    model = Priced([[gate, *answer("Yes.", usage=usage)]])
+    async with program(make_store(tmp_path), model=model) as p:
+        await p.say("hello")
+        await p.until(lambda: model.requests)
+        p.app._take_model(OfflineModel())
+        gate.set()
+        await p.until(lambda: not p.main.conversing.running)
+        price, talk = cost("claude-opus-5-5", usage, model.endpoint), p.main.conversing.talk
+        assert price and talk is not None and talk.cost == price
