@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 _SHAPES = re.compile(
-    r"sk-[A-Za-z0-9_\-]{8,}|(?i:bearer)\s+[^\s'\"]+|(?i:(?:x-api-key|authorization)['\"]?\s*[:=]\s*)['\"]?[^\s'\",}]+"
+    r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_\-]{8,}|(?i:bearer)\s+[^\s'\"]+|(?i:(?:x-api-key|authorization)['\"]?\s*[:=]\s*)['\"]?[^\s'\",}]+"
 )
 _NAME = re.compile(r"(?i)key|token|secret|password")
 _STAND_IN = "[secret]"
