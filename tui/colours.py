@@ -49,7 +49,11 @@ def readable(theme: Theme) -> Theme:
     return made
 
 
-class NoColours(LineFilter):
+class Limit(LineFilter):
+    """Takes colours away that are not to be sent."""
+
+
+class NoColours(Limit):
     """Takes every colour away; what the colours told is told by bold, dim, underline and reverse.
 
     Args:
@@ -105,9 +109,13 @@ def limit_colours(app: Any, colours: Colours) -> None:
     from rich.color import ColorSystem
     from textual.filter import Monochrome, NoColor
 
-    app._filters = [one for one in app._filters if not isinstance(one, (Monochrome, NoColor, NoColours))]
+    app._filters = [one for one in app._filters if not isinstance(one, (Monochrome, NoColor, Limit))]
     if colours == "none":
         app._filters.append(NoColours(Color.parse(app.theme_variables["background"])))
+    elif colours == "16":
+        from tui.sixteen import Sixteen
+
+        app._filters.append(Sixteen())
     if not hasattr(app, "_found_colours"):
         app._found_colours = app.console._color_system
     app.console._color_system = ColorSystem.STANDARD if colours == "16" else app._found_colours
