@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.error_text import Secrets, text_of
+from agent.error_text import Secrets, printable, text_of
 from agent.models.base import ErrorKind, ModelError
 
 EXCERPT = 200
@@ -45,12 +45,9 @@ class Where:
 
     def clean(self, text: str, limit: int = EXCERPT) -> str:
         """Return `text` on one line, without secrets and control characters, at most `limit` characters."""
-        text = "".join(
-            " " if char in "\t\r\n" else char
-            for char in Secrets(*self.secrets).clean(text)
-            if char in "\t\r\n" or char.isprintable()
-        )
-        text = " ".join(text.split())
+        secrets = Secrets(*self.secrets)
+        # And again once nothing stands in the midst of one any more.
+        text = secrets.clean(printable(secrets.clean(text)))
         return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -64,7 +64,7 @@ async def failure(server: MessagesServer, **options: Any) -> Failed:
             Refusal(400, body=b'{"detail": "no \x1b[31mcolours\x07"}'),
             "invalid_request",
             False,
-            "no [31mcolours",
+            "no colours",
         ),
     ],
 )

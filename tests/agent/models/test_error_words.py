@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from agent.models.base import ModelError
-from agent.models.errors import SEND_AGAIN, Where, explain_event, explain_exception, with_next_step
+from agent.models.errors import (
+    SEND_AGAIN,
+    Where,
+    explain_event,
+    explain_exception,
+    explain_page,
+    explain_status,
+    with_next_step,
+)
 
 WHERE = Where("http://x", "m")
 
@@ -51,3 +59,25 @@ def test_an_error_that_has_to_be_mended_says_no_more_than_that() -> None:
     cut = ModelError("incomplete", "It was cut off; send a message to go on.", retryable=True)
     assert with_next_step(cut) == cut.message
     assert with_next_step(None).endswith(SEND_AGAIN)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mRED\x1b[0m \x1b]0;pwn\x07!", "RED !"),
+        ("a\x9b31mb\x1b(Bc\x1bPq\x1b\\d\x9d0;t\x9ce\x1bcf", "abcdef"),
+        ("never ended \x1b]0;title", "never ended 0;title"),
+        ("\x1b[2Jkey sk-\x1b[1msecret-\x00key \x1b[", "key [key]"),
+    ],
+)
+def test_no_rest_of_an_escape_sequence_stands_in_a_message_and_none_hides_a_key(
+    text: str, shown: str
+) -> None:
+    where = Where(secrets=("sk-secret-key",))
+    assert where.clean(text) == shown
+    for error in (
+        explain_status(400, {"error": {"type": "invalid_request_error", "message": text}}, where),
+        explain_event({"type": "api_error", "message": text}, where),
+        explain_page(text, text, where),
+    ):
+        assert shown in error.message
