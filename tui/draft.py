@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -52,11 +53,13 @@ def resolve(clash: Clash, choices: Sequence[Choice]) -> str:
         clash: what met.
         choices: one for each of `clash.hunks`.
     """
-    ours, theirs = clash.ours, clash.theirs
-    for hunk, choice in sorted(zip(clash.hunks, choices, strict=True), key=lambda pair: -pair[0].line):
-        wanted = {"ours": hunk.ours, "theirs": hunk.theirs, "both": _joined(hunk.ours, hunk.theirs)}[choice]
-        ours = _replaced(clash.base, clash.ours, ours, hunk, hunk.ours, wanted)
-        theirs = _replaced(clash.base, clash.theirs, theirs, hunk, hunk.theirs, wanted)
+    wanted = [
+        {"ours": hunk.ours, "theirs": hunk.theirs, "both": _joined(hunk.ours, hunk.theirs)}[choice]
+        for hunk, choice in zip(clash.hunks, choices, strict=True)
+    ]
+    base = split_lines(clash.base)
+    ours = _replaced(base, clash.ours, clash.hunks, [hunk.ours for hunk in clash.hunks], wanted)
+    theirs = _replaced(base, clash.theirs, clash.hunks, [hunk.theirs for hunk in clash.hunks], wanted)
     merged = merge3(clash.base, ours, theirs).text
     if merged is not None:
         return merged
@@ -93,16 +96,26 @@ def _joined(first: str, second: str) -> str:
     return first if not second else first + ("" if not first or first.endswith("\n") else "\n") + second
 
 
-def _replaced(base: str, side: str, text: str, hunk: Hunk, present: str, wanted: str) -> str:
-    """Return `text` with `wanted` for `present` where the hunk lies in `side` (changed only below it so far)."""
-    start = hunk.line - 1
-    present_lines, lines = split_lines(present), split_lines(side)
-    regions = changed_regions(split_lines(base), lines)
-    before = [region for region in regions if region.old_end <= start]
-    # Text inserted right at the hunk's first line belongs to the hunk or stands before it; what is there tells.
-    for known in (before, [region for region in before if region.old_start < start]):
-        at = start + sum((r.new_end - r.new_start) - (r.old_end - r.old_start) for r in known)
-        if lines[at : at + len(present_lines)] == present_lines:
-            changed = split_lines(text)
-            return "".join([*changed[:at], wanted, *changed[at + len(present_lines) :]])
-    return text
+def _replaced(
+    base: list[str], side: str, hunks: Sequence[Hunk], present: Sequence[str], wanted: Sequence[str]
+) -> str:
+    """Return one side with what is wanted in place of what it has, `present`, where each of the hunks lies."""
+    lines = split_lines(side)
+    regions = changed_regions(base, lines)
+    ends = [region.old_end for region in regions]
+    grown = [0]  # by how many lines the side is longer than the base, after so many of its changes
+    for region in regions:
+        grown.append(grown[-1] + (region.new_end - region.new_start) - (region.old_end - region.old_start))
+    result = list(lines)
+    # From below: what is replaced moves nothing above it.
+    for hunk, old, new in sorted(zip(hunks, present, wanted, strict=True), key=lambda place: -place[0].line):
+        start, old_lines = hunk.line - 1, split_lines(old)
+        above = bisect_right(ends, start)
+        # Text inserted right at the hunk's first line belongs to the hunk or stands before it; what is there tells.
+        inserted = above > 0 and regions[above - 1].old_start == start
+        for known in (above, above - 1) if inserted else (above,):
+            at = start + grown[known]
+            if lines[at : at + len(old_lines)] == old_lines:
+                result[at : at + len(old_lines)] = split_lines(new)
+                break
+    return "".join(result)

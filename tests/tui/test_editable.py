@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from personas.lines import changed_regions
+from tui import draft
 from tui.draft import Clash, changed_lines, meet, moved, resolve
 from tui.editable import from_shown, is_editable, pasted, to_shown, with_signs
 from tui.sanitise import sanitise
@@ -81,6 +84,18 @@ def test_each_place_is_chosen_by_itself() -> None:
     assert isinstance(clash, Clash)
     assert resolve(clash, ["ours", "theirs"]) == "A1\nb\nc\nd\nE2\n"
     assert resolve(clash, ["theirs", "both"]) == "A2\nb\nc\nd\nE1\nE2\n"
+
+
+def test_many_places_cost_no_more_looks_at_the_whole_text_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def numbered(word: str) -> str:
+        return "".join(f"{word if i % 4 == 0 else 'line'} {i}\n" for i in range(80))
+
+    looks = []
+    monkeypatch.setattr(draft, "changed_regions", lambda *texts: looks.append(1) or changed_regions(*texts))
+    clash = meet(numbered("line"), numbered("mine"), numbered("theirs"))
+    assert isinstance(clash, Clash) and len(clash.hunks) == 20
+    assert resolve(clash, ["theirs"] * 20) == numbered("theirs")
+    assert len(looks) == 2  # one for each side
 
 
 def test_changed_lines_are_named_and_a_removal_names_what_follows() -> None:
