@@ -16,6 +16,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
 
+from tui.widgets.pressing import PRESSES
+
 CELL, LINE, SIZE = 12.04, 23, 20
 """Width and height of a cell and the size of the font, in units of the picture: the proportions of most fonts, so
 that lines drawn with characters join."""
@@ -97,7 +99,7 @@ def runs_of(segments: Iterable[Segment]) -> Iterator[tuple[int, str, Style]]:
     column = 0
     start, run, run_style = 0, "", Style.null()
     for segment in segments:
-        style = segment.style or Style.null()
+        style = _seen(segment.style or Style.null())
         for first, last, width in split_graphemes(segment.text)[0]:
             if run and (style != run_style or width != 1):
                 yield start, run, run_style
@@ -110,6 +112,14 @@ def runs_of(segments: Iterable[Segment]) -> Iterator[tuple[int, str, Style]]:
             column += width
     if run:
         yield start, run, run_style
+
+
+def _seen(style: Style) -> Style:
+    """Return a style without which key a click on it presses: that is not seen."""
+    if PRESSES in style.meta:
+        others = {name: value for name, value in style.meta.items() if name != PRESSES}
+        style = style.clear_meta_and_links() + Style.from_meta(others)
+    return style
 
 
 def look_of(style: Style, fore: str, back: str) -> tuple[str, str, str]:

@@ -13,22 +13,22 @@ from textual.style import Style
 
 from tui.widgets.literal import content
 
-_META = "presses"
+PRESSES = "presses"
 
 
 def pressing(text: str, key: str) -> Content:
     """Return any text, literally, as something that presses a key, by its name in a keymap."""
-    return content(text).stylize(Style.from_meta({_META: key})) if key else content(text)
+    return content(text).stylize(Style.from_meta({PRESSES: key})) if key else content(text)
 
 
 def pressing_style(key: str) -> RichStyle:
     """Return the same as a style, for widgets that draw their own lines."""
-    return RichStyle.from_meta({_META: key})
+    return RichStyle.from_meta({PRESSES: key})
 
 
 def key_under(event: events.MouseEvent) -> str:
     """Return the key that the words under the mouse tell of; empty for none."""
-    return str(event.style.meta.get(_META, ""))
+    return str(event.style.meta.get(PRESSES, ""))
 
 
 def press(app: App[Any], key: str) -> None:
