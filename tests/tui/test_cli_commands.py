@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.persona_agent import Workplace, send_agent_message
+from tui.cli import edit
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 
@@ -154,6 +156,39 @@ def test_edit_merges_what_was_changed_meanwhile_or_keeps_the_text_and_names_it(p
     assert path.read_text(encoding="utf-8") == both.replace("Two", "Three")
     kept = Path(said.rpartition("kept in ")[2].strip().rstrip("."))
     assert kept.read_text(encoding="utf-8") == both.replace("Two", "Four")
+
+
+def test_an_edit_that_is_interrupted_says_where_the_text_is_and_so_does_the_next_one(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done(place.run_here("list"))
+
+    def written_then(ends: BaseException) -> Callable[[Path], None]:
+        def run_editor(path: Path) -> None:
+            path.write_text("mine", encoding="utf-8")
+            raise ends
+
+        return run_editor
+
+    for ends, code in ((KeyboardInterrupt(), 130), (OSError(5, "Input/output error"), 1), (ValueError(), 1)):
+        monkeypatch.setattr(edit, "run_editor", written_then(ends))
+        ended = place.run_here("edit", "optimist")
+        said = ended.stderr.decode()
+        where = re.search(r"your text is kept in (\S+)", said)
+        assert ended.returncode == code and where is not None and "stdout" not in said
+        assert Path(where[1]).read_text(encoding="utf-8") == "mine"
+        monkeypatch.undo()
+        again = place.run_here("edit", "optimist", env={"EDITOR": "true"})
+        assert f"left its text in {where[1]}" in again.stderr.decode() and b"nothing changed" in again.stdout
+        Path(where[1]).unlink()
+    assert list((place.home / "state").glob("optimist.*")) == []
+
+
+def test_what_an_editor_leaves_in_place_of_its_file_is_named(place: Workplace) -> None:
+    done(place.run_here("list"))
+    refused = place.run_here("edit", "optimist", env={"EDITOR": 'sh -c \'rm "$0"; mkdir "$0"\''})
+    said = refused.stderr.decode()
+    assert refused.returncode == 1 and "it is kept in" in said and "stdout" not in said
 
 
 def test_edit_mends_a_broken_file(place: Workplace) -> None:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from personas.errors import BrokenFile, PersonaError, StorageError
 from personas.store import Store
+from tui.cli.complaints import complain
 from tui.cli.group import Invocation
 from tui.cli.output import say
 from tui.draft import Clash
 from tui.editor_files import save_file
 from tui.external import editor_command
+
+_LONGEST_ID = 40
+"""Characters of an id in the name of a draft."""
 
 
 class EditFailed(PersonaError):
@@ -35,20 +41,43 @@ def edit(invocation: Invocation, persona_id: str) -> None:
     """
     store = invocation.store
     old = store.text(persona_id)
+    for left in earlier_drafts(store, persona_id):
+        complain(f"an earlier edit of {persona_id}, or one that goes on, left its text in {left}")
     draft = write_draft(store, persona_id, old)
+    try:
+        said = _edit(store, persona_id, old, draft)
+    except PersonaError:  # says where the text is
+        raise
+    except BaseException as error:
+        kept = f"your text is kept in {draft}" if _holds_news(draft, old) else ""
+        if not kept:
+            _remove(draft)
+        if isinstance(error, OSError):
+            raise EditFailed(f"{error.strerror or error}; {kept or 'nothing was changed'}") from error
+        if kept:
+            complain(kept)
+        raise
+    say(said)
+
+
+def _edit(store: Store, persona_id: str, old: str, draft: Path) -> str:
+    """Have the draft edited and saved; return what to say of it.
+
+    Raises:
+        PersonaError: that failed; the message says where the text is.
+    """
     try:
         run_editor(draft)
     except PersonaError as error:
         why = str(error).rstrip(".")
         if read_draft(draft) != old:
             raise EditFailed(f"{why}; your text is kept in {draft}") from None
-        draft.unlink()
+        _remove(draft)
         raise EditFailed(f"{why}; nothing was changed") from None
     new = read_draft(draft)
     if new == old:
-        draft.unlink()
-        say("nothing changed")
-        return
+        _remove(draft)
+        return "nothing changed"
     try:
         done = save_file(store, persona_id, old, new, "edited by hand")
     except PersonaError as error:
@@ -62,7 +91,7 @@ def edit(invocation: Invocation, persona_id: str) -> None:
         raise EditFailed(
             f"{persona_id} was changed meanwhile in the same lines and stays as it is; your text is kept in {draft}"
         )
-    draft.unlink()
+    _remove(draft)
     said = f"saved {persona_id}"
     if done.merged:
         said += ", merged with what was changed meanwhile"
@@ -70,12 +99,35 @@ def edit(invocation: Invocation, persona_id: str) -> None:
         from tui.cli.personas import describe
 
         said += f", but it is broken: {describe(done.persona.error)}"
-    say(said)
+    return said
+
+
+def _remove(draft: Path) -> None:
+    with suppress(OSError):
+        draft.unlink()
+
+
+def _holds_news(draft: Path, old: str) -> bool:
+    """Whether there is anything in a draft that is not in the file it was made from."""
+    try:
+        return draft.read_bytes().decode("utf-8-sig") != old
+    except FileNotFoundError:
+        return False
+    except (OSError, UnicodeDecodeError):
+        return True
 
 
 def _with_draft(error: PersonaError, draft: Path) -> tuple[str, int | None, int | None]:
     assert isinstance(error, BrokenFile)
     return f"{error.message}; your text is kept in {draft}", error.line, error.column
+
+
+def earlier_drafts(store: Store, persona_id: str) -> list[Path]:
+    """Return the drafts of a persona that editors left: something ended an earlier edit, and who did could not say so."""
+    name = re.compile(rf"{re.escape(persona_id[:_LONGEST_ID])}\.\w{{8}}\.toml")
+    with suppress(OSError):
+        return sorted(path for path in store.home.state.iterdir() if name.fullmatch(path.name))
+    return []
 
 
 def write_draft(store: Store, persona_id: str, text: str) -> Path:
@@ -85,7 +137,9 @@ def write_draft(store: Store, persona_id: str, text: str) -> Path:
         StorageError: the disk refused.
     """
     try:
-        handle, name = tempfile.mkstemp(prefix=f"{persona_id[:40]}.", suffix=".toml", dir=store.home.state)
+        handle, name = tempfile.mkstemp(
+            prefix=f"{persona_id[:_LONGEST_ID]}.", suffix=".toml", dir=store.home.state
+        )
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode("utf-8"))
     except OSError as error:
@@ -97,12 +151,15 @@ def read_draft(draft: Path) -> str:
     """Return what the editor left.
 
     Raises:
-        EditFailed: the file is gone or is not UTF-8.
+        EditFailed: the file is gone, is not UTF-8 or cannot be read.
     """
     try:
         return draft.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise EditFailed("the editor removed its file; nothing was changed") from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise EditFailed(f"what the editor left cannot be read ({why}); it is kept in {draft}") from None
     except UnicodeDecodeError:
         raise EditFailed(f"what the editor left is not UTF-8 text; it is kept in {draft}") from None
 
