@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.models.scripted import ToolUse, answer
 from personas.authorship import Author
 from personas.changes import SetPrompt, UpdateTestInput
-from tests.tui.program import Program, make_store, program
+from tests.tui.program import STAYS, Program, make_store, program
+from tui.config import Settings
 from tui.past import Stored
 from tui.widgets import text_editor
 from tui.widgets.text_editor import TextEditor
@@ -272,3 +274,31 @@ async def test_undo_elsewhere_after_a_field_was_changed_is_not_done_twice(tmp_pa
         await p.told("nothing to undo")
         await p.press("ctrl+y")
         await p.until(lambda: store.get("one").name == "OneX")
+
+
+async def test_what_the_agent_undoes_in_another_conversation_changes_nothing_of_how_a_run_here_is_undone(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(panel_seconds=STAYS, approval_of={"edit_system_prompt": "ask"})
+    script = [
+        answer(ToolUse("edit_system_prompt", {"old": "prompt", "new": "better"})),
+        answer(ToolUse("update_persona_name", {"name": "Uno"})),
+        answer(ToolUse("undo", {})),
+        answer("Done."),
+        answer("Done."),
+    ]
+    store = make_store(tmp_path, {"one": FILE, "two": FILE})
+    async with program(store, *script, persona_id="two", settings=settings) as p:
+        conversing = p.main.conversing
+        await p.say("edit")
+        await p.until(lambda: conversing.question is not None)
+        await p.open("one")
+        await p.run_to_end("rename, and undo it")
+        await p.open("two")
+        await p.until(lambda: conversing.question is not None)
+        assert conversing.question is not None
+        await conversing.answer(conversing.question.id, "once")
+        await p.until(lambda: not conversing.running and p.on_disk("two") == p.prompt.raw == "better")
+        assert p.main.editing is not None
+        deed = p.main.editing.past.next("undo")
+        assert isinstance(deed, Stored) and deed.run_id is not None and deed.undone_by == "undo"

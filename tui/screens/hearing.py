@@ -26,7 +26,6 @@ class Hearing(Remembering):
         self.when_idle: Callable[[], object] | None = None
         self._delaying = ""
         self._announced: set[str] = set()  # the questions that were told once
-        self._tool = ""  # the one the agent called last
 
     @property
     def working(self) -> list[str]:
@@ -63,8 +62,6 @@ class Hearing(Remembering):
         if event.type == "agent_end":
             if event.outcome == "failed":  # type: ignore[union-attr]
                 self._panel.error_shown()
-        elif event.type == "tool_start":
-            self._tool = event.call.tool_name  # type: ignore[union-attr]
         elif event.type == "tool_end":
             self._trace.note(event)  # type: ignore[arg-type]
         if event.type not in ("turn_delta", "tool_progress"):
@@ -130,7 +127,7 @@ class Hearing(Remembering):
         if self._editing is not None:
             if self._editing.id == persona.id:
                 # What the agent undoes by its tool, the store can redo.
-                deed = Stored(undone_by="redo") if self._tool == "undo" else Stored(talk.run_id)
+                deed = Stored(undone_by="redo") if _last_tool(talk) == "undo" else Stored(talk.run_id)
                 self._editing.agent_wrote(persona, deed)
             else:
                 self._screen.note_persona(persona)
@@ -139,3 +136,9 @@ class Hearing(Remembering):
         if talk is self._talk:
             self._panel.keep_visible()
             self.sync()
+
+
+def _last_tool(talk: Talk) -> str:
+    """Return the name of the tool that the agent called last in a conversation, shown or not; empty for none."""
+    starts = (event for event in reversed(talk.events) if event.type == "tool_start")
+    return next((event.call.tool_name for event in starts), "")  # type: ignore[union-attr]
