@@ -112,7 +112,8 @@ async def edit_draft(app: PersonaApp) -> None:
         if news:
             main.conversing.take_draft(persona_id, text, written, older=main.chat_bar.asked != asked)
             await main.conversing.remember()
-        if failure and await asyncio.to_thread(draft.has_others):
+        left_others = bool(failure) and await asyncio.to_thread(draft.has_others)
+        if left_others:
             await asyncio.to_thread(draft.keep, written)
             more = " " + left_more(draft.folder)
         else:
