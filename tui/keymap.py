@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tui.commands import BY_ID, COMMANDS, IN_DIALOGS, Command, Where, key_name, keys_of
+from tui.sanitise import sanitise
 
 OWNED: Mapping[str, str] = {
     "ctrl+b": "tmux takes it for itself",
@@ -86,9 +87,11 @@ def check_keys(table: Mapping[str, Any]) -> tuple[dict[str, str], list[tuple[str
             odd.append((name, f"[keys] {name} must be a key, or keys separated by commas"))
             continue
         keys = []
-        for key in _keys(wanted):
+        for typed in _typed(wanted):
+            key = normal(typed)
             if (reason := refusal(key, known[name])) and key not in keys_of(known[name]):
-                odd.append((name, f"[keys] {name} cannot have {key_name(key)}: {reason}"))
+                said = key_name(key) if _is_a_key(key) else _harmless(typed)
+                odd.append((name, f"[keys] {name} cannot have {said}: {reason}"))
             elif (owner := _owner(key, known[name], chosen) or _above(key, known[name], chosen)) is not None:
                 odd.append((name, f"[keys] {key_name(key)} is on {owner} already, so not on {name}"))
             else:
@@ -115,7 +118,7 @@ def refusal(key: str, command: Command) -> str:
     *modifiers, last = key.split("+")
     if any(modifier not in ("ctrl", "shift", "alt") for modifier in modifiers):
         return "before + only ctrl, shift and alt are understood"
-    if not (len(last) == 1 or last in NAMED or last in SIGNS.values()):
+    if not _is_a_key(last):
         return "there is no such key"
     plain = not modifiers or modifiers == ["shift"]
     if (
@@ -125,6 +128,31 @@ def refusal(key: str, command: Command) -> str:
     ):
         return "it is needed for writing"
     return ""
+
+
+def _is_a_key(key: str) -> bool:
+    """Whether there is such a key, whatever is held with it: one with a name, or a character that is seen by itself."""
+    last = key.rpartition("+")[2] or key
+    if last in NAMED or last in SIGNS.values():
+        return True
+    return len(last) == 1 and _is_seen(last)
+
+
+def _is_seen(sign: str) -> bool:
+    """Whether a character shows itself, by itself: no control, nothing hidden, no mark over what stands before it."""
+    if sign.isascii() or not sign.isprintable():
+        return sign.isprintable()
+    from unicodedata import category
+
+    return not category(sign).startswith("M") and sanitise(sign) == sign
+
+
+def _harmless(typed: str) -> str:
+    """Return what was given for a key and is none, as it can be shown."""
+    from tui.secret_text import redact
+
+    said = "".join(sign if _is_seen(sign) else f"<U+{ord(sign):04X}>" for sign in redact(typed.strip(" ")))
+    return said if len(said) <= 40 else said[:39] + "…"
 
 
 def normal(key: str) -> str:
@@ -140,11 +168,9 @@ def normal(key: str) -> str:
     return "+".join([*modifiers, SIGNS.get(last, last)])
 
 
-def _keys(wanted: list[str]) -> list[str]:
+def _typed(wanted: list[str]) -> list[str]:
     """Return the single keys in texts of keys separated by commas; a comma by itself is the key."""
-    return [
-        normal(key) for text in wanted for key in ([","] if text == "," else text.split(",")) if key.strip()
-    ]
+    return [key for text in wanted for key in ([","] if text == "," else text.split(",")) if key.strip()]
 
 
 def _owner(key: str, command: Command, chosen: Mapping[str, list[str]]) -> str | None:

@@ -12,7 +12,7 @@ from tui.config import Settings, load_settings
 from tui.footer import Situation, keys_now
 from tui.keymap import check_keys, normal, refusal
 from tui.keystrokes import meaning
-from tui.screens.help import Help
+from tui.screens.help import Help, _page
 from tui.screens.switcher import Switcher
 
 
@@ -68,6 +68,33 @@ def test_what_is_no_key_is_said(key: str) -> None:
     keymap, odd = check_keys({"help": key})
     assert keymap == {}
     assert len(odd) == 1
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "ctrl+\x1b",
+        "\x9b",
+        "ctrl+\u202e",
+        "\u200b",
+        "\u0301",
+        "ctrl+\ue000",
+        "\xad",
+        "shift+\x07",
+        "\ufe0f",
+    ],
+)
+def test_what_cannot_be_shown_is_no_key_and_is_named_by_its_number(key: str) -> None:
+    keymap, odd = check_keys({"list.new": key})
+    assert keymap == {}
+    ((_, said),) = odd
+    assert said.endswith("there is no such key") and said.isprintable() and f"<U+{ord(key[-1]):04X}>" in said
+    assert check_keys({"list.new": "é"})[0] == {"list.new": "é"}
+
+
+def test_help_shows_keys_without_what_a_terminal_would_obey() -> None:
+    shown = _page({"help": "ctrl+\x1b]0;x\x07\u202e"}, 70).plain
+    assert "\x1b" not in shown and "\u202e" not in shown
 
 
 def test_an_unknown_command_is_said_with_the_nearest() -> None:

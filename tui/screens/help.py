@@ -10,6 +10,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 
 from tui.commands import COMMANDS, Keymap, binding, bindings, help_rows
+from tui.sanitise import sanitise
 from tui.screens.dialog import Dialog
 from tui.widgets.literal import LiteralStatic
 
@@ -82,7 +83,7 @@ def _page(keymap: Keymap, columns: int) -> Content:
         parts.append((f"{heading}\n", "bold $text-accent"))
         for keys, title in lines:
             told = f"\n{' ' * (width + 4)}".join(wrap(title, max(12, columns - width - 4)))
-            parts += [(f"  {keys:<{width}}  ", "bold"), f"{told}\n"]
+            parts += [(f"  {sanitise(keys):<{width}}  ", "bold"), f"{told}\n"]
         parts.append("\n")
     return Content.assemble(*parts)
 
