@@ -21,6 +21,7 @@ from tui.config import Settings
 from tui.ending import Ending
 from tui.held_keys import HeldKeys
 from tui.painting import FrontCompositor, paint_promptly
+from tui.settings_rules import CONNECTING
 from tui.toasts import gives_way
 from tui.widgets.literal import content
 
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from personas.store import Store
     from tui.models import Connection
     from tui.preferences import Preferences
-
-CONNECTING = ("model", "base_url", "api_key_env", "api_key_command", "api_key_in_keyring")
-"""The settings that lead to a model."""
 
 
 class PersonaApp(Ending, inherit_bindings=False):

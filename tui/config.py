@@ -7,38 +7,27 @@ environment and flags.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_origin, get_type_hints
+from typing import Any
 
-from personas.errors import PersonaError
+from tui.settings_reading import ConfigError as ConfigError
+from tui.settings_reading import Wrong, read_bytes, read_text, read_values, refuse_broken
 from tui.settings_rules import (
     ABOVE_ZERO,
     CHOICES,
-    KEYS,
     NOT_NEGATIVE,
-    TYPES,
-    allowed,
-    fault_of_server,
+    OF_LOOKS,
+    RENAMED,
+    fault_of_key,
     faults,
+    faults_in_file,
 )
 
 APP = "persona-editor"
 DEFAULT_MODEL = "claude-sonnet-5-5"
 OFFLINE = "offline"
-LARGEST_FILE = 1024 * 1024
-
-RENAMED: Mapping[str, str] = {"history_turns": "sent_turns"}
-"""Settings by the names they once had: understood in the file, with a warning that names the new one."""
-
-
-class ConfigError(PersonaError):
-    """The settings file says something that cannot be used."""
-
-
-class BrokenSettings(ConfigError):
-    """The settings file is no TOML, and so cannot be changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,18 +136,66 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings as they hold, where they come from, and what was odd about the file.
+    """The settings as they hold, where they come from, and what is wrong.
 
     Attributes:
+        settings: with the default of each setting whose value cannot be used.
+        wrong: everything that is wrong, in the order of the file's lines.
         sources: by setting, what it comes from where that is not the default: `the file`, a variable's name or
             `--model`.
+        unusable: the settings that somebody set and that have no value by it; "" stands for the whole file.
     """
 
     settings: Settings
     path: Path
-    warnings: tuple[str, ...] = ()
+    wrong: tuple[Wrong, ...] = ()
     exists: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
+    unusable: frozenset[str] = frozenset()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is wrong, each with its line and what comes of it."""
+        return tuple(f"{one}{self._outcome(one)}" for one in self.wrong)
+
+    def _outcome(self, wrong: Wrong) -> str:
+        if wrong.setting is None:
+            return ""
+        if wrong.setting not in self.unusable:
+            return "; what held before holds"
+        if wrong.setting in OF_LOOKS:
+            return "; the default holds"
+        return "; the agent waits until it is mended"
+
+    def check(self, but: Collection[str] = ()) -> None:
+        """Refuse to go on with settings that somebody set and that cannot be used.
+
+        Args:
+            but: settings that are not needed.
+
+        Raises:
+            ConfigError: there are such; it tells first of those that are needed, then of all else that is wrong.
+        """
+        needed = self.unusable.difference(but)
+        if needed:
+            first, *others = sorted(self.wrong, key=lambda one: one.setting not in needed)
+            more = "".join(f"; {f'line {one.line}: ' if one.line else ''}{one.sentence}" for one in others)
+            raise ConfigError(f"{first}{more}")
+
+    def after(self, before: Loaded) -> Loaded:
+        """Return these settings, where the file says what cannot be used with what held before."""
+        if "" in before.unusable:
+            return self
+        if "" in self.unusable:
+            return replace(self, settings=before.settings, sources=before.sources, unusable=before.unusable)
+        kept = self.unusable - before.unusable
+        sources = {name: before.sources[name] for name in kept if name in before.sources}
+        return replace(
+            self,
+            settings=replace(self.settings, **{name: getattr(before.settings, name) for name in kept}),
+            sources={**self.sources, **sources},
+            unusable=self.unusable & before.unusable,
+        )
 
 
 def config_path(env: Mapping[str, str] | None = None) -> Path:
@@ -174,28 +211,28 @@ def config_path(env: Mapping[str, str] | None = None) -> Path:
 def load_settings(env: Mapping[str, str] | None = None, *, model: str | None = None) -> Loaded:
     """Read the settings file and lay the environment and the `--model` flag over it.
 
-    Raises:
-        ConfigError: the file is not TOML, or values are none for their settings; the message has the line of each.
+    What cannot be used is told in the result, and keeps no other setting from holding.
     """
     env = os.environ if env is None else env
     path = config_path(env)
-    text = _read(path)
-    values: dict[str, Any] = {}
-    warnings: list[str] = []
-    if text is not None:
-        values, warnings = _checked(_parse(text, path), text, path)
-    settings = Settings(**values)
-    over = [
+    found, wrong = read_values(path, Settings)
+    values = dict(found or {})
+    sources = dict.fromkeys(values, "the file")
+    unusable = {one.setting for one in wrong if one.setting is not None}
+    for name, value, source in (
         ("model", env.get("PERSONA_MODEL"), "$PERSONA_MODEL"),
         ("base_url", env.get("ANTHROPIC_BASE_URL"), "$ANTHROPIC_BASE_URL"),
         ("model", model, "--model"),
-    ]
-    sources = dict.fromkeys(values, "the file")
-    for name, value, source in over:
-        if value:
-            settings = replace(settings, **{name: value})  # type: ignore[arg-type]  # both are texts
-            sources[name] = source
-    return Loaded(settings, path, tuple(warnings), text is not None, sources)
+    ):
+        if not value:
+            continue
+        if fault := fault_of_key(source, value):
+            wrong.append(Wrong(fault, setting=name))
+            unusable.add(name)
+            continue
+        values[name], sources[name] = value, source
+        unusable.discard(name)
+    return Loaded(Settings(**values), path, tuple(wrong), found is not None, sources, frozenset(unusable))
 
 
 def check_values(values: Mapping[str, Any]) -> None:
@@ -205,8 +242,9 @@ def check_values(values: Mapping[str, Any]) -> None:
         ConfigError: one of them is none for its setting; the message says what would be.
     """
     Settings(**values)
-    if fault := fault_of_server(values.get("base_url", "")):
-        raise ConfigError(fault)
+    for name, value in values.items():
+        for _, sentence in faults_in_file(name, value):
+            raise ConfigError(sentence)
 
 
 def write_settings(path: Path, values: Mapping[str, Any]) -> None:
@@ -217,8 +255,8 @@ def write_settings(path: Path, values: Mapping[str, Any]) -> None:
     """
     from personas.toml_edit import set_value
 
-    text = _read(path) or ""
-    _refuse_broken(text, path)
+    text = read_text(path) or ""
+    refuse_broken(text, path)
     for key, value in values.items():
         text = set_value(text, (key,), value)
     _write(path, text)
@@ -232,8 +270,8 @@ def unset_setting(path: Path, name: str) -> None:
     """
     from personas.toml_edit import locate, remove_key
 
-    text = before = _read(path) or ""
-    _refuse_broken(text, path)
+    text = before = read_text(path) or ""
+    refuse_broken(text, path)
     for key in (name, *(old for old, new in RENAMED.items() if new == name)):
         if (place := locate(text, (key,))) is None:
             continue
@@ -246,119 +284,12 @@ def unset_setting(path: Path, name: str) -> None:
         _write(path, text)
 
 
-def _refuse_broken(text: str, path: Path) -> None:
-    """Say where a file that is to be changed is no TOML, and that it stays as it is."""
-    from tui.settings_lines import find_break
-
-    if (broken := find_break(text)) is not None:
-        line = f" line {broken[0]}" if broken[0] else ""
-        raise BrokenSettings(f"{path.name}{line}: {broken[1]}; nothing was stored.")
-
-
 def _write(path: Path, text: str) -> None:
     from personas.textfile import BOM, encode, replace_file
 
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        bom = path.exists() and path.read_bytes().startswith(BOM)
     except OSError as error:
         raise ConfigError(f"cannot make {path.parent}: {error.strerror}") from None
+    bom = (read_bytes(path) or b"").startswith(BOM)
     replace_file(path, encode(text, bom=bom), root=Path(os.path.realpath(path.parent)))
-
-
-def _read(path: Path) -> str | None:
-    """Return the file's text, or None when there is no file."""
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise ConfigError(f"{path} is larger than 1 MB; it does not look like a settings file")
-        return path.read_bytes().decode("utf-8-sig")  # with the line ends it has
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}:{line}: this is not UTF-8 text; save the file as UTF-8") from None
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from None
-
-
-def _parse(text: str, path: Path) -> dict[str, Any]:
-    try:
-        import tomllib  # only where there is a file: what reads TOML is a hundredth of the start
-
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        from tui.settings_lines import find_break
-
-        line, what = find_break(text) or (None, str(error))
-        raise ConfigError(f"{path}:{f'{line}:' if line else ''} {what}; mend it or move it away") from None
-
-
-def _checked(values: dict[str, Any], text: str, path: Path) -> tuple[dict[str, Any], list[str]]:
-    """Return the known values, and a warning for each key that is unknown, renamed or may not stand there.
-
-    Raises:
-        ConfigError: values have the wrong type or are none for their settings; it tells of all of them.
-    """
-    from tui.settings_lines import Lines
-
-    line_of = Lines(text).of
-    hints = get_type_hints(Settings)
-    known: dict[str, Any] = {}
-    warnings = []
-    wrong: list[tuple[int, str]] = []
-    for key, value in values.items():
-        name = RENAMED.get(key, key)
-        if name != key:
-            warnings.append(f"{path}:{line_of(key)}: {key} is called {name} now; rename it there")
-            if name in values:  # what is set under the new name holds
-                continue
-        if name not in hints:
-            warnings.append(f"{path}:{line_of(key)}: {_ignored(key)}")
-            continue
-        if name == "keys" and isinstance(value, dict):
-            from tui.keymap import check_keys
-
-            value, odd = check_keys(value)
-            warnings += [f"{path}:{line_of(key, command)}: {what}" for command, what in odd]
-        if name == "approval_of" and isinstance(value, dict):
-            warnings += [f"{path}:{line_of(key, tool)}: {what}" for tool, what in _unknown_tools(value)]
-        kind = get_origin(hints[name]) or hints[name]
-        if kind is float and type(value) is int:
-            value = float(value)
-        if type(value) is not kind:
-            wrong.append((line_of(key), f"{key} must be {allowed(name) or TYPES[kind]}"))
-            continue
-        known[name] = value
-        wrong += [(line_of(key, *place[1:]), sentence) for place, sentence in faults(name, value)]
-        if name == "base_url" and (fault := fault_of_server(value)):
-            wrong.append((line_of(key), fault))
-    if wrong:
-        (line, first), *others = sorted(wrong)
-        more = "".join(f"; line {line}: {sentence}" for line, sentence in others)
-        raise ConfigError(f"{path}:{line}: {first}{more}")
-    return known, warnings
-
-
-def _ignored(key: str) -> str:
-    """Say that a key of the file is no setting, and of one that holds a secret where that belongs."""
-    if key.casefold().replace("-", "_") in KEYS:
-        return (
-            f"a key does not stand in this file, so {key} is ignored; take it out, and name its variable in "
-            "api_key_env or a command that prints it in api_key_command"
-        )
-    return f"unknown setting {key!r} is ignored"
-
-
-def _unknown_tools(named: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the names that no tool has, each with what is wrong: a rule about them would hold for nothing."""
-    from difflib import get_close_matches
-
-    from agent.tool_names import TOOL_NAMES
-
-    found = []
-    for name in named:
-        if name not in TOOL_NAMES:
-            near = get_close_matches(name, TOOL_NAMES, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            found.append((name, f"there is no tool {name!r}, so nothing is asked or denied for it{hint}"))
-    return found

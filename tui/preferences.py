@@ -17,12 +17,17 @@ from tui.config import (
     unset_setting,
     write_settings,
 )
+from tui.settings_rules import CONNECTING, OF_LOOKS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.models.base import Model
     from tui.models import Connection
+
+
+NO_MODEL = "none"
+"""What the agent's model is called while there can be none."""
 
 
 class Preferences:
@@ -55,7 +60,7 @@ class Preferences:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is odd about the file."""
+        """What is wrong in the settings, each with its line and what comes of it."""
         return self._loaded.warnings
 
     @property
@@ -76,13 +81,9 @@ class Preferences:
     # -- changing -----------------------------------------------------------------------------------------
 
     def read_again(self) -> None:
-        """Take the file as it is now. Blocking.
-
-        Raises:
-            ConfigError: it cannot be used; the settings stay as they were.
-        """
+        """Take the file as it is now; where that cannot be used, what held before holds. Blocking."""
         server = self.settings.base_url
-        self._loaded = load_settings(self._env, model=self._flag or None)
+        self._loaded = load_settings(self._env, model=self._flag or None).after(self._loaded)
         self._server_was(server)
 
     def _server_was(self, before: str) -> None:
@@ -148,7 +149,11 @@ class Preferences:
             base_url: its server, "" for Anthropic's own; None for the one that is set.
             key: a key for it; empty for the one there is. A key goes to no other server than it was given for:
                 with another `base_url` there is none.
+
+        Raises:
+            ConfigError: other settings of the agent cannot be used, so that no model helps.
         """
+        self._loaded.check(but={*OF_LOOKS, *CONNECTING})
         set_model = self.settings.model if self.settings.model != OFFLINE else ""
         settings = replace(
             self.settings,
@@ -168,15 +173,21 @@ class Preferences:
         return connection(settings, self._env, pasted_key=key)
 
     def name_model(self) -> str:
-        """Return the name of the agent's model."""
-        return self.connection().model
+        """Return the name of the agent's model; `none` where the settings have to be mended first."""
+        return NO_MODEL if self._loaded.unusable.difference(self._spared()) else self.connection().model
+
+    def _spared(self, name: str = "") -> set[str]:
+        """Return the settings without which the agent can do, if it uses the model `name`."""
+        offline = (name or self.settings.model) == OFFLINE
+        return {*OF_LOOKS, *self._here, *({"model"} if name else ()), *(CONNECTING if offline else ())}
 
     def make_model(self, name: str = "") -> Model:
         """Return the agent's model, or another one by name on the same connection; may block.
 
         Raises:
-            ConfigError: the key command or the keyring failed.
+            ConfigError: settings of the agent cannot be used, or the key command or the keyring failed.
         """
         from tui.models import build_model
 
+        self._loaded.check(but=self._spared(name))
         return build_model(self.connection(name))

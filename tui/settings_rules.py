@@ -28,6 +28,21 @@ NOT_NEGATIVE = frozenset(
 )
 ABOVE_ZERO = frozenset({"sent_turns", "max_steps", "max_minutes", "tasks_at_once"})
 
+OF_LOOKS = frozenset(
+    {
+        *("panel_seconds", "reading_rate", "theme", "colours", "glyphs", "mouse", "calm", "repaint"),
+        *("notify", "notify_after", "keys"),
+    }
+)
+"""The settings of the screen. All others are the agent's, which never goes by a default where the person set another
+value: not by another server, and not without being asked."""
+
+CONNECTING = ("model", "base_url", "api_key_env", "api_key_command", "api_key_in_keyring")
+"""The settings that lead to a model; the offline one needs none of them."""
+
+RENAMED: Mapping[str, str] = {"history_turns": "sent_turns"}
+"""Settings by the names they once had: understood in the file, with a warning that names the new one."""
+
 KEYS = frozenset({"api_key", "auth_token", "anthropic_api_key", "anthropic_auth_token"})
 """Names under which people write a key itself into the file."""
 
@@ -67,6 +82,53 @@ def faults(name: str, value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
         )
 
 
+def faults_in_file(name: str, value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield what else is wrong with a value that is to stand in the settings file.
+
+    Of the environment the same is told when it is used, and a theme by the screen.
+    """
+    if not isinstance(value, str) or name in CHOICES or name == "api_key_env":
+        return
+    fault = fault_of_key(name, value)
+    if not fault and name == "base_url":
+        fault = fault_of_server(value)
+    elif not fault and name == "theme":
+        fault = fault_of_theme(value)
+    if fault:
+        yield (name,), fault
+
+
+def fault_of_key(where: str, value: str) -> str:
+    """Return what is wrong with a text that looks like a key, empty with others. Never shows it.
+
+    Args:
+        where: what it was given for: a setting, a variable or a flag.
+    """
+    from tui.secret_text import is_key
+
+    if not value or not is_key(value):
+        return ""
+    return (
+        f"{where} holds what looks like a key, which does not belong there; put it into ANTHROPIC_API_KEY, or name its "
+        "variable in api_key_env or a command that prints it in api_key_command"
+    )
+
+
+def fault_of_theme(name: str) -> str:
+    """Return what is wrong with a theme, empty where there is one of that name."""
+    if name in ("", "dark", "light"):
+        return ""
+    from textual.theme import BUILTIN_THEMES  # only here: it takes long to load where there is no screen
+
+    if name in BUILTIN_THEMES:
+        return ""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, ["dark", "light", *BUILTIN_THEMES], n=1)
+    hint = f"; did you mean {near[0]}?" if near else "; /settings lists the names"
+    return f"theme must be dark, light or the name of a theme{_not(name)}{hint}"
+
+
 def fault_of_server(url: str) -> str:
     """Return what is wrong with `base_url`, empty where a request can go there. Never shows it: it may hold a password."""
     from agent.models.endpoint import check_base_url
@@ -85,5 +147,7 @@ def allowed(name: str) -> str:
 
 
 def _not(value: object) -> str:
-    shown = repr(value)
+    from tui.secret_text import redact
+
+    shown = redact(repr(value))  # before it is cut: what is left of a key then looks like none
     return f", not {shown if len(shown) <= 40 else shown[:39] + '…'}"

@@ -206,6 +206,7 @@ async def program(
     open_store: Callable[[], Any] | None = None,
     ready: bool = True,
     painted: bool = False,
+    make_model: Callable[[str], Model] | None = None,
     **options: Any,
 ) -> AsyncIterator[Program]:
     """Run the program on a home, with a model that gives these answers; it is ready when the body begins.
@@ -216,7 +217,7 @@ async def program(
     used = model or ScriptedModel(answers)
     app = PersonaApp(
         open_store or (lambda: store),
-        make_model=lambda _name: used,
+        make_model=make_model or (lambda _name: used),
         name_model=lambda: used.name,
         settings=settings or Settings(panel_seconds=STAYS),
         persona_id=persona_id,

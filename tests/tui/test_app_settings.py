@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -64,7 +65,13 @@ def test_what_is_typed_becomes_a_value_of_the_right_type(name: str, text: str, v
     ("name", "text"),
     [
         *(("max_tokens", "many"), ("max_tokens", "1.5"), ("retries", "-1"), ("sent_turns", "0")),
-        *(("panel_seconds", "nan"), ("panel_seconds", "inf"), ("base_url", "example.org")),
+        *(
+            ("panel_seconds", "nan"),
+            ("panel_seconds", "inf"),
+            ("notify_after", "1e400"),
+            ("theme", "nosuch"),
+            ("base_url", "example.org"),
+        ),
     ],
 )
 def test_what_is_no_value_is_refused_by_name(name: str, text: str) -> None:
@@ -195,6 +202,41 @@ async def test_what_is_set_in_the_program_holds_now_also_over_the_environment(tm
     assert settings.source("model") == "this session"
     settings.store({"base_url": "http://x"})
     assert settings.source("base_url") == "the file"
+
+
+async def test_values_that_cannot_be_used_leave_the_editor_open_and_stop_only_the_agent(
+    tmp_path: Path,
+) -> None:
+    settings = preferences(tmp_path, 'colours = "17"\napproval = "ask-al"\ntheme = "nosuch"\n')
+    async with program(
+        make_store(tmp_path), make_model=settings.make_model, preferences=settings, ready=False
+    ) as p:
+        await p.until(lambda: "3 things in config.toml are wrong: /settings shows them." in p.messages)
+        assert settings.name_model() == "none" and p.prompt.text
+        rows = await page(p, "!1")
+        assert [r.key for r in rows.rows[:4]] == ["!0", "!1", "!2", "model"]
+        assert row(rows, "!2")[0].startswith("line 3: theme must be dark, light or")
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        await p.say("hello")
+        await p.told("config.toml:2: approval must be one of auto, ask-destructive, ask-all, not 'ask-al'")
+        await p.until(lambda: p.main.chat_bar.draft == "hello")
+        with pytest.raises(ConfigError, match="approval must be"):
+            settings.other(model="another", key="k")  # which would go by it too
+        await asyncio.to_thread(settings.store, {"approval": "ask-all", "model": "offline"})
+        await p.app.apply_settings()
+        assert p.app.settings.approval == "ask-all" and settings.name_model() == "offline"
+        await p.press("enter")
+        await p.until(lambda: p.main.conversing.talk is not None and p.main.chat_bar.draft == "")
+
+
+async def test_a_key_in_a_setting_is_not_on_the_page(tmp_path: Path) -> None:
+    text = 'api_key_command = "echo sk-ant-api03-AAAABBBB"\nmodel = "sk-ant-api03-AAAABBBB"\n'
+    settings = preferences(tmp_path, text)
+    async with program(make_store(tmp_path), preferences=settings) as p:
+        rows = await page(p, "api_key_command")
+        assert row(rows, "api_key_command")[0] == "echo [secret]"
+        assert "AAAABBBB" not in str([(r.text, r.tail) for r in rows.rows]) + str(p.messages)
 
 
 async def test_a_theme_that_does_not_exist_is_said(tmp_path: Path) -> None:

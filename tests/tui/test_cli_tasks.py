@@ -655,7 +655,7 @@ def test_settings_of_tasks_are_checked(tmp_path: Path, text: str, said: str) -> 
     path = tmp_path / "config.toml"
     path.write_text(text + "\n", encoding="utf-8")
     with pytest.raises(ConfigError) as refused:
-        load_settings({"PERSONA_CONFIG": str(path)})
+        load_settings({"PERSONA_CONFIG": str(path)}).check()
     assert said in str(refused.value)
 
 

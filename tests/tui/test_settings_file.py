@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tui.config import ConfigError, Loaded, check_values, load_settings
+from tui.config import ConfigError, Loaded, check_values, load_settings, unset_setting, write_settings
+from tui.settings_reading import BrokenSettings
+from tui.settings_rules import OF_LOOKS
 
 SECRET = "sk-ant-api03-AAAABBBBCCCC"
 
@@ -17,6 +21,13 @@ def read(folder: Path, text: str) -> Loaded:
     return load_settings({"PERSONA_CONFIG": str(path)})
 
 
+def refusal(folder: Path, text: str) -> str:
+    """What is said when something needs settings that the file says wrongly."""
+    with pytest.raises(ConfigError) as refused:
+        read(folder, text).check()
+    return str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -25,7 +36,27 @@ def read(folder: Path, text: str) -> Loaded:
         ("max_minutes = inf", "1: max_minutes must be a number that is not infinite"),
         ("reading_rate = -1", "1: reading_rate must be 0 or more"),
         ("\nsent_turns = 0", "2: sent_turns must be above 0"),
-        ("\nhistory_turns = 0", "2: sent_turns must be above 0"),
+        (
+            "\nhistory_turns = 0",
+            "2: sent_turns must be above 0; line 2: history_turns is called sent_turns now; rename it there",
+        ),
+        ("panel_seconds = 1e400", "1: panel_seconds must be a number that is not infinite"),
+        ("notify_after = inf", "1: notify_after must be a number that is not infinite"),
+        (f"max_minutes = 1{'0' * 400}", "1: max_minutes must be a number that is not infinite"),
+        ("task_pause = -inf", "1: task_pause must be 0 or more"),
+        (
+            "theme = 'nosuch'",
+            "1: theme must be dark, light or the name of a theme, not 'nosuch'; /settings lists the names",
+        ),
+        (
+            "mouse = 'x'\nfoo = 1\ntheme = 'norb'\nbase_url = 'foo'\n[keys]\nnosuch = 'f1'\n",
+            "1: mouse must be true or false"
+            "; line 3: theme must be dark, light or the name of a theme, not 'norb'; did you mean nord?"
+            "; line 4: base_url must be the address of a server, like https://example.org or http://127.0.0.1:8080, "
+            "without user, password and query"
+            "; line 2: unknown setting 'foo' is ignored"
+            "; line 6: [keys] there is no command 'nosuch'; Help lists them",
+        ),
         ("\n'colours' = '256'", "2: colours must be one of auto, 16, none, not '256'"),
         ("mouse = true\ncalm = true", "2: calm must be one of auto, always, never"),
         ("model = 'calm'\nmouse = 1", "2: mouse must be true or false"),
@@ -51,9 +82,7 @@ def read(folder: Path, text: str) -> Loaded:
     ],
 )
 def test_what_cannot_be_used_is_told_with_its_line(text: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError) as refused:
-        read(tmp_path, text)
-    assert str(refused.value) == f"{tmp_path / 'config.toml'}:{said}"
+    assert refusal(tmp_path, text) == f"{tmp_path / 'config.toml'}:{said}"
 
 
 @pytest.mark.parametrize(
@@ -62,11 +91,11 @@ def test_what_cannot_be_used_is_told_with_its_line(text: str, said: str, tmp_pat
 def test_a_server_to_which_no_request_can_go_is_refused_in_the_file_and_before_it_is_stored(
     url: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match=r"config\.toml:2: base_url must be the address") as refused:
-        read(tmp_path, f'\nbase_url = "{url}"\n')
+    said = refusal(tmp_path, f'\nbase_url = "{url}"\n')
+    assert "config.toml:2: base_url must be the address" in said
     with pytest.raises(ConfigError, match="base_url must be the address"):
         check_values({"base_url": url})
-    assert "pass@" not in str(refused.value) and "key=" not in str(refused.value)
+    assert "pass@" not in said and "key=" not in said
     assert read(tmp_path, 'base_url = " http://127.0.0.1:80/v1"\n').settings.base_url
 
 
@@ -74,11 +103,121 @@ def test_a_key_in_the_file_is_not_shown_but_told_where_it_belongs(tmp_path: Path
     (said,) = read(tmp_path, f'api_key_command = "x"\napi_key = "{SECRET}"\n').warnings
     assert said.startswith(f"{tmp_path / 'config.toml'}:2: a key does not stand in this file, so api_key is")
     assert "api_key_env" in said and SECRET not in said
-    with pytest.raises(
-        ConfigError, match=r"config\.toml:1: api_key_env must be the name of an env"
-    ) as refused:
-        read(tmp_path, f'api_key_env = "{SECRET}"\n')
-    assert SECRET not in str(refused.value)
+    said = refusal(tmp_path, f'api_key_env = "{SECRET}"\n')
+    assert "config.toml:1: api_key_env must be the name of an env" in said and SECRET not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            'model = "{}"',
+            "1: model holds what looks like a key, which does not belong there; put it into ANTHROPIC",
+        ),
+        ('theme = "{}"', "1: theme holds what looks like a key"),
+        ('base_url = "{}"', "1: base_url holds what looks like a key"),
+        ('colours = "{}"', "1: colours must be one of auto, 16, none, not '[secret]'"),
+        ('[approval_of]\nundo = "{}"', "2: approval_of.undo must be one of ask, allow, deny, not '[secret]'"),
+        (
+            'mouse = 1\n"{}" = 1',
+            "1: mouse must be true or false; line 2: unknown setting '[secret]' is ignored",
+        ),
+        (
+            'mouse = 1\n[keys]\nhelp = "{}"',
+            "1: mouse must be true or false; line 3: [keys] help cannot have [secret]",
+        ),
+    ],
+)
+@pytest.mark.parametrize("key", [SECRET, "a-secret-of-the-environment-that-is-longer-than-40"])
+def test_a_key_in_the_wrong_place_is_not_shown(
+    text: str, said: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-secret-of-the-environment-that-is-longer-than-40")
+    told = refusal(tmp_path, text.format(key)).removeprefix(f"{tmp_path / 'config.toml'}:")
+    assert told.startswith(said) and key not in told
+
+
+def test_a_key_as_the_model_of_a_flag_or_the_environment_is_not_taken_and_not_shown(tmp_path: Path) -> None:
+    env = {"PERSONA_CONFIG": str(tmp_path / "config.toml"), "PERSONA_MODEL": SECRET}
+    for loaded, source in (
+        (load_settings(env), "$PERSONA_MODEL"),
+        (load_settings({**env, "PERSONA_MODEL": ""}, model=SECRET), "--model"),
+    ):
+        (said,) = loaded.warnings
+        assert said.startswith(f"{source} holds what looks like a key") and SECRET not in said
+        assert loaded.settings.model == "" and loaded.unusable == {"model"}
+    with pytest.raises(ConfigError, match="model holds what looks like a key"):
+        check_values({"model": SECRET})
+
+
+def test_what_can_be_used_holds_beside_what_cannot(tmp_path: Path) -> None:
+    loaded = read(tmp_path, 'colours = "17"\napproval = "ask-al"\nretries = 9\n')
+    assert (loaded.settings.colours, loaded.settings.approval, loaded.settings.retries) == ("auto", "auto", 9)
+    looks, agents = loaded.warnings
+    assert looks.endswith("not '17'; the default holds")
+    assert agents.endswith("not 'ask-al'; the agent waits until it is mended")
+    loaded.check(but=("colours", "approval"))
+    with pytest.raises(ConfigError, match=r":2: approval must be .*; line 1: colours must be"):
+        loaded.check(but=OF_LOOKS)  # what stops it first
+
+
+def test_what_the_environment_says_instead_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('base_url = "foo"\n')
+    loaded = load_settings({"PERSONA_CONFIG": str(path), "ANTHROPIC_BASE_URL": "http://x"})
+    loaded.check()
+    assert loaded.settings.base_url == "http://x" and len(loaded.wrong) == 1
+
+
+def test_a_settings_file_that_broke_meanwhile_leaves_what_held(tmp_path: Path) -> None:
+    first = read(tmp_path, 'approval = "ask-all"\ntheme = "light"\n')
+    second = read(tmp_path, 'approval = "ask-al"\ntheme = "dark"\n').after(first)
+    third = read(tmp_path, "approval = \n").after(second)
+    for later, theme in ((second, "dark"), (third, "dark")):
+        assert (later.settings.approval, later.settings.theme) == ("ask-all", theme)
+        later.check()
+        assert later.sources["approval"] == "the file"
+        assert later.warnings[0].endswith("; what held before holds")
+    from_start = read(tmp_path, "approval = \n")
+    fourth = read(tmp_path, 'approval = "ask-al"\n').after(from_start)
+    with pytest.raises(ConfigError):
+        fourth.check()  # nothing held before
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _large(path: Path) -> None:
+    path.write_bytes(b"#" * (1024 * 1024 + 1))
+
+
+@pytest.mark.parametrize("make", [_pipe, _endless, Path.mkdir, _large])
+def test_a_settings_file_that_is_none_is_told_and_never_waited_for(
+    make: Callable[[Path], object], tmp_path: Path
+) -> None:
+    path = tmp_path / "config.toml"
+    make(path)
+    env = {"PERSONA_CONFIG": str(path)}
+    loaded = load_settings(env)
+    (said,) = loaded.warnings
+    assert said.startswith(f"{path} is ") and said.endswith("; the agent waits until it is mended")
+    with pytest.raises(ConfigError):
+        loaded.check(but=OF_LOOKS)
+    for change in (lambda: write_settings(path, {"mouse": True}), lambda: unset_setting(path, "mouse")):
+        with pytest.raises(BrokenSettings):
+            change()
+
+
+def test_a_settings_file_may_be_a_link_to_anywhere(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "dot.toml").write_text("mouse = false\n")
+    (tmp_path / "config.toml").symlink_to(tmp_path / "mine" / "dot.toml")
+    assert load_settings({"PERSONA_CONFIG": str(tmp_path / "config.toml")}).settings.mouse is False
 
 
 def test_what_is_odd_is_told_on_its_own_line_whatever_begins_or_reads_alike(tmp_path: Path) -> None:

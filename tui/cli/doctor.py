@@ -7,7 +7,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import click
@@ -16,6 +16,8 @@ from personas.errors import PersonaError
 from tui.cli.group import Invocation
 from tui.cli.output import LONGEST_LINE, emit, say, summarise
 from tui.sanitise import one_line
+from tui.secret_text import redact
+from tui.settings_rules import CONNECTING
 
 LEAST_SPACE = 1024 * 1024
 """Free bytes below which a change may fail."""
@@ -58,7 +60,7 @@ def doctor(
         return
     if take or ports:
         raise click.UsageError("--take and --port go with --local")
-    findings = list(examine(invocation, online))
+    findings = [replace(found, message=redact(found.message)) for found in examine(invocation, online)]
     if as_json:
         emit([asdict(finding) for finding in findings], indent=2)
     else:
@@ -98,16 +100,14 @@ def _program() -> Finding:
 
 
 def _settings(invocation: Invocation) -> Iterator[Finding]:
-    try:
-        loaded = invocation.config
-    except PersonaError as error:
-        yield Finding("problem", "settings", str(error))
-        return
-    note = "" if loaded.exists else " (no such file yet; the defaults hold)"
-    if loaded.warnings:
-        things = "1 thing" if len(loaded.warnings) == 1 else f"{len(loaded.warnings)} things"
+    loaded = invocation.loaded
+    for wrong in loaded.wrong:
+        yield Finding("note" if wrong.setting is None else "problem", "settings", str(wrong))
+    if loaded.wrong:
+        things = "1 thing" if len(loaded.wrong) == 1 else f"{len(loaded.wrong)} things"
         yield Finding("note", "settings", f"{loaded.path}: {things} in it to mend, see above")
         return
+    note = "" if loaded.exists else " (no such file yet; the defaults hold)"
     yield Finding("ok", "settings", f"{loaded.path}{note}")
 
 
@@ -151,10 +151,9 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
 def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:
     from tui.models import build_model, connection
 
-    try:
-        where = connection(invocation.config.settings)
-    except PersonaError:
+    if invocation.loaded.unusable.intersection(("", *CONNECTING)):
         return  # already said of the settings
+    where = connection(invocation.loaded.settings)
     if where.offline:
         yield Finding(
             "ok", "model", "offline, embedded; set ANTHROPIC_API_KEY or base_url to connect another"
@@ -170,7 +169,7 @@ def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:
     level: Literal["ok", "problem"] = "ok" if where.source or where.base_url else "problem"
     advice = "" if level == "ok" else "; set ANTHROPIC_API_KEY, or use --model offline"
     yield Finding(level, "model", f"{where.model} at {server}, {key}{advice}")
-    if (budget := invocation.config.settings.task_dollars) and not _has_price(where.model, where.base_url):
+    if (budget := invocation.loaded.settings.task_dollars) and not _has_price(where.model, where.base_url):
         text = (
             f"task_dollars = {budget:g} stops no task: the prices of {where.model} at {server} are not known"
         )

@@ -15,7 +15,7 @@ from personas.errors import PersonaError
 
 if TYPE_CHECKING:
     from personas.store import Store
-    from tui.config import Loaded
+    from tui.config import Loaded, Settings
 
 COMMANDS = {
     "open": "tui.cli.open:open_persona",
@@ -49,15 +49,38 @@ class Invocation:
     debug: bool = False
 
     @cached_property
-    def config(self) -> Loaded:
-        """The settings; warnings about the file go to stderr once."""
-        from tui.cli.complaints import complain
+    def loaded(self) -> Loaded:
+        """The settings, and what is wrong with them, which nobody is told yet."""
         from tui.config import load_settings
 
-        loaded = load_settings(model=self.model_flag)
-        for warning in loaded.warnings:
+        return load_settings(model=self.model_flag)
+
+    @cached_property
+    def config(self) -> Loaded:
+        """The settings for a screen; what is wrong with them goes to stderr once."""
+        self._tell_of_settings()
+        return self.loaded
+
+    @cached_property
+    def agent_settings(self) -> Settings:
+        """The settings for a conversation; what is wrong with others goes to stderr once.
+
+        Raises:
+            ConfigError: some that the agent goes by cannot be used.
+        """
+        from tui.config import OFFLINE
+        from tui.settings_rules import CONNECTING, OF_LOOKS
+
+        settings = self.loaded.settings
+        self.loaded.check(but={*OF_LOOKS, *(CONNECTING if settings.model == OFFLINE else ())})
+        self._tell_of_settings()
+        return settings
+
+    def _tell_of_settings(self) -> None:
+        from tui.cli.complaints import complain
+
+        for warning in self.loaded.warnings:
             complain(warning)
-        return loaded
 
     def has_file(self, word: str) -> bool:
         """Return whether the home has a file for this id, by a look that loads nothing of the store."""

@@ -15,9 +15,10 @@ from textual.widgets import Input
 from personas.errors import PersonaError
 from tui import manual
 from tui.commands import bindings, sentence
-from tui.config import BrokenSettings
 from tui.screens.dialog import Dialog
 from tui.screens.pick import Pick
+from tui.secret_text import redact
+from tui.settings_reading import BrokenSettings
 from tui.settings_rules import CHOICES
 from tui.widgets.field import Field
 from tui.widgets.literal import LiteralStatic, label
@@ -116,7 +117,7 @@ class ProgramSettings(Dialog[None]):
             + [
                 Row(
                     name,
-                    manual.shown(getattr(settings, name)),
+                    redact(manual.shown(getattr(settings, name))),
                     head=name,
                     head_cells=width,
                     tail="" if (source := self._preferences.source(name)) == "default" else source,
