@@ -16,7 +16,7 @@ from typing import NoReturn
 import click
 
 from personas.errors import PersonaError
-from tui.cli.complaints import complain
+from tui.cli.complaints import complain, unexpected
 from tui.cli.output import ClosedOutput, drop
 
 FAILED, USAGE, INTERRUPTED, READER_GONE = 1, 2, 130, 141
@@ -60,9 +60,7 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
         _write_traceback(arguments)
     except Exception as error:  # noqa: BLE001 - the last boundary: a person never sees a traceback unasked
         code = FAILED
-        complain(
-            f"unexpected {type(error).__name__}: {error}; run it again with --debug and report what it prints"
-        )
+        complain(unexpected(error))
         _write_traceback(arguments)
     _leave(code if isinstance(code, int) else 0)
 
@@ -72,9 +70,10 @@ def _write_traceback(arguments: Sequence[str]) -> None:
         return
     import traceback
 
+    from tui.sanitise import sanitise
     from tui.secret_text import redact
 
-    sys.stderr.write(redact(traceback.format_exc()))
+    sys.stderr.write(sanitise(redact(traceback.format_exc())))
 
 
 def as_text(argument: str) -> str:

@@ -1,18 +1,34 @@
-"""How a command says what is wrong: one harmless line on stderr, without secrets."""
+"""How a command says what is wrong: one harmless line of bearable length on stderr, without secrets."""
 
 from __future__ import annotations
 
 import sys
 
-from tui.cli.output import drop
+from tui.cli.output import LONGEST_LINE, drop
+
+_LONGEST_END = 400
 
 
 def complain(message: str) -> None:
     """Write `persona: message` as one harmless line on stderr."""
     from tui.sanitise import sanitise
+
+    remark(f"persona: {' '.join(sanitise(bearable(message)).split())}")
+
+
+def unexpected(error: Exception) -> str:
+    """Return what to say of a fault of the program's own."""
+    return f"unexpected {type(error).__name__}: {error}; run it again with --debug and report what it prints"
+
+
+def bearable(message: str) -> str:
+    """Return a message without secrets, and without the middle of one that is long: at the end is what to do next."""
     from tui.secret_text import redact
 
-    remark("persona: " + " ".join(sanitise(redact(message)).split()))
+    message = redact(message)  # before it is cut: half a key looks like none
+    if len(message) <= LONGEST_LINE:
+        return message
+    return f"{message[: LONGEST_LINE - _LONGEST_END]} … {message[-_LONGEST_END:]}"
 
 
 def remark(line: str) -> None:

@@ -8,8 +8,11 @@ import signal
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, NoReturn
 
+import click
+
 from personas.errors import InvalidValue, PersonaError, StorageError
 from tui.cli.answers import Answers
+from tui.cli.complaints import bearable, unexpected
 from tui.cli.output import summarise
 from tui.cli.tasks import open_task, reminder
 from tui.signals import heeded
@@ -63,7 +66,7 @@ def converse(
     from tui.models import build_model, chat_options, connection, task_options
 
     set_up()
-    settings = invocation.config.settings
+    settings = invocation.agent_settings
     chat = Chat(
         invocation.store,
         persona_id,
@@ -231,10 +234,14 @@ def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
     except PersonaError as error:
         if not as_json or printer.unwritable is not None:
             raise
-        from tui.secret_text import redact
-
-        printer.fail(redact(str(error)))
+        printer.fail(bearable(str(error)))
         return FAILED
+    except (BrokenPipeError, click.exceptions.Exit, click.ClickException, click.Abort):
+        raise
+    except Exception as error:
+        if as_json:
+            printer.fail(bearable(unexpected(error)))
+        raise
 
 
 def message_of(argument: str) -> str:
