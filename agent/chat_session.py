@@ -87,7 +87,13 @@ class ChatSession:
         return self._desk.seen.name
 
     def size_on_disk(self) -> int:
-        """Return the bytes of the conversation's file now; another number than `size` when others wrote to it."""
+        """Return the bytes of the conversation's file now; another number than `size` when others wrote to it.
+
+        -2 when others began another conversation, which is the current one now.
+        """
+        current = self._store.session_of(self._persona_id)
+        if self._session is not None and current not in (None, self._session.id):
+            return -2
         return size_on_disk(self._store, self.id)
 
     # -- reading it ------------------------------------------------------------------------------------
@@ -95,12 +101,15 @@ class ChatSession:
     def load(self) -> None:
         """Read the end of the current session, if the persona has one. Blocking; idle only.
 
-        A session that cannot be used is said in `problems`; the next message then begins a new one.
+        A session that cannot be used is said in `problems`; the next message then begins a new one. Where the disk
+        still refuses what was said in the present one, that one stays.
 
         Raises:
             PersonaError: the persona is unknown, or the disk refuses.
         """
         self._store.get(self._persona_id)
+        if not self._can_give_up():
+            return
         self.close()
         session_id = self._store.session_of(self._persona_id)
         if session_id is None:
@@ -109,6 +118,17 @@ class ChatSession:
             self._adopt(session_id)
         except (BrokenFile, InvalidValue, OutsideHome) as error:
             self.problems = [f"The last conversation cannot be opened: {error} A new one begins."]
+
+    def _can_give_up(self) -> bool:
+        """Whether the disk has all of the present session; what it refused before is tried once more."""
+        session = self._session
+        if session is not None and session.has_unwritten:
+            try:
+                with session_lock(self._store, session.id):
+                    session.write_left()
+            except PersonaError:
+                return False
+        return session is None or not session.has_unwritten
 
     def earlier(self) -> list[Turn]:
         """Return the turns before those the agent has, read from the disk when first asked for.
@@ -196,6 +216,8 @@ class ChatSession:
         """
         while True:
             if self._session is None:
+                self.load()  # others may have begun one
+            if self._session is None:
                 problems = self.problems
                 self.begin_anew()
                 self.problems = problems + self.problems
@@ -203,7 +225,8 @@ class ChatSession:
             assert session is not None
             with ExitStack() as lock:
                 lock.enter_context(session_lock(self._store, session.id))
-                if size_of(session) != self.size:
+                session.write_left()
+                if not session.has_unwritten and self.size_on_disk() != self.size:
                     self.load()
                 if self._session is not None and self._session.id == session.id:
                     held.enter_context(lock.pop_all())

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from agent.error_text import text_of
+from agent.error_text import report, text_of
 from agent.events import Event, Outcome, TurnDelta, TurnEnd, TurnStart
 from agent.listeners import Telling
 from agent.models.base import Usage, endpoint_of, name_of
@@ -133,7 +133,7 @@ class Run:
         """Report what the sink raised, once in a run."""
         if not self._complained:
             self._complained = True
-            log.error("what reads the events failed; the run goes on", exc_info=error)
+            report(log, "what reads the events failed; the run goes on", error)
 
     async def say(self, turn: Turn) -> None:
         """Add a whole turn to the conversation.

@@ -360,9 +360,22 @@ class Session:
         """Close the file; a later record opens it again."""
         self._journal.close()
 
+    @property
+    def has_unwritten(self) -> bool:
+        """Whether something that was said or done is only in memory: the disk refused it."""
+        return any(record.get("id") not in self._stand_ins for record in self._unsaved)
+
+    def write_left(self) -> None:
+        """Try again to write what could not be written before; under the session's lock."""
+        if self.has_unwritten:
+            self._write_all()
+
     def _write(self, record: dict[str, Any]) -> None:
         """Append a record after those that could not be written before."""
         self._unsaved.append(record)
+        self._write_all()
+
+    def _write_all(self) -> None:
         try:
             while self._unsaved:
                 self._journal.append(self._unsaved[0])

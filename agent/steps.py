@@ -14,6 +14,7 @@ from agent.answer import Answer, failure
 from agent.asking import Asking
 from agent.calls import Batch, answer_calls, run_calls
 from agent.config import AgentContext, Poll
+from agent.error_text import report
 from agent.events import AgentEnd, AgentStart, Outcome, StepEnd, StepStart
 from agent.limits import RepeatWatch, Spending, reached
 from agent.messages import REFUSED, REFUSED_EMPTY
@@ -108,8 +109,8 @@ class Steps:
         undelivered = [turn for turn in pending if isinstance(turn, UserTurn)]
         try:
             undelivered.extend(as_turns(config.take_undelivered(), UserTurn))
-        except BaseException as error:  # a function of the application; the run must have its end
-            log.error("what is still queued could not be taken back", exc_info=run.fault(error))
+        except BaseException as error:  # noqa: BLE001 - a function of the application; the run must have its end
+            report(log, "what is still queued could not be taken back", run.fault(error))
         end = AgentEnd(
             **run.stamp(),
             turns=tuple(run.added),
@@ -132,20 +133,20 @@ class Steps:
         try:
             notice = when_failed(error)
             return None if notice is None else as_turns([notice], NoticeTurn)[0]
-        except BaseException as fault:
-            log.error("what is to be said of a failure could not be asked", exc_info=self._run.fault(fault))
+        except BaseException as fault:  # noqa: BLE001 - a function of the application
+            report(log, "what is to be said of a failure could not be asked", self._run.fault(fault))
             return None
 
     async def _end_broken(self, error: BaseException) -> _Ending:
         """Close everything after a fault in the middle of a step."""
         run = self._run
         fault = run.fault(error)
-        log.error("the run broke", exc_info=fault)
+        report(log, "the run broke", fault)
         run.on_turn = lambda _turn: None
         try:
             await self._asking.close()
-        except Exception:  # the fault may be in the answer itself
-            log.exception("the answer could not be closed")
+        except Exception as again:  # noqa: BLE001 - the fault may be in the answer itself
+            report(log, "the answer could not be closed", again)
         await run.unfinished.end_all(run, stop_reason=self._stop_reason, usage=self._asking.usage)
         return self._stopped() or _Ending("failed", error=failure("The agent", fault))
 

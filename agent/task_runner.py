@@ -21,6 +21,7 @@ from agent.approval import (
     read_decision,
 )
 from agent.chat import Chat
+from agent.error_text import report
 from agent.events import AgentEnd
 from agent.grants import Grants
 from agent.models.stalls import Clock
@@ -364,8 +365,8 @@ class AgentTaskRunner:
         for observer in tuple(self._observers):
             try:
                 observer(task)
-            except Exception:  # a screen's fault must not end the run
-                log.exception("an observer of tasks failed")
+            except Exception as error:  # noqa: BLE001 - a screen's fault must not end the run
+                report(log, "an observer of tasks failed", error)
 
     async def _respond_to_found(self, chat: Chat, text: str, question_id: str | None) -> AgentTask:
         persona_id = chat.persona_id

@@ -20,6 +20,7 @@ from personas.authorship import Author
 from personas.changes import SetName
 from personas.errors import Busy, StorageError
 from personas.home import open_home
+from personas.journal import Journal
 from personas.lock import hold, holder
 from personas.store import Store
 
@@ -163,3 +164,45 @@ async def test_where_the_text_the_agent_saw_is_damaged_it_is_told_that_the_file_
     (store.home.versions / "wren" / "texts" / f"{seen}.z").write_bytes(b"")
     await chat.send("two")
     assert any(isinstance(turn, CustomTurn) for turn in chat.turns) and spoken_in(store, '"two"')
+
+
+async def test_what_the_disk_refused_is_there_again_whatever_others_wrote_meanwhile(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer("two"), answer("three")]))
+    await chat.send("one")
+    assert chat.session_id is not None
+
+    def full(_self: Journal, _record: object) -> None:
+        raise StorageError("The disk is full.")
+
+    monkeypatch.setattr(Journal, "append", full)
+    with pytest.raises(StorageError):
+        await chat.send("precious words")
+    chat.load()
+    assert "precious words" in str(chat.turns), "what only the program has is not given up"
+    monkeypatch.undo()
+    other = open_session(store, "wren", chat.session_id)
+    other.add(UserTurn(content="from elsewhere"))
+    other.close()
+    await chat.send("and these")
+    for words in ("precious words", "from elsewhere", "and these"):
+        assert words in str(chat.turns) and spoken_in(store, words) == [chat.session_id]
+
+
+async def test_a_conversation_that_others_began_is_the_one_that_goes_on(store: Store) -> None:
+    chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer("two")]))
+    await chat.send("one")
+    old = chat.session_id
+    new = start_session(store, "wren")
+    assert chat.session.size_on_disk() != chat.session.size
+    await chat.send("two")
+    assert chat.session_id == new != old and spoken_in(store, '"two"') == [new]
+
+
+async def test_a_first_conversation_that_others_began_is_not_replaced(store: Store) -> None:
+    chat = Chat(store, "wren", ScriptedModel([answer("hi")]))
+    chat.load()
+    new = start_session(store, "wren")
+    await chat.send("one")
+    assert chat.session_id == new
