@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from agent.turns import ThinkingTurn
 from tui.sanitise import sanitise
+from tui.widgets.conversation import markdown
+from tui.widgets.conversation import parts as conversation_parts
+from tui.widgets.conversation.entries import ThinkingEntry
 from tui.widgets.conversation.lines import BOLD, CODE, ITALIC, Flow, Glyphs, Line, fold_rows, wrap_rows
 from tui.widgets.conversation.markdown import draw_markdown
 from tui.widgets.conversation.parts import Stream
@@ -240,3 +245,64 @@ def test_prose_in_a_fence_has_no_label_and_is_not_broken_within_words() -> None:
         "be",
         "cut",
     ]
+
+
+@given(markdown_texts, st.lists(st.integers(0, 40), max_size=12), st.integers(0, 12), st.integers(20, 200))
+@settings(max_examples=200)
+def test_open_thinking_that_streams_looks_as_it_does_when_it_is_over(
+    text: str, sizes: list[int], opened_at: int, chunk: int
+) -> None:
+    turn = ThinkingTurn(id="t", content="")
+    entry = ThinkingEntry(turn, streaming=True)
+    at = 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conversation_parts, "CHUNK", chunk)
+        for number, size in enumerate([*sizes, len(text)]):
+            if number == min(opened_at, len(sizes)):
+                entry.toggle()
+            entry.add(text[at : at + size])
+            entry.advance(40)
+            at += size
+            if entry.opened:
+                assert entry.height(40) == entry.starts(40)[-1]
+        # What a sequence may still go on to is held back till the end.
+        entry.add("\n.")
+        entry.advance(40)
+        streamed = [(line.runs, line.join) for part in entry.parts() for line in part.draw(40)]
+        entry.end(replace(turn, content=f"{text}\n."))
+        over = [(line.runs, line.join) for part in entry.parts() for line in part.draw(40)]
+    assert streamed[1:] == over[1:]
+
+
+def test_what_a_frame_of_open_thinking_costs_does_not_grow_with_it() -> None:
+    entry = ThinkingEntry(ThinkingTurn(id="t", content=""), streaming=True)
+    entry.add("word " * 200_000)
+    entry.toggle()
+    entry.advance(80)
+    fed: list[int] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            Flow, "feed", lambda self, text, feed=Flow.feed: fed.append(len(text)) or feed(self, text)
+        )
+        patch.setattr(conversation_parts.Sanitiser, "feed", lambda self, text: fed.append(len(text)) or text)
+        for _ in range(5):
+            entry.add("some words ")
+            entry.advance(80)
+            entry.height(80)
+    assert max(fed) < 2 * conversation_parts.CHUNK
+    assert fed[-4:] == [11] * 4
+
+
+@pytest.mark.parametrize("mark", ["[", "![", "*[", "[![", "[x](", "|a", "[[a] "])
+def test_a_piece_that_no_person_wrote_is_shown_as_it_is_and_not_parsed(
+    mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (mark * 16_000)[:15_999]
+    monkeypatch.setattr(markdown, "_parser", None)
+    assert "".join(line.text for line in draw_markdown(text, 80)).replace(" ", "") == text.replace(" ", "")
+
+
+def test_brackets_as_people_write_them_are_drawn_as_markdown() -> None:
+    text = "**bold** " + "[a](b) (c) " * 300 + "[" * 20 + "]" * 20
+    lines = draw_markdown(text, 80)
+    assert lines[0].text.startswith("bold a (b) (c)")

@@ -21,7 +21,7 @@ from agent.turns import (
     thaw,
 )
 from tui.sanitise import sanitise
-from tui.widgets.conversation.entry import INDENT, Entry, one_line_of
+from tui.widgets.conversation.entry import INDENT, Entry, GrowingEntry, one_line_of
 from tui.widgets.conversation.hand_edit_entry import HandEditEntry
 from tui.widgets.conversation.lines import (
     BOLD,
@@ -35,7 +35,7 @@ from tui.widgets.conversation.lines import (
     Run,
     run_cells,
 )
-from tui.widgets.conversation.parts import Part, Stream, fixed_part, piece_part, plain_parts
+from tui.widgets.conversation.parts import Part, PlainStream, Stream, fixed_part, piece_part, plain_parts
 from tui.widgets.conversation.pieces import split
 from tui.widgets.conversation.task_entry import EndingEntry, StepEntry
 from tui.widgets.conversation.tool_entry import ToolEntry
@@ -67,13 +67,14 @@ class UserEntry(Entry):
         return sanitise(self._turn.content)
 
 
-class AnswerEntry(Entry):
+class AnswerEntry(GrowingEntry[Stream]):
     """One text block of an answer: Markdown, finished or still arriving."""
 
     def __init__(self, turn: AssistantTextTurn, glyphs: Glyphs = UNICODE, *, streaming: bool = False) -> None:
         super().__init__(turn.id, glyphs)
         self._turn = turn
-        self.stream: Stream | None = Stream(glyphs) if streaming else None
+        if streaming:
+            self.stream = Stream(glyphs)
         if self.stream is not None:
             self._parts = [self.stream.tail]
             if turn.content:
@@ -93,27 +94,6 @@ class AnswerEntry(Entry):
 
     def text(self) -> str:
         return sanitise(self.stream.raw() if self.stream is not None else self._turn.content)
-
-    def advance(self, width: int) -> tuple[list[Part], int]:
-        """Draw the deltas that wait.
-
-        Returns:
-            The parts that were finished, drawn, and the first row within the entry that changed.
-        """
-        if self.stream is None or self._parts is None:
-            return [], 0
-        starts = self.starts(width)
-        done, changed = self.stream.advance(width)
-        tail_at = starts[-2]
-        first = tail_at + changed
-        self._parts[-1:] = [*done, self.stream.tail]
-        # Only what changed is added up again: the cost does not grow with the answer.
-        del starts[-1]
-        for part in self._parts[-1 - len(done) :]:
-            part.draw(width)
-            tail_at += part.height(width)
-            starts.append(tail_at)
-        return done, first
 
     def unfinished(self) -> AssistantTextTurn:
         """Return the turn as far as it arrived, marked as interrupted."""
@@ -135,7 +115,7 @@ class AnswerEntry(Entry):
         return [fixed_part(lambda width: one_line_of(width, "[interrupted]", DIM | ITALIC))]
 
 
-class ThinkingEntry(Entry):
+class ThinkingEntry(GrowingEntry[PlainStream]):
     """Thinking: one dim line, the text when open."""
 
     foldable = True
@@ -151,23 +131,31 @@ class ThinkingEntry(Entry):
 
     def make_parts(self) -> list[Part]:
         parts = [fixed_part(self._head)]
-        if self.opened:
-            parts += plain_parts(self.text() or "(nothing to show)", DIM | ITALIC, INDENT, INDENT)
-        return parts
+        self.stream = None
+        if not self.opened:
+            return parts
+        if self._arrived is not None:
+            self.stream = PlainStream(self._content(), DIM | ITALIC, INDENT)
+            return [*parts, *self.stream.done, self.stream.tail]
+        return parts + plain_parts(self.text() or "(nothing to show)", DIM | ITALIC, INDENT, INDENT)
 
     def text(self) -> str:
-        content = "".join(self._arrived) if self._arrived is not None else self._turn.content
-        return sanitise(content)
+        return sanitise(self._content())
 
     def add(self, text: str) -> None:
         """Take a delta. It is shown when the entry is opened or the block is over."""
-        if self._arrived is not None:
-            self._arrived.append(text)
+        if self._arrived is None:
+            return
+        self._arrived.append(text)
+        if self.stream is not None:
+            self.stream.add(text)
+
+    def _content(self) -> str:
+        return self._turn.content if self._arrived is None else "".join(self._arrived)
 
     def unfinished(self) -> ThinkingTurn:
         """Return the turn as far as it arrived, marked as interrupted."""
-        content = "".join(self._arrived) if self._arrived is not None else self._turn.content
-        return replace(self._turn, content=content, interrupted=True)
+        return replace(self._turn, content=self._content(), interrupted=True)
 
     def end(self, turn: ThinkingTurn) -> None:
         """The block is over, `turn` is what it became."""

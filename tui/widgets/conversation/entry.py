@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import Any, Generic, Protocol, TypeVar
 
 from agent.turns import Turn
 from tui.sanitise import clip
@@ -94,6 +95,47 @@ class Entry:
     def turn(self) -> Turn | None:
         """The turn it shows, None for what is no turn."""
         return None
+
+
+class Growing(Protocol):
+    """What text arrives in: see `parts.Stream`."""
+
+    tail: Any
+
+    @property
+    def has_news(self) -> bool: ...
+
+    def advance(self, width: int) -> tuple[list[Part], int]: ...
+
+
+_Stream = TypeVar("_Stream", bound=Growing)
+
+
+class GrowingEntry(Entry, Generic[_Stream]):
+    """An entry whose text may still be arriving: its last part is then the tail of `stream`."""
+
+    stream: _Stream | None = None
+
+    def advance(self, width: int) -> tuple[list[Part], int]:
+        """Draw the deltas that wait.
+
+        Returns:
+            The parts that were finished, drawn, and the first row within the entry that changed.
+        """
+        if self.stream is None or self._parts is None:
+            return [], 0
+        starts = self.starts(width)
+        done, changed = self.stream.advance(width)
+        tail_at = starts[-2]
+        first = tail_at + changed
+        self._parts[-1:] = [*done, self.stream.tail]
+        # Only what changed is added up again: the cost does not grow with the answer.
+        del starts[-1]
+        for part in self._parts[-1 - len(done) :]:
+            part.draw(width)
+            tail_at += part.height(width)
+            starts.append(tail_at)
+        return done, first
 
 
 def one_line_of(width: int, text: str, ink: int) -> list[Line]:

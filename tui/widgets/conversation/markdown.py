@@ -30,6 +30,12 @@ from tui.widgets.conversation.lines import (
 )
 from tui.widgets.conversation.pieces import Piece, split
 
+OPEN_BRACKETS = 50
+"""Brackets open at once from which on a piece is shown as it is: nobody writes so."""
+MARKS = 3_000
+"""The same for all marks in a piece, which has some 16,000 characters at most."""
+
+_BRACKETS = re.compile(r"[][()]")
 _NOT_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -98,6 +104,8 @@ def code_flow(width: int, glyphs: Glyphs = UNICODE, info: str = "") -> Flow:
 
 
 def _draw_parsed(text: str, width: int, glyphs: Glyphs) -> list[Line]:
+    if _costs_too_much(text):
+        return draw_plain(text, width)
     parser = _parser()
     tokens = parser.parse(text.replace("\t", "    "))
     if any(token.level >= parser.options.maxNesting - 1 for token in tokens):
@@ -106,6 +114,25 @@ def _draw_parsed(text: str, width: int, glyphs: Glyphs) -> list[Line]:
     if _letters(text) > sum(_letters(line.text) for line in lines):
         return draw_plain(text, width)
     return lines
+
+
+def _costs_too_much(text: str) -> bool:
+    """Whether the parser would hold everything up: it looks for the other bracket of each from each on."""
+    if len(text) <= OPEN_BRACKETS:
+        return False
+    if sum(map(text.count, "[|*_~`<")) > MARKS:
+        return True
+    for opening, closing in ("[]", "()"):
+        if text.count(opening) > OPEN_BRACKETS:
+            depth = 0
+            for sign in _BRACKETS.findall(text):
+                if sign == opening:
+                    depth += 1
+                    if depth > OPEN_BRACKETS:
+                        return True
+                elif sign == closing and depth:
+                    depth -= 1
+    return False
 
 
 def _letters(text: str) -> int:

@@ -215,3 +215,94 @@ class Stream:
         text = self._sanitiser.feed(raw) + self._sanitiser.flush()
         closed = self._splitter.feed(text) + self._splitter.finish()
         return [piece_part(piece, self._glyphs) for piece in closed]
+
+
+class PlainTail(Part):
+    """The unfinished end of plain text that arrives: what it costs to grow is what the new text is long."""
+
+    __slots__ = ("_flow", "_ink", "_prefix", "_text")
+
+    def __init__(self, ink: int, prefix: Sequence[Run]) -> None:
+        super().__init__(self._redraw, 0, 0)
+        self._ink = ink
+        self._prefix = prefix
+        self._text: list[str] = []
+        self._flow: Flow | None = None
+
+    @property
+    def text(self) -> str:
+        """What it shows."""
+        return "".join(self._text)
+
+    def begin(self, text: str) -> None:
+        """Show `text` and nothing else."""
+        self._text = [text]
+        self._flow = self.lines = None
+        self._characters, self._breaks, self._width = len(text), text.count("\n"), 0
+
+    def grow(self, text: str, width: int) -> int:
+        """Show `text` as well; return the number of the first line that changed."""
+        self._text.append(text)
+        if self._flow is None or self._width != width:
+            self.lines = None
+            self.draw(width)
+            return 0
+        changed = self._flow.feed(text)
+        self._count = len(self._flow.lines)
+        return changed
+
+    def forget(self) -> None:
+        """It is small and changes all the time: it is kept."""
+
+    def _redraw(self, width: int) -> list[Line]:
+        self._flow = Flow(width, self._ink, self._prefix)
+        self._flow.feed(self.text)
+        return self._flow.lines
+
+
+class PlainStream:
+    """Plain text that arrives: raw deltas in, finished parts and a tail out, the same parts as of the whole text.
+
+    Args:
+        raw: what has arrived so far; its parts are `done` and the tail.
+        ink: of the text.
+        prefix: what stands before every line.
+    """
+
+    def __init__(self, raw: str, ink: int, prefix: Sequence[Run]) -> None:
+        self._ink = ink
+        self._prefix = prefix
+        self._sanitiser = Sanitiser()
+        self._pending: list[str] = []
+        self._size = 0
+        self.tail = PlainTail(ink, prefix)
+        self.done = self._cut(self._sanitiser.feed(raw))
+
+    def add(self, text: str) -> None:
+        """Take a delta; nothing is drawn yet."""
+        self._pending.append(text)
+
+    @property
+    def has_news(self) -> bool:
+        """Whether deltas wait to be drawn."""
+        return bool(self._pending)
+
+    def advance(self, width: int) -> tuple[list[Part], int]:
+        """Draw what waits.
+
+        Returns:
+            The parts that were finished, and the first line of the tail that changed (0 when a part was).
+        """
+        text = self._sanitiser.feed("".join(self._pending))
+        self._pending.clear()
+        if self._size + len(text) > CHUNK:
+            return self._cut(self.tail.text + text), 0
+        self._size += len(text)
+        return [], self.tail.grow(text, width)
+
+    def _cut(self, text: str) -> list[Part]:
+        """Return the parts of `text` but for the last, which becomes the tail."""
+        *chunks, rest = _chunks(text)
+        self.tail.begin(rest)
+        self._size = len(rest)
+        return [_plain_part(chunk, self._ink, self._prefix, self._prefix) for chunk in chunks]

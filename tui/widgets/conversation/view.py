@@ -20,7 +20,7 @@ from agent.turns import (
     Turn,
 )
 from tui.widgets.conversation.entries import AnswerEntry, NoticeEntry, ThinkingEntry, entry_for
-from tui.widgets.conversation.entry import Entry
+from tui.widgets.conversation.entry import Entry, GrowingEntry
 from tui.widgets.conversation.reading import ReadableCanvas
 from tui.widgets.conversation.tool_entry import ToolEntry
 
@@ -240,17 +240,11 @@ class ConversationView(ReadableCanvas, can_focus=False):
         layout = self.layout_model
         for index in sorted(self._streaming):
             entry = layout.entries[index]
-            first = 0
-            if isinstance(entry, AnswerEntry):
-                if entry.stream is None or not entry.stream.has_news:
-                    continue
-                done, first = entry.advance(layout.width)
-                for part in done:
-                    layout.keep(part)
-            elif entry.opened:
-                entry.remake()
-            else:
+            if not isinstance(entry, GrowingEntry) or entry.stream is None or not entry.stream.has_news:
                 continue
+            done, first = entry.advance(layout.width)
+            for part in done:
+                layout.keep(part)
             layout.update(index)
             self._content_grew(layout.top_of(index) + first)
         if self._arrived:
