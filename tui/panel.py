@@ -144,6 +144,16 @@ class Panel:
         self._enlarged = not (self.shown and self._enlarged)
         return self.show_output()
 
+    def pane_has_keys(self) -> PanelState:
+        """The keys are in a pane: in full height nobody would see what they do there."""
+        if self.shown:
+            self._enlarged = False
+        return self._state
+
+    def covers_keys(self) -> PanelState:
+        """What has the keys lies under the panel: it goes, unless a question or an approval is open."""
+        return self._state if self._asks else self.dismiss()
+
     def interacted(self) -> PanelState:
         """Scrolling, selecting, hovering or a key in the panel, or typing in the chat bar."""
         self._error_held = False

@@ -239,6 +239,15 @@ class TestAlso:
         panel.enlarge()
         assert not panel.enlarged
 
+    @pytest.mark.parametrize("asked", [False, True])
+    def test_it_gives_way_to_the_pane_that_has_the_keys(self, panel: Panel, asked: bool) -> None:
+        panel.enlarge()
+        if asked:
+            panel.ask_opened("q")
+        assert panel.pane_has_keys() is PINNED
+        assert not panel.enlarged
+        assert panel.covers_keys() is (PINNED if asked else HIDDEN)
+
 
 EVENTS: dict[str, Callable[[Panel], PanelState]] = {
     "user_sent": Panel.user_sent,
@@ -251,6 +260,8 @@ EVENTS: dict[str, Callable[[Panel], PanelState]] = {
     "escape": Panel.escape,
     "show_output": Panel.show_output,
     "enlarge": Panel.enlarge,
+    "pane_has_keys": Panel.pane_has_keys,
+    "covers_keys": Panel.covers_keys,
     "interacted": Panel.interacted,
     "hovered": Panel.hovered,
     "key_pressed": Panel.key_pressed,
@@ -269,8 +280,8 @@ ALLOWED = {
     (HIDDEN, VISIBLE): {"user_sent", "error_shown"},
     (HIDDEN, PINNED): {"show_output", "enlarge", "ask_opened", "keep_visible"},
     (VISIBLE, PINNED): {"clicked_inside", "pin", "show_output", "enlarge", "ask_opened", "keep_visible"},
-    (VISIBLE, HIDDEN): {"dismiss", "escape", "expire"},
-    (PINNED, HIDDEN): {"clicked_away", "dismiss", "escape"},
+    (VISIBLE, HIDDEN): {"dismiss", "escape", "expire", "covers_keys"},
+    (PINNED, HIDDEN): {"clicked_away", "dismiss", "escape", "covers_keys"},
     (PINNED, VISIBLE): set(),
 }
 """Which events may lead from one state to another."""
@@ -293,7 +304,9 @@ def test_no_sequence_leaves_the_table_or_hides_a_question(steps: list[tuple[str,
         assert state is panel.state
         if state is not before:
             assert name in ALLOWED[before, state], (before, name, state)
-        stays = enlarged and state is not HIDDEN
+        stays = enlarged and state is not HIDDEN and name != "pane_has_keys"
+        if name == "pane_has_keys" and state is HIDDEN:
+            stays = enlarged  # as one looks at other personas
         assert panel.enlarged is (not enlarged if name == "enlarge" else stays)
         if name == "expire" and state is not before:
             assert deadline is not None

@@ -318,6 +318,7 @@ class Conversing(Hearing):
         self._show_question()
         if self.running != self._panel.in_flight:
             (self._panel.request_started if self.running else self._panel.request_ended)()
+        self.give_way()
         state = self._panel.state
         if state is PanelState.HIDDEN and self.reading:
             self.stop_reading()

@@ -212,7 +212,7 @@ class PaneLayout(Screen[None]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if self.focused is not None:
-            self._main.conversing.end_reading()  # it is the state in which no widget has the keys
+            self._main.conversing.keys_moved()  # reading is the state in which no widget has the keys
         self.call_later(self._main.show_keys)
 
     @on(PaneTabs.Chosen)

@@ -26,6 +26,7 @@ class PanelWatch:
         self._timer: Timer | None = None
         self._widget: AgentPanel | None = None
         self.reading = False
+        self._called = False  # the person has just called for the panel
 
     def sync(self) -> None:
         """Bring everything on the screen in line with what is."""
@@ -52,12 +53,38 @@ class PanelWatch:
         return self._panel
 
     def _cover(self) -> None:
-        """Tell the prompt how many of its rows lie under the panel."""
-        prompt = self._screen.prompt
-        covered = 0
-        if self._widget is not None and self._panel.shown:
-            covered = prompt.region.bottom - max(prompt.region.y, self._widget.region.y)
-        prompt.cover(max(0, min(covered, prompt.region.height - 1)))
+        """Tell the editors how many of their rows lie under the panel; let nobody type under it."""
+        widget, focused = self._widget, self._screen.focused
+        top = widget.region.y if widget is not None and self._panel.shown else self._screen.size.height
+        for editor in (self._screen.prompt, self._screen.tests.editor):
+            covered = editor.region.bottom - max(editor.region.y, top)
+            editor.cover(max(0, min(covered, editor.region.height - 1)))
+        called, self._called = self._called, False
+        if focused is None or not self._keys_in_pane or not focused.region or focused.region.y < top:
+            return
+        if called:  # who calls for it wants to see it, not what lies under it
+            self._screen.focus_chat()
+        else:
+            self.panel_event("covers_keys")
+
+    @property
+    def _keys_in_pane(self) -> bool:
+        focused = self._screen.focused
+        return focused is not None and any(each.id == "panes" for each in focused.ancestors)
+
+    def give_way(self) -> None:
+        """Leave the panes room while the keys are in one of them."""
+        in_pane = self._keys_in_pane
+        if in_pane:
+            self._panel.pane_has_keys()
+        if self._widget is not None:
+            self._widget.leave_room(in_pane)
+
+    def keys_moved(self) -> None:
+        """A widget got the keys: the turns have them no longer, and the panel does not lie over it."""
+        self.end_reading()
+        if self._panel.shown:
+            self.sync()
 
     def _arm(self) -> None:
         deadline = self._panel.next_deadline()
@@ -128,11 +155,14 @@ class PanelWatch:
 
     def enlarge(self) -> None:
         """Show the panel in full height, until it is put away; or, where it is, as high as what it holds."""
+        if self._keys_in_pane:
+            self._screen.focus_chat()  # all panes are about to be covered
         self.panel_event("enlarge")
 
     def cycle_output(self) -> None:
         """Hidden, then pinned, then reading, then hidden."""
         if self._panel.state is not PanelState.PINNED:
+            self._called = True
             self.panel_event("show_output")
         elif not self.reading:
             self.start_reading()

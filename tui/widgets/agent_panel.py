@@ -68,7 +68,7 @@ class AgentPanel(Vertical, can_focus=False):
         self._glyphs = glyphs
         self.share = share
         self._title = "Agent"
-        self._enlarged = False
+        self._enlarged = self._leaves_room = False
         self._state = PanelState.HIDDEN
         self.set_class(glyphs.bar == "|", "-ascii")
         self.box = QuestionBox(cursor=glyphs.closed)
@@ -115,6 +115,13 @@ class AgentPanel(Vertical, can_focus=False):
             self._set_height()
             self._fit_box()
             self.call_after_refresh(self.conversation.keep_cursor_seen)
+
+    def leave_room(self, leave: bool) -> None:
+        """Take no more than the usual share of the stage, whatever is asked; or what is needed again."""
+        if leave != self._leaves_room:
+            self._leaves_room = leave
+            self._set_height()
+            self._fit_box()
 
     @property
     def _sign(self) -> str:
@@ -165,7 +172,7 @@ class AgentPanel(Vertical, can_focus=False):
 
     def _share_now(self) -> float:
         """How much of the stage the panel may take now."""
-        if self._enlarged or self.box.question is None:
+        if self._enlarged or self.box.question is None or self._leaves_room:
             return 1.0 if self._enlarged else self.share
         rows = self.parent.size.height if isinstance(self.parent, Widget) else 0
         return 1.0 if rows < LOW else max(self.share, ASKING_SHARE)

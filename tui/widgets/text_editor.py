@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.style import Style
 from rich.text import Text
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Offset, Region, Size, Spacing
 from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
@@ -278,8 +278,16 @@ class TextEditor(GuardedTextArea):
         if rows != self.covered:
             self.covered = rows
             self._refresh_size()
-            if self._fresh and not self.has_focus:
+            if self.has_focus:
+                self.call_after_refresh(self.scroll_cursor_visible)
+            elif self._fresh:
                 self.call_after_refresh(self._reveal, min(self._fresh))
+
+    def scroll_to_region(self, region: Region, *, spacing: Spacing | None = None, **options: Any) -> Offset:
+        """Bring a part of the text into view: above what covers the last rows."""
+        return super().scroll_to_region(
+            region, spacing=(spacing or Spacing()) + Spacing(bottom=self.covered), **options
+        )
 
     def _set_document(self, text: str, language: str | None) -> None:
         super()._set_document(text, language)

@@ -1,0 +1,75 @@
+"""The panel and what has the keys: nobody types under it, and it takes the keys from nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.models.scripted import ToolUse, answer
+from tests.tui.program import Program, make_store, program
+from tui.panel import PanelState
+from tui.widgets.agent_panel import AgentPanel
+
+LONG = 'name = "One"\nsystem_prompt = """\n' + "".join(f"line {n}\n" for n in range(60)) + '"""\n'
+LONG += '[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n'
+SAID = "\n\n".join(f"paragraph {n}" for n in range(40))
+
+
+def top(p: Program) -> int:
+    """The row from which on the panel covers everything."""
+    panel = p.main.query_one(AgentPanel)
+    return panel.region.y if panel.display else p.main.size.height
+
+
+@pytest.mark.parametrize("key", ["f3", "f4"])
+async def test_who_goes_to_a_pane_sees_it_beside_an_output_in_full_height(tmp_path: Path, key: str) -> None:
+    async with program(make_store(tmp_path, {"one": LONG}), answer(SAID), size=(80, 24)) as p:
+        await p.run_to_end("hello")
+        await p.press("ctrl+o", "ctrl+o", "f")
+        await p.until(lambda: p.main.query_one(AgentPanel).region == p.main.query_one("#stage").region)
+        await p.press(key)
+        await p.until(lambda: p.main.focused is not None and p.main.focused.region.y < top(p))
+        assert not p.main.conversing.panel.enlarged
+        assert p.main.conversing.panel.state is PanelState.PINNED
+
+
+async def test_the_cursor_of_an_editor_is_never_under_the_output(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path, {"one": LONG}), answer(SAID), size=(80, 24)) as p:
+        await p.run_to_end("hello")
+        await p.press("f3", "ctrl+end")
+        await p.until(lambda: p.prompt.cursor_screen_offset.y < top(p) < p.main.size.height)
+        await p.press("up", "down", "down")
+        assert p.prompt.cursor_screen_offset.y < top(p)
+        p.prompt.move_cursor((0, 0))
+        await p.press("ctrl+o", "ctrl+o", "ctrl+o")
+        await p.until(lambda: top(p) == p.main.size.height)
+        await p.press("f3", *["down"] * 15, "ctrl+o")
+        await p.until(lambda: p.prompt.cursor_screen_offset.y < top(p) < p.main.size.height)
+
+
+async def test_a_field_under_the_output_has_it_gone_and_who_calls_for_it_gets_the_keys_back(
+    tmp_path: Path,
+) -> None:
+    async with program(make_store(tmp_path), answer(SAID)) as p:
+        await p.run_to_end("hello")
+        field = p.main.settings.first_field
+        assert field is not None
+        p.main.set_focus(field)
+        await p.until(lambda: p.main.conversing.panel.state is PanelState.HIDDEN)
+        assert field.has_focus
+        await p.press("ctrl+o")
+        await p.until(lambda: p.main.conversing.bar_focused)
+        assert p.main.conversing.panel.state is PanelState.PINNED
+
+
+async def test_a_question_leaves_room_for_the_pane_with_the_keys(tmp_path: Path) -> None:
+    ask = ToolUse("ask_user", {"question": "Which one? " * 80, "options": ["the first", "the second"]})
+    async with program(make_store(tmp_path), answer(ask), size=(60, 15)) as p:
+        await p.say("/task go")
+        await p.until(lambda: p.main.conversing.question is not None)
+        panel = p.main.query_one(AgentPanel)
+        await p.until(lambda: panel.region == p.main.query_one("#stage").region)
+        await p.press("f3")
+        await p.until(lambda: p.prompt.cursor_screen_offset.y < top(p))
+        assert p.prompt.has_focus and p.main.conversing.panel.state is PanelState.PINNED
