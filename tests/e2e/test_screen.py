@@ -221,7 +221,8 @@ def test_what_an_editor_saved_before_it_failed_is_taken_over_and_said(folder: Pa
         terminal.until("saved is shown")
 
 
-def test_ctrl_c_in_the_persons_editor_is_for_the_editor_alone(folder: Path) -> None:
+@pytest.mark.parametrize(("key", "number"), [("\x03", 2), ("\x1c", 3)], ids=["ctrl_c", "ctrl_backslash"])
+def test_ctrl_c_in_the_persons_editor_is_for_the_editor_alone(folder: Path, key: str, number: int) -> None:
     editor = folder / "ed.sh"
     editor.write_text("#!/bin/sh\necho ready\nexec sleep 60\n")
     editor.chmod(0o755)
@@ -231,8 +232,8 @@ def test_ctrl_c_in_the_persons_editor_is_for_the_editor_alone(folder: Path) -> N
         terminal.until("a draft")
         terminal.send("\x07")
         terminal.until("ready")
-        terminal.send("\x03")
-        terminal.until("signal 2")
+        terminal.send(key)
+        terminal.until(f"signal {number}")
         terminal.send(" goes on")
         terminal.until("a draft goes on")
 
