@@ -336,6 +336,24 @@ async def test_what_is_kept_drawn_is_bounded() -> None:
         assert view.virtual_size.height == 30_000
 
 
+async def test_the_reading_cursor_stays_at_its_turn_when_the_turns_are_read_again() -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 8)) as pilot:
+        view, turns = app.view, run_of(20)
+        view.load(turns)
+        await pilot.pause()
+        view.start_reading()
+        view.move_cursor(-6)
+        read = view.cursor_turn()
+        view.load([UserTurn(content="from before"), *turns])
+        assert view.cursor_turn() is read is not None
+        view.load([UserTurn(content="another")])
+        assert view.cursor == 0
+        view.stop_reading()
+        view.load(turns)
+        assert view.cursor is None
+
+
 async def test_the_reading_cursor_goes_turn_by_turn_and_gives_their_text() -> None:
     app = Stage()
     async with app.run_test(size=(60, 8)) as pilot:

@@ -73,3 +73,26 @@ async def test_a_question_leaves_room_for_the_pane_with_the_keys(tmp_path: Path)
         await p.press("f3")
         await p.until(lambda: p.prompt.cursor_screen_offset.y < top(p))
         assert p.prompt.has_focus and p.main.conversing.panel.state is PanelState.PINNED
+
+
+async def test_only_the_person_ends_reading(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(SAID), size=(160, 50)) as p:
+        await p.run_to_end("hello")
+        await p.press("ctrl+o", "ctrl+o", "k")
+        conversing = p.main.conversing
+
+        def is_reading() -> bool:
+            return conversing.reading and p.main.focused is None and conversing.view.cursor_turn() is not None
+
+        for width, height in ((80, 24), (40, 10), (120, 30)):
+            await p.pilot.resize_terminal(width, height)
+            await p.until(lambda width=width: p.app.size.width == width)  # type: ignore[misc]
+            assert is_reading()
+        await p.press("f1")
+        await p.until(lambda: p.app.screen is not p.main)
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        assert is_reading()
+        await p.press("j", "escape")
+        await p.until(lambda: conversing.bar_focused)
+        assert not conversing.reading

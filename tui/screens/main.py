@@ -57,7 +57,7 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere")]
 
-    AUTO_FOCUS = "ChatInput"
+    AUTO_FOCUS = ""  # what has the keys is decided here
 
     def __init__(self, persona_id: str | None = None) -> None:
         super().__init__()

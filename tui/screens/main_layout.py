@@ -201,8 +201,14 @@ class PaneLayout(Screen[None]):
     # -- focus and the pane in front ----------------------------------------------------------------------
 
     def _keep_focus(self) -> None:
+        if self._main.conversing.reading:
+            return  # the turns have the keys, and keep them whatever else happens
         if self.is_current and (self.focused is None or not self.focused.display):
             self._main.focus_chat()
+
+    def on_screen_resume(self) -> None:
+        if self.query(PaneTabs):  # not before everything is there
+            self._keep_focus()
 
     def show_pane(self, pane: str) -> None:
         """Bring a pane to the front where only one has room."""

@@ -22,10 +22,12 @@ class ReadableCanvas(Canvas, can_focus=False):
         """The number of the entry reading mode is at; None outside it."""
         return self._cursor
 
-    def start_reading(self) -> None:
-        """Put the reading cursor on the last entry that is seen."""
-        last = self.layout_model.entry_at(self.scroll_offset.y + self._rows() - 1)
+    def start_reading(self, key: str | None = None) -> None:
+        """Put the reading cursor on the entry with this key, else on the last one that is seen."""
         entries = self.layout_model.entries
+        last = next((index for index, entry in enumerate(entries) if entry.key == key), None)
+        if key is None or last is None:
+            last = self.layout_model.entry_at(self.scroll_offset.y + self._rows() - 1)
         self._set_cursor((len(entries) - 1 if last is None else last) if entries else None)
 
     def stop_reading(self) -> None:

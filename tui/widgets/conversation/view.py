@@ -75,7 +75,8 @@ class ConversationView(ReadableCanvas, can_focus=False):
     # Feeding
 
     def load(self, turns: Iterable[Turn]) -> None:
-        """Show these turns and no others, from the end; nothing is drawn before it is seen."""
+        """Show these turns and no others, from the end, read on where one reads; nothing is drawn before it is seen."""
+        read = self.cursor_entry()
         self.clear()
         entries: list[Entry] = []
         for turn in turns:
@@ -93,6 +94,8 @@ class ConversationView(ReadableCanvas, can_focus=False):
             entries.append(entry)
         self.layout_model.fill(entries)
         self._refresh_all()
+        if read is not None:
+            self.start_reading(read.key)
 
     def where(self) -> Kept:
         """Return where the view stands, for `go_back` once these turns are shown again."""
