@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
 _ESCAPE = re.compile(r'\\(?:[btnfr"]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})')
 _LINE_END = re.compile(r"\\[ \t]*+\n[ \t\n]*+")
@@ -13,7 +14,17 @@ _ALL_VALID = re.compile(
 _NAMED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"'}
 _SPARES = [chr(code) for code in range(0x0E, 0x20)]  # forbidden in a file, so only an escape can mean one
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+"""What TOML takes in no string."""
+
+HIDDEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]"
+)
+"""What would stand in a file without being seen, or turn round how the rest of its line is read."""
+
+_ANY = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|[\s\S])")
 _KINDS_LIMIT = 64
+_HABITS_LIMIT = 256
 
 
 def unescaped(body: str, *, block: bool) -> str | None:
@@ -54,9 +65,40 @@ def _may_mean(body: str, mark: str) -> bool:
     )
 
 
-def with_controls_escaped(text: str) -> str:
-    r"""Return the text with its control characters but tab and newline as `\r` or `\uXXXX`."""
-    while found := CONTROL.search(text):
-        mark = found[0]
-        text = text.replace(mark, "\\r" if mark == "\r" else f"\\u{ord(mark):04X}")
+def habits(body: str, decode: Callable[[str], str]) -> dict[str, str]:
+    """Return which characters the inside of a basic string never shows as themselves, with how it writes them.
+
+    Quotes, backslashes, newlines and plain ASCII are not among them: how those are written depends on where they stand.
+
+    Args:
+        body: without its quotes.
+        decode: returns what an escape stands for.
+    """
+    if "\\" not in body:
+        return {}
+    bare = _ANY.sub("", body)
+    found = {
+        decode(escape): escape for escape in sorted(set(_ANY.findall(body)), reverse=True)[:_HABITS_LIMIT]
+    }
+    return {
+        sign: escape
+        for sign, escape in found.items()
+        if len(sign) == 1 and sign != "\n" and not " " <= sign <= "~" and sign not in bare
+    }
+
+
+def with_hidden_escaped(text: str, written: Mapping[str, str]) -> str:
+    r"""Return the text with what would not be seen in a file, but tab and newline, as `\r` or `\uXXXX`.
+
+    Args:
+        text: the inside of a basic string, its backslashes and quotes escaped.
+        written: what `habits` says of the string that is replaced.
+    """
+    for sign, escape in written.items():
+        text = text.replace(sign, escape)
+    while found := HIDDEN.search(text):
+        sign = found[0]
+        code = ord(sign)
+        escape = "\\r" if sign == "\r" else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+        text = text.replace(sign, escape)
     return text

@@ -1,23 +1,25 @@
 """Values as TOML source. Strings are ours, so that a prompt stays readable; the rest is tomli-w's.
 
-A string that replaces another keeps its way of quoting, and the source of each line that did not change.
+A string that replaces another keeps its way of quoting and of escaping, and the source of what did not change: of whole
+lines, and of both ends of a line that did. What would not be seen in the file is written as an escape.
 """
 
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from typing import Any
 
 import tomli_w
 
 from personas.errors import InvalidValue
-from personas.toml_escapes import CONTROL, unescaped, with_controls_escaped
+from personas.toml_escapes import CONTROL, HIDDEN, habits, unescaped, with_hidden_escaped
 from personas.toml_parse import MAX_DEPTH
 
 _LONG = 1000  # characters of source that are better unescaped all at once
+_MENDED_LINES = 2000  # where more lines changed, the text is another one
 _LINE_LIMIT = 100  # a new array longer than this takes one line for each element
 
 _QUOTE_RUN = re.compile(r'"{3,}')
@@ -46,17 +48,20 @@ def render_string(value: str, newline: str = "\n", old: str | None = None) -> st
     """
     _refuse_surrogates(value)
     if old is None:
-        return _fresh_block(value, newline) if "\n" in value else render_line(value)
+        return _fresh_block(value, newline, {}) if "\n" in value else render_line(value)
     if old.startswith("'''"):
         body = _literal_block(value, newline, old)
-        return body if body is not None else _fresh_block(value, newline)
+        return body if body is not None else _fresh_block(value, newline, {})
     if old.startswith('"""'):
         return _changed_block(value, newline, old)
+    if old.startswith("'"):
+        if "\n" in value:
+            return _fresh_block(value, newline, {})
+        return f"'{value}'" if "'" not in value and _may_be_literal(value, old) else render_line(value)
+    written = habits(old[1:-1], _decode)
     if "\n" in value:
-        return _fresh_block(value, newline)
-    if old.startswith("'") and "'" not in value and not CONTROL.search(value):
-        return f"'{value}'"
-    return render_line(value)
+        return _fresh_block(value, newline, written)
+    return f'"{_mended(old[1:-1], value, lambda text: _escape_line(text, written))}"'
 
 
 def render_line(value: str) -> str:
@@ -66,8 +71,7 @@ def render_line(value: str) -> str:
         InvalidValue: the value holds half a surrogate pair.
     """
     _refuse_surrogates(value)
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{with_controls_escaped(escaped)}"'
+    return f'"{_escape_line(value, {})}"'
 
 
 def render_key(key: str) -> str:
@@ -147,22 +151,75 @@ def _refuse_surrogates(value: str) -> None:
         raise InvalidValue("The text holds half of a surrogate pair, which cannot be written to a file.")
 
 
-def _escape_block(value: str) -> str:
+def _escape_line(value: str, written: Mapping[str, str]) -> str:
+    """Escape what cannot stand in a basic string on one line."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return with_hidden_escaped(escaped, written)
+
+
+def _escape_block(value: str, written: Mapping[str, str]) -> str:
     """Escape what cannot stand in a block; newlines stay, lone quotes too."""
     escaped = _QUOTE_RUN.sub(lambda run: '\\"' * len(run[0]), value.replace("\\", "\\\\"))
-    return with_controls_escaped(escaped)
+    return with_hidden_escaped(escaped, written)
 
 
-def _escape_last(value: str) -> str:
+def _escape_last(value: str, written: Mapping[str, str]) -> str:
     """Escape the last line of a block: quotes at its end would run into the closing ones."""
     body = value.rstrip('"')
-    return _escape_block(body) + '\\"' * (len(value) - len(body))
+    return _escape_block(body, written) + '\\"' * (len(value) - len(body))
 
 
-def _fresh_block(value: str, newline: str) -> str:
+def _fresh_block(value: str, newline: str, written: Mapping[str, str]) -> str:
     first, last_break, last = value.rpartition("\n")
-    body = _escape_block(first) + last_break + _escape_last(last)
+    body = _escape_block(first, written) + last_break + _escape_last(last, written)
     return f'"""{newline}{body.replace(chr(10), newline)}"""'
+
+
+def _may_be_literal(value: str, old: str) -> bool:
+    """Whether a value can stand without escapes: nothing in it is hidden but what stood so before."""
+    if CONTROL.search(value):
+        return False
+    return not HIDDEN.search(value) or not Counter(HIDDEN.findall(value)) - Counter(HIDDEN.findall(old))
+
+
+def _mended(old: str, value: str, escape: Callable[[str], str]) -> str:
+    """Return source for `value` that takes what both ends have in common with the old source from there.
+
+    Args:
+        old: the inside of a basic string, or a line of one.
+        escape: writes what is new.
+    """
+    was = _decode(old)
+    if was == value:
+        return old
+    head = _common(was, value)
+    tail = _common(was[head:][::-1], value[head:][::-1])
+    start, end = _place(old, head), _place(old, len(was) - tail)
+    return old[:start] + escape(value[head : len(value) - tail]) + old[end:]
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _place(source: str, offset: int) -> int:
+    """Return where in a source the character stands that is at `offset` of what it stands for."""
+    at = position = 0
+    for found in _ESCAPE.finditer(source):
+        run = found.start() - position
+        if at + run >= offset:
+            break
+        at += run + (found["blank"] is None)
+        position = found.end()
+    return position + offset - at
 
 
 def _opening_newline(old: str) -> str:
@@ -172,7 +229,7 @@ def _opening_newline(old: str) -> str:
 
 def _literal_block(value: str, newline: str, old: str) -> str | None:
     """Return the value in three single quotes, or None where it would need escaping."""
-    if "'''" in value or CONTROL.search(value):
+    if "'''" in value or not _may_be_literal(value, old):
         return None
     opening = _opening_newline(old)
     if not opening and value.startswith("\n"):
@@ -197,22 +254,24 @@ def _with_line_ends(value: str, newline: str, old_body: str) -> str:
 
 def _changed_block(value: str, newline: str, old: str) -> str:
     opening = _opening_newline(old)
-    body = _reuse_lines(value, newline, old[3 + len(opening) : -3])
+    old_body = old[3 + len(opening) : -3]
+    written = habits(old_body, _decode)
+    body = _reuse_lines(value, newline, old_body, written)
     if body.startswith(("\n", "\r\n")) and not opening:
         opening = newline
     elif not opening and body.startswith('"'):
         body = "\\" + body
     result = f'"""{opening}{body}"""'
     if _decode(body) != value:
-        return _fresh_block(value, newline)
+        return _fresh_block(value, newline, written)
     return result
 
 
-def _reuse_lines(value: str, newline: str, old_body: str) -> str:
+def _reuse_lines(value: str, newline: str, old_body: str, written: Mapping[str, str]) -> str:
     """Write the lines of a value, taking the source of lines that were there before.
 
     Equal lines at the start and at the end keep their own source; between them a line takes the source of an
-    old line of the same text, in order.
+    old line of the same text, in order. What is left on both sides are lines that changed, taken in order.
     """
     sources = _SOURCE_LINE.findall(old_body)
     if sources and not sources[-1]:
@@ -244,16 +303,42 @@ def _reuse_lines(value: str, newline: str, old_body: str) -> str:
             end = before
             tail -= 1
 
-    spare: dict[str, deque[str]] = {}
-    for text, source in zip(decoded[head:tail], sources[head:tail], strict=True):
-        spare.setdefault(text, deque()).append(source)
-    middle = []
+    spare: dict[str, deque[int]] = {}
+    for number in range(head, tail):
+        spare.setdefault(decoded[number], deque()).append(number)
     pieces = value[start:end].split("\n")
-    for piece in pieces[:-1]:
-        same = spare.get(piece + "\n")
-        middle.append(same.popleft() if same else _escape_block(piece) + newline)
-    middle.append(_escape_block(pieces[-1]) if rest_has_last else _escape_last(pieces[-1]))
+    same = [taken.popleft() if (taken := spare.get(f"{piece}\n")) else None for piece in pieces[:-1]]
+    left = sorted(number for numbers in spare.values() for number in numbers)
+    changed = iter([sources[number].removesuffix("\n").removesuffix("\r") for number in left[:_MENDED_LINES]])
+    middle = [
+        _change_line(next(changed, ""), piece, written) + newline if number is None else sources[number]
+        for piece, number in zip(pieces, same, strict=False)
+    ]
+    if rest_has_last:
+        middle.append(_change_line(next(changed, ""), pieces[-1], written) if pieces[-1] else "")
+    else:
+        middle.append(_change_line(last_old, pieces[-1], written, last=True))
     return "".join([*sources[:head], *middle, *sources[tail:], last])
+
+
+def _change_line(old: str, text: str, written: Mapping[str, str], *, last: bool = False) -> str:
+    """Return a line of a block, with its unchanged ends as they stood; no newline at its end.
+
+    Args:
+        old: the source of the line that it takes the place of.
+        text: what it stands for.
+        last: whether the closing quotes follow.
+    """
+
+    def fresh(value: str) -> str:
+        return _escape_last(value, written) if last else _escape_block(value, written)
+
+    if "\\" not in old and not HIDDEN.search(old):
+        return fresh(text)  # what is new is written as that was
+    line = _mended(old, text, fresh)
+    bare = _ESCAPE.sub("x", line) if '"' in line else ""
+    runs_on = '"""' in bare or (last and bare.endswith('"'))
+    return fresh(text) if runs_on or _decode(line) != text else line
 
 
 def _decode(source: str) -> str:

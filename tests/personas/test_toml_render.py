@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from collections import Counter
 from datetime import UTC, datetime, time, timedelta, timezone
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from personas.errors import InvalidValue
+from personas.toml_escapes import HIDDEN
 from personas.toml_guard import same_data
 from personas.toml_render import plain, render_key, render_line, render_string, render_value
 from tests.personas.toml_documents import texts, values
@@ -34,6 +36,8 @@ block_lines = st.lists(
             'quotes ""',
             "back\\\\",
             "\\U0001F600",
+            "\\u202eturned\\u200b \\u001b[31m",
+            "seen\u202eas it is",
         ]
     ),
     max_size=6,
@@ -90,6 +94,72 @@ def test_lines_around_a_changed_one_keep_their_source(
     assert result.endswith(f'{tail}"""')
 
 
+pieces = st.sampled_from(
+    [
+        *(
+            "a",
+            "b",
+            " ",
+            "é",
+            "\u202e",
+            "\t",
+            "\\\\",
+            '\\"',
+            "\\u202e",
+            "\\u200b",
+            "\\u001b",
+            "\\u001B",
+            "\\t",
+        ),
+        *("\\r", "\\u00e9", "\\uFEFF", "\\U000e0041", "\\f", "\\b", "\\u0061"),
+    ]
+)
+strings = st.one_of(
+    st.tuples(st.just('"'), st.lists(pieces, max_size=12), st.just('"')),
+    st.tuples(
+        st.sampled_from(['"""s', '"""\n']),
+        st.lists(st.one_of(pieces, st.sampled_from(["\n", "\n\n", "\\\n   x"])), max_size=16),
+        st.just('"""'),
+    ),
+)
+
+
+@quick
+@given(strings, st.data())
+def test_one_letter_changed_leaves_every_other_byte_of_the_string(
+    string: tuple[str, list[str], str], choices: st.DataObject
+) -> None:
+    opening, inside, closing = string
+    old = "".join([opening, *inside, closing])
+    place = choices.draw(st.integers(0, len(inside)))
+    breaks = "\n" in "".join(inside[place : place + 1])
+    taken = 0 if breaks else choices.draw(st.integers(0, 1))  # whether the letter takes the place of one
+    source = "".join([opening, *inside[:place], "Q", *inside[place + taken :], closing])
+    assert render_string(reads(source), "\n", old) == source
+
+
+@quick
+@given(
+    texts,
+    newlines,
+    st.one_of(blocks, st.sampled_from(["'\u202e'", '"\u200b\u200b"', "'''\n\u202e\n'''", '"x"'])),
+)
+def test_no_hidden_character_comes_into_a_file_but_as_an_escape(value: str, newline: str, old: str) -> None:
+    for source in (render_string(value, newline, old), render_string(value, newline), render_key(value)):
+        hidden = Counter(HIDDEN.findall(source.replace("\r\n", "\n")))
+        assert not hidden - Counter(HIDDEN.findall(old))
+
+
+def test_what_the_file_writes_as_an_escape_stays_one_also_in_what_is_new() -> None:
+    old = '"a\\u202eb\\u200bc\\td\\u001b"'
+    assert render_string("Qa\u202eb\u200bc\td\x1b", "\n", old) == '"Qa\\u202eb\\u200bc\\td\\u001b"'
+    assert render_string("A\u202eB\u200bC\tD\x1b!", "\n", old) == '"A\\u202eB\\u200bC\\tD\\u001b!"'
+    assert render_string("A\t\nB\x1b", "\n", old) == '"""\nA\\t\nB\\u001b"""'
+    assert render_string("zero\u200bwidth \u202e \U000e0041") == '"zero\\u200Bwidth \\u202E \\U000E0041"'
+    family = "\U0001f468\u200d\U0001f469 \u2764\ufe0f"
+    assert render_string(family) == f'"{family}"'
+
+
 @pytest.mark.parametrize(
     ("value", "source"),
     [
@@ -133,7 +203,7 @@ def test_only_the_changed_lines_of_a_block_differ() -> None:
     value = reads(old).replace("stay\n", "go\n", 1).replace("kind", "wise") + "one more\n"
     result = render_string(value, "\n", old)
     changed = [line for line in difflib.ndiff(old.split("\n"), result.split("\n")) if line[0] in "+-"]
-    assert changed == ['- You are \\"kind\\".', '+ You are "wise".', "- stay", "+ go", "+ one more"]
+    assert changed == ['- You are \\"kind\\".', '+ You are \\"wise\\".', "- stay", "+ go", "+ one more"]
 
 
 def test_lines_of_a_crlf_file_end_as_the_file_does() -> None:

@@ -27,6 +27,7 @@ HOSTILE = [
     "{{user}} [[test_inputs]] # no comment",
     'name = "x"\n[model]\n',
     "\ufeff",
+    "right\u202eto left\u2069 \u200b\U000e0041",
     "line one\nline two \\\n   line three\n",
 ]
 
