@@ -225,6 +225,22 @@ def sentence(command_id: str, keymap: Keymap, told: str, otherwise: str = "") ->
     return told.format(key) if key else otherwise
 
 
+def hint(keymap: Keymap, *parts: str | tuple[str, str]) -> list[tuple[str, str]]:
+    """Return the last line of a dialog in parts, each with the key that it tells of; empty for none.
+
+    Args:
+        keymap: the person's own keys.
+        parts: texts as they are, and (command, word), which is left out where the command has no key.
+    """
+    told: list[tuple[str, str]] = []
+    for part in parts:
+        if isinstance(part, str):
+            told.append((part, ""))
+        elif keys := keys_of(BY_ID[part[0]], keymap):
+            told.append((f"{key_name(keys[0])} {part[1]}", keys[0]))
+    return [one for one in told if one[0]]
+
+
 def binding(command_id: str, action: str = "", *, priority: bool | None = None) -> Binding:
     """Return the binding of one command on its default keys; its id is the command's id.
 

@@ -20,8 +20,8 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets._toast import ToastRack
 
-from tui.commands import BY_ID, Keymap, binding, first_key, keymap_of, keys_of, sentence
-from tui.widgets.literal import LiteralStatic, content
+from tui.commands import BY_ID, Keymap, binding, first_key, hint, keymap_of, keys_of, sentence
+from tui.widgets.literal import LiteralStatic
 from tui.widgets.pressing import key_under, press, pressing
 from tui.widgets.row_list import RowList
 
@@ -152,11 +152,7 @@ class Dialog(ModalScreen[Result]):
         self.query_one(".dialog-hint", LiteralStatic).update(self._last_line(parts))
 
     def _last_line(self, parts: Sequence[str | tuple[str, str]]) -> Content:
-        told = [
-            content(part) if isinstance(part, str) else self.told_key(part[0], f"{{}} {part[1]}")
-            for part in parts
-        ]
-        return Content(" · ").join(part for part in told if part)
+        return Content(" · ").join(pressing(*told) for told in hint(self.keymap, *parts))
 
     def labelled(self, command_id: str, word: str) -> str:
         """Return what stands on the button of a command: its key, and the word."""
