@@ -46,6 +46,7 @@ class Panel:
         self._in_flight = 0
         self._asks: set[Hashable] = set()
         self._error_held = False
+        self._reads_back = False
         self._deadline = 0.0
         self._blurred_at: float | None = None
         self._unread = 0
@@ -167,6 +168,13 @@ class Panel:
         self._restart()
         return self._state
 
+    def stands(self, *, at_end: bool) -> PanelState:
+        """Where the person has scrolled to: who has gone up from the end reads, and the panel does not go by itself."""
+        if at_end and self._reads_back:
+            self._restart()
+        self._reads_back = not at_end
+        return self._state
+
     def key_pressed(self) -> PanelState:
         """A key or click anywhere: an error has been seen. Its panel then hides after the usual delay."""
         if self._error_held:
@@ -242,7 +250,8 @@ class Panel:
         return self._state
 
     def _timer_stopped(self) -> bool:
-        return bool(self._in_flight or self._asks or self._error_held or self._blurred_at is not None)
+        held = self._error_held or self._reads_back or self._blurred_at is not None
+        return held or bool(self._in_flight or self._asks)
 
     def _restart(self) -> None:
         now = self._clock()

@@ -132,6 +132,18 @@ class TestAlso:
         assert after(panel, clock, 4.9) is VISIBLE
         assert after(panel, clock, 0.2) is HIDDEN
 
+    def test_no_time_runs_while_one_reads_above_the_end(self, panel: Panel, clock: Clock) -> None:
+        panel.user_sent()
+        after(panel, clock, 4)
+        panel.stands(at_end=False)
+        panel.interacted()
+        assert panel.next_deadline() is None
+        assert after(panel, clock, 1000) is VISIBLE
+        panel.stands(at_end=True)
+        assert after(panel, clock, 4.9) is VISIBLE
+        panel.stands(at_end=True)
+        assert after(panel, clock, 0.1) is HIDDEN
+
     def test_no_time_runs_while_a_request_is_in_flight(self, panel: Panel, clock: Clock) -> None:
         panel.user_sent()
         panel.request_started()
@@ -265,6 +277,8 @@ EVENTS: dict[str, Callable[[Panel], PanelState]] = {
     "interacted": Panel.interacted,
     "hovered": Panel.hovered,
     "key_pressed": Panel.key_pressed,
+    "reads_back": lambda panel: panel.stands(at_end=False),
+    "reads_end": lambda panel: panel.stands(at_end=True),
     "request_started": Panel.request_started,
     "request_ended": Panel.request_ended,
     "ask_opened": Panel.ask_opened,

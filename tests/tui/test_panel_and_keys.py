@@ -96,3 +96,24 @@ async def test_only_the_person_ends_reading(tmp_path: Path) -> None:
         await p.press("j", "escape")
         await p.until(lambda: conversing.bar_focused)
         assert not conversing.reading
+
+
+async def test_who_has_scrolled_up_reads_and_at_the_end_the_time_runs_again(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(SAID), size=(80, 24)) as p:
+        await p.run_to_end("hello")
+        panel, talk = p.main.conversing.panel, p.main.conversing.talk
+        assert panel.state is PanelState.VISIBLE and panel.next_deadline() is not None
+        await p.press("pageup")
+        await p.until(lambda: panel.next_deadline() is None)
+        await p.press("x")
+        assert panel.next_deadline() is None and panel.state is PanelState.VISIBLE
+        await p.press("pagedown")
+        await p.until(lambda: panel.next_deadline() is not None)
+        before = panel.next_deadline()
+        p.main.conversing.view.action_scroll_up()  # as the wheel does
+        await p.until(lambda: panel.next_deadline() is None)
+        p.main.conversing.view.action_scroll_end()
+        await p.until(lambda: panel.next_deadline() not in (None, before))
+        assert talk is not None and talk.older is None
+        p.main.conversing.view.action_scroll_home()
+        await p.until(lambda: talk.older is not None)

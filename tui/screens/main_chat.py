@@ -165,7 +165,11 @@ class ChatActions(Screen[None]):
         event.stop()
         self._chat.grown(event.characters)
 
-    def on_conversation_view_scrolled(self, event: ConversationView.Scrolled) -> None:
+    def on_canvas_followed(self, event: ConversationView.Followed) -> None:
+        event.stop()
+        self._chat.followed()
+
+    def on_canvas_scrolled(self, event: ConversationView.Scrolled) -> None:
         event.stop()
         self._chat.interacted()
         if event.view.scroll_offset.y == 0:

@@ -87,6 +87,8 @@ class PanelWatch:
             self.sync()
 
     def _arm(self) -> None:
+        if self._widget is not None:
+            self._panel.stands(at_end=self.view.following)
         deadline = self._panel.next_deadline()
         if self._timer is not None:
             self._timer.stop()
@@ -109,6 +111,10 @@ class PanelWatch:
     def interacted(self) -> None:
         """The person did something in the panel or the chat bar."""
         self._panel.interacted()
+        self._arm()
+
+    def followed(self) -> None:
+        """The view has left its end, or came back to it."""
         self._arm()
 
     def hovered(self) -> None:
