@@ -249,7 +249,7 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
     def _look(self) -> None:
         self.conversing.tick()
         if self.editing is not None:
-            self.start(self._look_outside())
+            self.again(self._look_outside)
 
     async def _look_outside(self) -> None:
         assert self.editing is not None
