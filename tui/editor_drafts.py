@@ -7,6 +7,7 @@ and nothing is done by it.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -61,8 +62,11 @@ class DraftFile:
         return _has_others(self.folder)
 
     def read(self) -> str:
-        """Return what it holds now; may raise `OSError`. Blocking."""
-        return _as_text(self.path.read_bytes())
+        """Return what it holds now; may raise `OSError`, also where the editor left something else than a file. Blocking."""
+        try:
+            return _as_text(read_regular(self.path, root=self.folder))
+        except PersonaError as error:
+            raise OSError(errno.EINVAL, str(error).removesuffix(".")) from None
 
     def is_news(self, written: str) -> bool:
         """Whether a text that was read is another one than what the file held at first."""

@@ -58,4 +58,6 @@ def _folders() -> Iterator[Path]:
 
 
 def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    return os.open(
+        path, flags | getattr(os, "O_NONBLOCK", 0), 0o600
+    )  # a pipe of that name: no waiting for a reader

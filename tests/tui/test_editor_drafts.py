@@ -19,6 +19,7 @@ from personas.lock import hold
 from tests.tui.program import ScriptedModel, make_store, program
 from tui import editor_drafts, external
 from tui.editor_drafts import BACK, DraftFile, hand_out, merged, take_back
+from tui.last_resort import write_fault
 from tui.remembered import Remembered, recall
 
 IDS = ["optimist"]
@@ -43,6 +44,26 @@ def back(home: Home, **drafts: str) -> tuple[dict[str, str], list[str]]:
     """Start anew with these drafts: return which there are then, and what is said."""
     what, said = take_back(home, Remembered(drafts=drafts), lambda: IDS)
     return dict(what.drafts), said
+
+
+def test_what_is_no_file_any_more_is_not_waited_for(home: Home) -> None:
+    draft = hand_out(home, "optimist", "before")
+    draft.path.unlink()
+    os.mkfifo(draft.path)
+    with pytest.raises(OSError, match="no regular file"):
+        draft.read()
+    draft.remove()
+
+
+def test_a_fault_log_that_is_a_pipe_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platformdirs.user_state_path", lambda *_, **__: tmp_path)
+    os.mkfifo(tmp_path / "fault.log")
+    path = write_fault("what happened")
+    assert path is not None and path.parent != tmp_path and path.read_text() == "what happened"
+    path.unlink()
+    path.parent.rmdir()
 
 
 def test_what_was_written_takes_the_place_of_the_draft_and_its_file_goes(home: Home) -> None:
