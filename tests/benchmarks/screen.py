@@ -234,7 +234,7 @@ def report_session(turns: int, floor: float) -> None:
         with Watched(["--home", str(folder / "home"), "a"], folder, size=SIZE) as terminal:
             terminal.came("Test inputs")
             painted = time.monotonic() - begun
-            terminal.watch(1.5)
+            terminal.quiet(1.5)
             before = len(terminal.received)
             begun = time.monotonic()
             terminal.send("\x0f")  # Ctrl+O: the panel
