@@ -9,7 +9,8 @@ from pathlib import Path
 from agent.session import Session
 from agent.task_log import TaskLog, as_left
 from agent.turns import Turn
-from personas.errors import PersonaError
+from personas.current_sessions import sessions_of
+from personas.errors import BrokenFile, InvalidValue, OutsideHome, PersonaError
 from personas.lock import hold, holder
 from personas.store import Store
 
@@ -50,6 +51,34 @@ def read_history(
     session = open_session(store, persona_id, session_id)
     left_out = session.stand_ins if as_stored else _awaited(store, persona_id, session)
     return session_id, [turn for turn in session.turns if turn.id not in left_out], session.problems
+
+
+def other_conversations(store: Store, persona_id: str) -> tuple[list[str], list[str]]:
+    """Return the conversations about a persona in which something was said, but for the current one.
+
+    Those that began before the current one, and those after it; in each the oldest first. One that cannot be opened is
+    none.
+
+    Raises:
+        UnknownPersona: there is no such persona.
+        PersonaError: the disk refused.
+    """
+    store.get(persona_id)
+    ids, current = sessions_of(store.home, persona_id), store.session_of(persona_id)
+    at = ids.index(current) if current in ids else len(ids)
+    before, after = (
+        [each for each in part if _says_something(store, persona_id, each)]
+        for part in (ids[:at], ids[at + 1 :])
+    )
+    return before, after
+
+
+def _says_something(store: Store, persona_id: str, session_id: str) -> bool:
+    path = store.home.inside(store.home.sessions) / f"{session_id}.jsonl"
+    try:
+        return bool(Session.open(path, tail=1, persona_id=persona_id).recent)
+    except (BrokenFile, InvalidValue, OutsideHome):
+        return False
 
 
 def read_recent(store: Store, persona_id: str, session_id: str) -> list[Turn]:

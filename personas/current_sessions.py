@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from personas.errors import InvalidValue, PersonaError
 from personas.home import Home
@@ -20,16 +21,27 @@ def is_session_id(text: str) -> bool:
 
 def current_sessions(home: Home) -> dict[str, str]:
     """Return the session id of each persona that has a conversation; none where that cannot be read."""
-    current: dict[str, str] = {}
     try:
-        records = Journal(home.inside(home.sessions) / _FILE).read().records
+        return dict(_links(home))
     except PersonaError:
-        return current  # a persona can be read and written without; linking a session says what is wrong
-    for record in records:
+        return {}  # a persona can be read and written without; linking a session says what is wrong
+
+
+def sessions_of(home: Home, persona_id: str) -> list[str]:
+    """Return the ids of all conversations that were a persona's current one, in the order in which they first were.
+
+    Raises:
+        OutsideHome, StorageError: that cannot be read.
+    """
+    return list(dict.fromkeys(session_id for linked, session_id in _links(home) if linked == persona_id))
+
+
+def _links(home: Home) -> Iterator[tuple[str, str]]:
+    """Yield persona and session as they were linked, oldest first."""
+    for record in Journal(home.inside(home.sessions) / _FILE).read().records:
         persona_id, session_id = record.get("persona_id"), record.get("session_id")
         if isinstance(persona_id, str) and isinstance(session_id, str) and is_session_id(session_id):
-            current[persona_id] = session_id
-    return current
+            yield persona_id, session_id
 
 
 def link_session(home: Home, persona_id: str, session_id: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from agent.models.scripted import answer
 from personas.errors import StorageError
-from tests.tui.program import make_store, program
+from tests.tui.program import Program, make_store, program
 from tui.screens.confirm import Confirm
 
 
@@ -38,6 +38,42 @@ async def test_a_cleared_conversation_can_still_be_brought_back_after_the_disk_r
         await p.told("The conversation is empty.")
         p.main.action_unclear_conversation()
         await p.until(lambda: chat.turns and chat.turns[0].content == "hello")  # type: ignore[union-attr]
+
+
+async def test_no_conversation_is_out_of_reach_in_this_program_or_the_next(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+
+    def first(p: Program) -> str:
+        talk = p.main.conversing.talk
+        turns = talk.chat.turns if talk is not None and talk.chat is not None else ()
+        return turns[0].content if turns else ""  # type: ignore[union-attr, no-any-return]
+
+    async def clear(p: Program) -> None:
+        p.main.action_clear_conversation()
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: not first(p))
+
+    async def goes_to(p: Program, said: str) -> None:
+        p.main.action_unclear_conversation()
+        await p.until(lambda: first(p) == said)
+        await p.until(lambda: p.main.conversing.view.layout_model.entries[0].text() == said)
+
+    async with program(store, *[answer("Yes.")] * 3) as p:
+        p.main.action_unclear_conversation()
+        await p.told("There is no other conversation about this persona.")
+        await p.run_to_end("first")
+        await clear(p)
+        await p.run_to_end("second")
+        await goes_to(p, "first")
+        await p.told("This is conversation 1 of 2; /unclear leads to the others.")
+        await goes_to(p, "second")
+        await p.run_to_end("more")
+        await clear(p)
+    async with program(store) as p:
+        await goes_to(p, "second")
+        await goes_to(p, "first")
+        await goes_to(p, "second")
 
 
 @pytest.mark.parametrize("key", ["f8", "f9"])

@@ -9,6 +9,7 @@ from tui.screens.running_note import Trace
 from tui.screens.tasking import Tasking
 
 if TYPE_CHECKING:
+    from agent.chat import Chat
     from tui.screens.main import MainScreen
 
 
@@ -19,7 +20,6 @@ class Past(Tasking):
         super().__init__(screen)
         self._trace = Trace()
         self._catching_up = False
-        self._cleared: dict[str, str | None] = {}
 
     async def load_older(self) -> None:
         """The person has come to the top: show the turns from before those that were read, where there are any."""
@@ -64,20 +64,14 @@ class Past(Tasking):
         if not talk.chat.turns:
             self._screen.tell("The conversation is empty.")
             return
-        from agent.task_found import TaskWaits, leave_task
-
-        try:
-            left = await asyncio.to_thread(leave_task, talk.chat.store, talk.persona_id)
-        except TaskWaits:
-            self._screen.tell("The task waits for your answer; give it, or stop the task first.")
+        left = await self._leave_task(talk.chat)
+        if left is None:
             return
-        told = f"{left} /unclear brings it back.".strip() if left else "The old one stays on disk."
+        told = f"{left} /unclear brings it back." if left else "/unclear brings this one back."
         asked = Confirm("Begin a new conversation?", told, deed="Clear", keep="Keep")
         if not await self._screen.ask(asked):
             return
-        before = talk.chat.session_id
         await asyncio.to_thread(talk.chat.clear)
-        self._cleared[talk.persona_id] = before
         talk.older = None
         talk.earlier, talk.events = (), []
         talk.task = None
@@ -88,26 +82,49 @@ class Past(Tasking):
             self._screen.tell("A new conversation begins. /unclear brings the old one back.")
         self.sync()
 
+    async def _leave_task(self, chat: Chat) -> str | None:
+        """Return what is said of a task that stays behind in the open conversation; None, told, where it waits."""
+        from agent.task_found import TaskWaits, leave_task
+
+        try:
+            return await asyncio.to_thread(leave_task, chat.store, chat.persona_id)
+        except TaskWaits:
+            self._screen.tell("The task waits for your answer; give it, or stop the task first.")
+            return None
+
     async def unclear(self) -> None:
-        """Go on with the conversation that was cleared last."""
+        """Go to the conversation before the open one, from the first to the last: nothing said is out of reach."""
+        from agent.stored import other_conversations
+
         talk = self._talk
-        before = self._cleared.get(talk.persona_id) if talk is not None else None
-        if talk is None or talk.chat is None or self._editing is None or before is None:
-            self._screen.tell("No conversation was cleared since the program began.")
+        if talk is None or talk.chat is None or self._talks is None or self._editing is None:
+            self._screen.tell("Open a persona first.")
             return
         if talk.running:
             self._screen.tell("Stop the agent first.")
             return
-        await self._editing.workspace.write(
-            self._editing.workspace.store.link_session, talk.persona_id, before
-        )
-        await asyncio.to_thread(talk.chat.load)
-        self._cleared.pop(talk.persona_id, None)
-        talk.older, talk.earlier, talk.events = None, tuple(talk.chat.turns), []
-        if self._talks is not None:
-            await self._talks.look(talk)
-            talk.earlier = talk.turns_now()
+        chat, workspace = talk.chat, self._editing.workspace
+        older, younger = await asyncio.to_thread(other_conversations, workspace.store, talk.persona_id)
+        if not older and not younger:
+            self._screen.tell("There is no other conversation about this persona.")
+            return
+        if (left := await self._leave_task(chat)) is None or talk.running:
+            return
+        leads_back = bool(chat.turns)
+        await workspace.write(workspace.store.link_session, talk.persona_id, (older or younger)[-1])
+        await asyncio.to_thread(chat.load)
+        talk.older, talk.earlier, talk.events = None, tuple(chat.turns), []
+        talk.marks.clear()
+        await self._talks.look(talk)
+        talk.earlier = talk.turns_now()
+        await self._talks.mark_found(talk, talk.earlier)
+        count = len(older) + len(younger) + leads_back
+        where = len(older) or count
+        told = f"This is conversation {where} of {count}; /unclear leads to the others." if count > 1 else ""
         if talk is self._talk:
             self.show_talk(talk)
+            self._trace.clear()
             self._panel.show_output()
+            if told := f"{left} {told}".strip():
+                self._screen.tell(told)
         self.sync()
