@@ -13,7 +13,7 @@ from tui.draft import Clash
 from tui.editable import is_editable
 from tui.field_saving import FieldSaving
 from tui.giving_back import GivingBack, file_of
-from tui.gone import Absence, write_back
+from tui.gone import Absence
 from tui.input_saving import InputSaving
 from tui.last_saving import LastSaving
 from tui.past import BEFORE, Past, Stored
@@ -43,10 +43,9 @@ class Editing(Undoing):
         self.past = Past()
         self.trouble = ""
         self.unsaved = UnsavedTexts(workspace.store.home)
-        self._told_refused = self._told_gone = False
+        self._told_refused = False
         self._unknown = False  # the file was broken when it was opened: what its prompt is, nobody knows
-        self._absence = Absence()
-        self._awaited = ""  # the persona that was closed because its file went away
+        self._absence = Absence(desk, self)
         self._told_locked = False
         self.inputs = InputSaving(desk, self)
         self.fields = FieldSaving(desk, self)
@@ -100,7 +99,7 @@ class Editing(Undoing):
         if editor.unsaved:
             self.unsaved.hold(persona_id, PROMPT, editor.base, editor.raw, self.file_text)
 
-    def _keep(self) -> None:
+    def keep(self) -> None:
         """Keep what stands in the prompt editor and is not in the file; it is on disk a moment later."""
         if self.persona is not None and self.persona.id not in self._deleted:
             self._hold_prompt(self.persona.id)
@@ -133,15 +132,14 @@ class Editing(Undoing):
         if mine != self._openings:
             return False
         self.hold()
-        self._keep()
+        self.keep()
         kept = self.unsaved.all_held(persona_id)
-        self.persona, self.trouble, self._awaited = persona, "", ""
+        self.persona, self.trouble = persona, ""
         self.past = Past()
         self._deleted.discard(persona_id)
-        self._told_gone = False
         self._absence.forget("" if there else file_of(kept))
         if there:
-            self._desk.start(self._absence.read(self.workspace, persona_id))
+            self._absence.read()
         else:
             self._absence.note(known=True)
         self._look.begin(persona_id, before_reading)
@@ -175,9 +173,9 @@ class Editing(Undoing):
     def close(self) -> None:
         """Show no persona: the open one is gone."""
         self.hold()
-        self._keep()
+        self.keep()
         self._openings += 1
-        self.persona, self.trouble, self._awaited = None, "", ""
+        self.persona, self.trouble = None, ""
         self.past = Past()
         self._absence.forget()
         self._desk.prompt.show("", read_only=True)
@@ -202,7 +200,7 @@ class Editing(Undoing):
             self.note(before, persona, deed, outside=outside)
         by_agent = deed is not None and deed.run_id is not None
         mended = before.error is not None and persona.error is None
-        self.persona = persona
+        self._now_is(persona)
         broken = persona.error is not None
         editor, content = self._desk.prompt, self._desk.tests.editor
         if mended and self._unknown:
@@ -212,7 +210,7 @@ class Editing(Undoing):
             self.hold()  # the list of test inputs may not be readable now
         clash = None if broken else editor.absorb(persona.system_prompt, by_agent=by_agent)
         if broken or clash is not None:
-            self._keep()
+            self.keep()
         else:
             editor.read_only = not is_editable(editor.raw)
             if (editor.unsaved and by_agent) or self.unsaved.held(persona.id) is not None:
@@ -245,7 +243,9 @@ class Editing(Undoing):
         if self.persona is not None and (file or self._absence.noted):
             await self.read_again()
         elif (
-            (awaited := self._awaited) and awaited in await self.workspace.ids() and self._awaited == awaited
+            (awaited := self._absence.awaited)
+            and awaited in await self.workspace.ids()
+            and self._absence.awaited == awaited
         ):
             await self.open(awaited)
         return listed
@@ -280,7 +280,7 @@ class Editing(Undoing):
                 now = await self.workspace.get(before.id)
         except UnknownPersona:
             if self.persona is before:
-                self._miss(before)
+                self._absence.miss(before)
             return
         except PersonaError as error:
             self._desk.tell(str(error), error=True)
@@ -289,47 +289,25 @@ class Editing(Undoing):
             return
         back = self._absence.noted
         self._absence.end()
-        self._told_gone = False
         changed = now.revision != self.persona.revision
         if changed or back:
             self.take(now, deed, outside=outside and deed is None)
-            self._desk.start(self._absence.read(self.workspace, now.id))
+        if back:
+            self._absence.read()
         if back and now.error is None:
             self._desk.start(self.giving.store(now.id))
         if changed and now.error is None and not quiet and self._desk.prompt.clash is None:
             self._desk.tell(f"{now.name} was changed outside; what is new is shown.")
 
-    def _miss(self, persona: Persona) -> None:
-        """The file of the open persona is not there: wait a moment, then keep what is unsaved, or close."""
-        self._absence.note()
-        if not self._absence.believed:
-            return
-        if not self._told_gone:
-            self._told_gone = True
-            self.unsaved.doubt(persona.id)  # another program that deletes it takes what is kept along
-        self.hold()
-        self._keep()
-        if self.unsaved.all_held(persona.id):
-            self._desk.show_state()
-            return
-        self._desk.tell(f"{persona.name} was deleted outside this program.", error=True)
-        self.close()
-        self._awaited = persona.id
-
     async def write_back(self) -> None:
         """Write the file that is gone as it was, and into it what is typed."""
-        persona = self.persona
-        if persona is None or self.state != "gone":
-            return
-        try:
-            await self.workspace.write(write_back, self.workspace.store, persona, self.file_text)
-        except PersonaError as error:
-            self._desk.tell(str(error), error=True)
-            return
-        if self.id != persona.id:
-            return
-        await self.read_again(quiet=True, outside=False)
-        await self.save()
+        await self._absence.write_back()
+
+    def _now_is(self, persona: Persona) -> None:
+        """The open persona is so now, whoever wrote it."""
+        before, self.persona = self.persona, persona
+        if before is None or persona.revision != before.revision:
+            self._absence.read()
 
     # -- saving ----------------------------------------------------------------------------------------
 
@@ -365,7 +343,7 @@ class Editing(Undoing):
         except UnknownPersona:
             await self._keep_now(persona.id, base, sent)
             if self.persona is persona:
-                self._miss(persona)
+                self._absence.miss(persona)
             return
         except PersonaError as error:
             await self._keep_now(persona.id, base, sent)
@@ -378,7 +356,7 @@ class Editing(Undoing):
         if isinstance(stored, Clash):
             await self._keep_now(persona.id, base, sent)
         else:
-            if self.unsaved.held(persona.id) is before:  # what was kept before is in what was sent
+            if self.unsaved.held(persona.id) == before:  # what was kept before is in what was sent
                 self.unsaved.let_go(persona.id, PROMPT)
             self.unsaved.let_go(persona.id, PROMPT, sent)
             await self.write_down()
@@ -392,7 +370,7 @@ class Editing(Undoing):
         if editor.takings == takings:
             editor.mark_saved(sent)
             editor.absorb(stored.text)
-            self.persona = stored.persona
+            self._now_is(stored.persona)
             self._desk.show_state()
         else:
             await self.read_again(outside=False)

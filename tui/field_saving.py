@@ -41,7 +41,7 @@ class FieldSaving:
         settings.note_sent(field, value)
         outcome = await self._desk.set_field(field, value)
         if outcome != "failed":
-            if editing.unsaved.held(persona_id, FIELD + field) is before:
+            if editing.unsaved.held(persona_id, FIELD + field) == before:
                 editing.unsaved.let_go(persona_id, FIELD + field)
             editing.unsaved.let_go(persona_id, FIELD + field, value)
             if outcome == "stored" and editing.id == persona_id:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from personas.errors import PersonaError, UnknownPersona
 from tui.draft import Clash
 from tui.field_saving import FIELD
+from tui.gone import last_text
 from tui.past import BEFORE
 from tui.unsaved import PROMPT
 
@@ -43,6 +44,9 @@ class GivingBack:
         except UnknownPersona:
             if not kept:
                 raise
+        text = await editing.workspace.call(last_text, editing.workspace.store, persona_id, file_of(kept))
+        editing.unsaved.renew(persona_id, text)
+        kept = editing.unsaved.all_held(persona_id)
         return kept, _without_file(persona_id, kept), False
 
     async def without_file(self) -> list[str]:

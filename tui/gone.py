@@ -1,35 +1,41 @@
-"""The file of an open persona is not there: when that is believed, and how it is written back.
+"""The file of an open persona is not there: when that is believed, what it held last, and how it is written back.
 
 Editors and version control take a file away for a moment and put another in its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError, UnknownPersona
-from personas.textfile import encode, replace_file
+from personas.textfile import encode, replace_file, sha256
+from personas.versions import VersionFolder
 
 if TYPE_CHECKING:
     from personas.persona import Persona
     from personas.store import Store
-    from tui.workspace import Workspace
+    from tui.desk import Desk
+    from tui.editing import Editing
 
 BELIEVED_AFTER = 2.0
 """Seconds for which a file that is not there may still come back."""
+_BOM = "\ufeff"
 clock = monotonic
 
 
 class Absence:
-    """Whether the file of the open persona is there, and what it held when it was read last."""
+    """Whether the file of the open persona is there, and what it held last."""
 
-    def __init__(self) -> None:
+    def __init__(self, desk: Desk, editing: Editing) -> None:
+        self._desk, self._editing = desk, editing
         self._since: float | None = None
         self._text: str | None = None
         self._reads = 0
+        self._told = False
+        self.awaited = ""
+        """The persona that was closed because its file went away."""
 
     @property
     def noted(self) -> bool:
@@ -48,18 +54,25 @@ class Absence:
 
     def end(self) -> None:
         """It is there."""
-        self._since = None
+        self._since, self._told = None, False
 
-    def read(self, workspace: Workspace, persona_id: str) -> Coroutine[Any, Any, None]:
-        """Remember what the file of the open persona holds now, unless another is opened, or it is read anew, meanwhile."""
+    def read(self) -> None:
+        """Have it remembered, here and with what is kept, what the file of the open persona holds now.
+
+        Unless another is opened, or it is read anew, meanwhile.
+        """
+        persona = self._editing.persona
+        assert persona is not None
         self._reads += 1
-        return self._read(workspace, persona_id, self._reads)
+        self._desk.start(self._read(persona, self._reads))
 
-    async def _read(self, workspace: Workspace, persona_id: str, number: int) -> None:
-        with suppress(PersonaError):
-            text = await workspace.call(workspace.store.text, persona_id)
-            if number == self._reads:
-                self._text = text
+    async def _read(self, persona: Persona, number: int) -> None:
+        editing = self._editing
+        text = await editing.workspace.call(text_of, editing.workspace.store, persona)
+        if text is not None and number == self._reads:
+            self._text = text
+            editing.unsaved.renew(persona.id, text)
+            await editing.write_down()
 
     @property
     def text(self) -> str:
@@ -68,8 +81,85 @@ class Absence:
 
     def forget(self, text: str = "") -> None:
         """Another persona is open; `text` is what its file held, where that is known already."""
-        self._since, self._text = None, text or None
+        self._text, self.awaited = text or None, ""
         self._reads += 1
+        self.end()
+
+    def miss(self, persona: Persona) -> None:
+        """The file of the open persona is not there: wait a moment, then keep what is unsaved, or close."""
+        editing = self._editing
+        self.note()
+        if not self.believed:
+            return
+        if not self._told:
+            self._told = True
+            editing.unsaved.doubt(persona.id)  # another program that deletes it takes what is kept along
+        editing.hold()
+        editing.keep()
+        if editing.unsaved.all_held(persona.id):
+            self._desk.show_state()
+            return
+        self._desk.tell(f"{persona.name} was deleted outside this program.", error=True)
+        editing.close()
+        self.awaited = persona.id
+
+    async def write_back(self) -> None:
+        """Write the file that is gone as it was, and into it what is typed."""
+        editing = self._editing
+        persona = editing.persona
+        if persona is None or not self.believed:
+            return
+        try:
+            await editing.workspace.write(write_back, editing.workspace.store, persona, self.text)
+        except PersonaError as error:
+            self._desk.tell(str(error), error=True)
+            return
+        if editing.id != persona.id:
+            return
+        await editing.read_again(quiet=True, outside=False)
+        await editing.save()
+
+
+def text_of(store: Store, persona: Persona) -> str | None:
+    """Return the text of a persona's file, a byte order mark included: as it is now, else as it was at its revision.
+
+    None where it cannot be had. Blocking.
+    """
+    with suppress(PersonaError):
+        try:
+            text = store.text(persona.id)
+        except UnknownPersona:  # it went away right after it was written
+            return _decoded(VersionFolder(store.home, persona.id).find(persona.revision))
+        return _BOM + text if persona.revision == sha256(encode(text, bom=True)) else text
+    return None
+
+
+def last_text(store: Store, persona_id: str, text: str) -> str:
+    """Return what a file that is gone held last, whoever wrote it, a byte order mark included. Blocking.
+
+    Args:
+        store: where.
+        persona_id: whose file.
+        text: what it held when a program read it last, empty where that is not known. What the store knows of that
+            came before what the store knows to be the last.
+    """
+    with suppress(PersonaError):
+        versions = store.log(
+            persona_id
+        )  # it notices that the file is gone: what it held last is the newest one
+        folder = VersionFolder(store.home, persona_id)
+        sha = sha256(encode(text))
+        known = (sha in (record.get("before"), record.get("after")) for record in folder.records())
+        if versions and (not text or any(known)):
+            return _decoded(folder.find(versions[0].sha)) or text
+    return text
+
+
+def _decoded(content: bytes | None) -> str | None:
+    try:
+        return None if content is None else content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
 
 
 def write_back(store: Store, persona: Persona, text: str) -> None:

@@ -74,6 +74,11 @@ class UnsavedTexts:
         known = file or (before.file if before is not None else "")
         self._held[persona_id, field] = Unsaved(base, text, known)
 
+    def renew(self, persona_id: str, file: str) -> None:
+        """The persona's whole file is so now: what is kept of it goes with that, on the disk after `write_down`."""
+        for name, value in self.all_held(persona_id).items():
+            self._held[persona_id, name] = replace(value, file=file)
+
     def let_go(self, persona_id: str, field: str, text: str | None = None) -> None:
         """The text is settled: saved, or not wanted any more. With `text` only if that is what is kept."""
         held = self._held.get((persona_id, field))

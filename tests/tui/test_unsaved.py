@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from personas.authorship import USER
+from personas.changes import AddTestInput, SetName, SetPrompt
 from personas.errors import StorageError
 from personas.home import Home
 from personas.kept_texts import beginning
 from personas.store import Store
-from tests.tui.program import Program, make_store, program
+from tests.tui.program import ONE, Program, make_store, program
 from tui import gone
 from tui.screens import main
 from tui.screens.confirm import Confirm
@@ -447,6 +449,51 @@ async def test_a_persona_that_lost_its_file_is_open_at_the_next_start(
     async with program(store, ready=False) as p:
         await p.until(lambda: p.main.editing is not None and p.state == "gone")
         assert p.prompt.raw.startswith("my first line")
+
+
+async def test_what_was_saved_is_in_a_file_that_is_written_back_after_a_restart(
+    tmp_path: Path, time_of: list[float]
+) -> None:
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        await p.press("f3")
+        await p.write("so ")
+        await p.until(lambda: p.on_disk("one").startswith("so first"))
+        p.main.editing.take(store.change("one", AddTestInput("precious"), by=USER, revision=None))
+        text = p.file("one").read_text()
+        await lose_file(p)
+        time_of[0] += 3
+        await p.until(lambda: p.state == "gone" and left(store))
+        await p.main.conversing.remember()
+    async with program(store, ready=False) as p:
+        await p.until(lambda: p.main.editing is not None and p.state == "gone")
+        await p.main.editing.write_back()
+        await p.until(lambda: p.state == "saved" and not left(store))
+        assert p.file("one").read_text() == text.replace("so first", "so my first")
+
+
+async def test_what_is_kept_goes_with_the_file_as_it_is_now(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        await reach_conflict(p)
+        await p.until(lambda: left(p.store))
+        p.main.editing.take(p.store.change("one", SetName("Uno"), by=USER, revision=None))
+        await p.until(lambda: left(p.store)[PROMPT].file == p.file("one").read_text())
+        assert left(p.store)[PROMPT].text.startswith("my first")
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_what_a_file_held_last_is_known_whoever_wrote_it(tmp_path: Path, mark: str) -> None:
+    store = make_store(tmp_path, {"one": mark + ONE})
+    persona = store.change("one", SetPrompt("second"), by=USER, revision=None)
+    second = store.path("one").read_text(encoding="utf-8")
+    assert second.startswith(mark)
+    assert gone.text_of(store, persona) == second
+    store.path("one").unlink()
+    assert gone.text_of(store, persona) == second
+    assert gone.last_text(store, "one", "") == second
+    assert gone.last_text(store, "one", mark + ONE) == second
+    assert gone.last_text(store, "one", "# read outside\n") == "# read outside\n"
+    assert gone.last_text(store, "two", "kept") == "kept"
 
 
 # -- test inputs --------------------------------------------------------------------------------------------
