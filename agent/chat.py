@@ -133,6 +133,11 @@ class Chat:
         return self.session.problems
 
     @property
+    def unit(self) -> str | None:
+        """Under which name what the last run changed is undone with that of others, None: under the run's own."""
+        return self._desk.unit
+
+    @property
     def running(self) -> bool:
         """Whether a run is active."""
         return self._running

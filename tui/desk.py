@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from personas.undo import Retrace
     from tui.draft import Clash
     from tui.field_saving import Outcome
     from tui.widgets.settings_pane import SettingsPane
@@ -25,6 +26,9 @@ class Desk(Protocol):
 
     def tell(self, message: str, *, error: bool = False) -> None:
         """Say something for a moment."""
+
+    def stepped(self, operation: Retrace, run_id: str | None) -> None:
+        """The store took a step back or forth; `run_id`: the agent's run that it was of, None for none."""
 
     def show_state(self) -> None:
         """The open persona, or how it is saved, changed."""

@@ -88,6 +88,11 @@ class Talk:
         return task.pending
 
     @property
+    def unit_id(self) -> str | None:
+        """By what the agent's changes in the run that is active, or the last one, are undone."""
+        return (self.chat.unit if self.chat is not None else None) or self.run_id
+
+    @property
     def queued(self) -> list[tuple[UserTurn, bool]]:
         """What was said and is not delivered yet, each with whether it waits until the agent is done."""
         if self.chat is None:

@@ -184,6 +184,7 @@ class Undoing:
         except PersonaError as error:
             self._desk.tell(str(error), error=True)
             return None
+        self._desk.stepped(operation, done.run_id)
         self._desk.tell(f"{_said(operation)}: {done.summary}")
         return done
 

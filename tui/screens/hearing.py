@@ -59,11 +59,13 @@ class Hearing(Remembering):
         if event.type == "agent_start" and talk.reread:
             self.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
         self.view.feed(event)
-        if event.type == "agent_end":
+        if event.type == "agent_start":
+            self._trace.clear()
+        elif event.type == "agent_end":
             if event.outcome == "failed":  # type: ignore[union-attr]
                 self._panel.error_shown()
         elif event.type == "tool_end":
-            self._trace.note(event)  # type: ignore[arg-type]
+            self._trace.note(event, talk.unit_id)  # type: ignore[arg-type]
         if event.type not in ("turn_delta", "tool_progress"):
             self.sync()
 
@@ -127,7 +129,7 @@ class Hearing(Remembering):
         if self._editing is not None:
             if self._editing.id == persona.id:
                 # What the agent undoes by its tool, the store can redo.
-                deed = Stored(undone_by="redo") if _last_tool(talk) == "undo" else Stored(talk.run_id)
+                deed = Stored(undone_by="redo") if _last_tool(talk) == "undo" else Stored(talk.unit_id)
                 self._editing.agent_wrote(persona, deed)
             else:
                 self._screen.note_persona(persona)

@@ -15,6 +15,7 @@ from tui.widgets.chat_bar import ChatBar
 from tui.widgets.key_line import KeyLine
 
 if TYPE_CHECKING:
+    from personas.undo import Retrace
     from tui.screens.conversing import Conversing
     from tui.screens.main import MainScreen
     from tui.widgets.agent_panel import AgentPanel
@@ -181,6 +182,10 @@ class ChatActions(Screen[None]):
         if isinstance(event, events.MouseDown) and not event.is_forwarded:
             self._chat.mouse_down(int(event.screen_x), int(event.screen_y))
         super()._forward_event(event)
+
+    def stepped(self, operation: Retrace, run_id: str | None) -> None:
+        """The store took a step back or forth."""
+        self._chat.stepped(operation, run_id)
 
     # -- commands -----------------------------------------------------------------------------------------
 

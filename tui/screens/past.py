@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING
 
 from tui.screens.running_note import Trace
@@ -10,6 +11,7 @@ from tui.screens.tasking import Tasking
 
 if TYPE_CHECKING:
     from agent.chat import Chat
+    from personas.undo import Retrace
     from tui.screens.main import MainScreen
 
 
@@ -20,6 +22,11 @@ class Past(Tasking):
         super().__init__(screen)
         self._trace = Trace()
         self._catching_up = False
+
+    def stepped(self, operation: Retrace, run_id: str | None) -> None:
+        """A unit of the open persona was undone, or done again; `run_id`: the agent's run that it is, None for none."""
+        self._trace.stepped(operation, run_id, time.monotonic())
+        self._show_activity()
 
     async def load_older(self) -> None:
         """The person has come to the top: show the turns from before those that were read, where there are any."""

@@ -10,28 +10,39 @@ from tui.sanitise import one_line
 
 if TYPE_CHECKING:
     from agent.events import ToolEnd
+    from personas.undo import Retrace
     from tui.talk import Talk
 
 
 class Trace:
-    """What the agent's last tool did, and how long ago."""
+    """What the last tool of the agent's last run did, and how long ago."""
 
     def __init__(self) -> None:
-        self._what = ""
-        self._at = 0.0
+        self.clear()
 
     def clear(self) -> None:
-        """Nothing was done."""
+        """Nothing was done: a run begins, or another conversation is shown."""
         self._what = ""
+        self._at = 0.0
+        self._run: str | None = None
+        self._undone_at: float | None = None
 
-    def note(self, event: ToolEnd) -> None:
-        """A tool has ended."""
+    def note(self, event: ToolEnd, run_id: str | None) -> None:
+        """A tool has ended, in a run that is undone under this id."""
+        self._run = run_id
         name = one_line(event.call.tool_name, 40)
         self._what = f"{name} failed" if event.is_error else f"{name}{counts(event.details)}"
         self._at = event.at
 
+    def stepped(self, operation: Retrace, run_id: str | None, now: float) -> None:
+        """A run was undone, or done again."""
+        if run_id is not None and run_id == self._run:
+            self._undone_at = now if operation == "undo" else None
+
     def text(self, now: float) -> str:
         """Return it as one line, empty if nothing was done; `now` on the clock of the events."""
+        if self._undone_at is not None:
+            return f"the agent's run is undone · {age(now - self._undone_at)}"
         return f"{self._what} · {age(now - self._at)}" if self._what else ""
 
 
