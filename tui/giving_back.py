@@ -28,6 +28,8 @@ class GivingBack:
     def __init__(self, desk: Desk, editing: Editing) -> None:
         self._desk, self._editing = desk, editing
         self._thrown_last = ""
+        self.throwing = False
+        """Whether what is not saved is being thrown away; who asked for that sees to a persona that is left with nothing."""
 
     async def find(self, persona_id: str) -> tuple[dict[str, Unsaved], Persona, bool]:
         """Return what is kept of a persona, the persona, and whether it has a file.
@@ -124,11 +126,15 @@ class GivingBack:
             return
         editing.hold()
         self._thrown_last = persona.id
-        editing.unsaved.throw_away(persona.id)
-        editing.show_stored()
-        await editing.workspace.call(editing.unsaved.write_thrown, persona.id)
-        if editing.id == persona.id and editing.state != "gone":
-            await editing.read_again(quiet=True, outside=False)
+        self.throwing = True
+        try:
+            editing.unsaved.throw_away(persona.id)
+            editing.show_stored()
+            await editing.workspace.call(editing.unsaved.write_thrown, persona.id)
+            if editing.id == persona.id and editing.state != "gone":
+                await editing.read_again(quiet=True, outside=False)
+        finally:
+            self.throwing = False
 
     async def take_back(self) -> str:
         """Keep again what was thrown away last, of the open persona if anything was, and show it there.

@@ -96,7 +96,7 @@ class Absence:
             editing.unsaved.doubt(persona.id)  # another program that deletes it takes what is kept along
         editing.hold()
         editing.keep()
-        if editing.unsaved.all_held(persona.id):
+        if editing.unsaved.all_held(persona.id) or editing.giving.throwing:
             self._desk.show_state()
             return
         self._desk.tell(f"{persona.name} was deleted outside this program.", error=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,28 @@ async def test_a_file_that_comes_back_after_its_text_was_thrown_away_is_an_ordin
         await p.press("f3")
         await p.write("new ")
         await p.until(lambda: p.on_disk("one").startswith("new first line"))
+
+
+async def test_a_look_while_text_is_thrown_away_leaves_what_is_open_next_to_who_throws_it_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.05)
+    async with program(make_store(tmp_path)) as p:
+        with pytest.MonkeyPatch.context() as slow:
+            slow.setattr(text_editor, "PAUSE", 60)
+            await p.press("f3")
+            await p.write("my ")
+            p.file("one").unlink()
+            await p.until(lambda: p.state == "gone")
+        loop, write = asyncio.get_running_loop(), UnsavedTexts.write_thrown
+
+        def write_and_look(texts: UnsavedTexts, persona_id: str) -> None:
+            write(texts, persona_id)
+            asyncio.run_coroutine_threadsafe(p.main.editing.read_again(), loop).result(60)
+
+        monkeypatch.setattr(UnsavedTexts, "write_thrown", write_and_look)
+        await throw_away(p)
+        await p.until(lambda: p.main.editing.id == "two")
 
 
 async def test_a_deleted_persona_takes_its_unsaved_text_along_and_brings_it_back(tmp_path: Path) -> None:
