@@ -120,7 +120,7 @@ class _SetText:
         return set_field(text, (self.key,), self.value)
 
     def summarise(self, old: str, new: str) -> str:
-        return f"{self.subject} {line_counts(old, new)}"
+        return f"{self.subject} {line_counts(field_at(parse(old), (self.key,), str) or '', self.value)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,8 @@ class EditPrompt:
         return set_field(text, ("system_prompt",), prompt.replace(self.old, self.new, 1))
 
     def summarise(self, old: str, new: str) -> str:
-        return f"{self.subject} {line_counts(old, new)}"
+        prompt = field_at(parse(old), ("system_prompt",), str) or ""
+        return f"{self.subject} {line_counts(prompt, prompt.replace(self.old, self.new, 1))}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def require_line(text: str, what: str, limit: int) -> None:
 
 
 def line_counts(old: str, new: str) -> str:
-    """Return how many lines were added and removed: `+2 -1`."""
+    """Return how many lines of a text were added and removed: `+2 -1`; how the file writes it is another matter."""
     added, removed = count(old, new)
     return f"+{added} -{removed}"
 

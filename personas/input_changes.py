@@ -61,7 +61,9 @@ class UpdateTestInput:
         return set_field(text, ("test_inputs", _index_of(text, self.id), "content"), self.content)
 
     def summarise(self, old: str, new: str) -> str:
-        return f"{self.subject} {line_counts(old, new)}"
+        path = ("test_inputs", _index_of(old, self.id), "content")
+        before = field_at(parse(old), path, str) or ""
+        return f"{self.subject} {line_counts(_ended(before), _ended(self.content))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,10 @@ class MoveTestInput:
 
     def summarise(self, old: str, new: str) -> str:
         return f"test input moved: {short(self.id)}"
+
+
+def _ended(content: str) -> str:
+    return content if content.endswith("\n") else content + "\n"
 
 
 def new_test_input_id(content: str, taken: Sequence[object]) -> str:

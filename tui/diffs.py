@@ -8,6 +8,8 @@ from tui.sanitise import spelled_out
 
 _HEADING = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 
+_COUNTS = re.compile(r"(\+\d{1,9}) -(?=\d)")
+
 FILE_LINES = ("--- ", "+++ ")
 
 
@@ -30,6 +32,11 @@ def diff_lines(diff: str, *, names: bool = False) -> list[str]:
     if own and all(line.endswith("\r") for line in own):
         lines = [line.removesuffix("\r") for line in lines]
     return [spelled_out(line) for line in ([*head, *lines] if names else lines)]
+
+
+def shown_counts(told: str) -> str:
+    """Return what the store tells of a change with the sign for lines that went that is on the screen elsewhere."""
+    return _COUNTS.sub(r"\1 −", told)
 
 
 def close_context(diff: str) -> str:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from personas.errors import Conflict, NothingToUndo, PersonaError
+from tui.diffs import shown_counts
 from tui.draft import Clash, meet
 from tui.input_saving import FIELD
 from tui.past import BEFORE, Past, Stored, Typed, opposite
@@ -185,7 +186,7 @@ class Undoing:
             self._desk.tell(str(error), error=True)
             return None
         self._desk.stepped(operation, done.run_id)
-        self._desk.tell(f"{_said(operation)}: {done.summary}")
+        self._desk.tell(f"{_said(operation)}: {shown_counts(done.summary)}")
         return done
 
     async def _step(self, operation: Retrace, deed: Typed, editor: TextEditor | None) -> bool:
@@ -356,7 +357,7 @@ class Undoing:
             return str(error), ""
         kind = log[0].by.kind
         who = {"user": "you", "agent": "the agent", "external": "outside"}.get(kind, kind)
-        return f"Last change: {log[0].reason.removeprefix(f'{kind}: ')} · by {who}", diff.diff
+        return f"Last change: {shown_counts(log[0].reason).removeprefix(f'{kind}: ')} · by {who}", diff.diff
 
 
 def _said(operation: Retrace) -> str:

@@ -29,6 +29,16 @@ async def test_it_knows_of_undo_and_of_runs_without_a_tool(tmp_path: Path, mode:
         assert conversing.trace_text() == ""
 
 
+async def test_one_change_has_one_count(tmp_path: Path) -> None:
+    update = ToolUse("update_test_input", {"id": "note", "content": "hey"})
+    files = {"one": 'name = "One"\n[[test_inputs]]\nid = "note"\ncontent = """\nhello\nyou\n"""\n'}
+    async with program(make_store(tmp_path, files), answer(update), answer("Done.")) as p:
+        await p.run_to_end("change it")
+        assert p.main.conversing.trace_text().startswith("update_test_input +1 −2 ·")
+        await p.press("f8")
+        await p.told("Undone: the agent's run (test input note +1 −2)")
+
+
 async def test_undo_goes_on_before_a_task_that_was_undone_out_of_its_turn(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     second = answer(ToolUse("edit_system_prompt", {"old": "third line", "new": "3rd line"}))
