@@ -299,18 +299,26 @@ class Undoing:
     async def _choose_undo(self, operation: Retrace, persona_id: str, conflict: Conflict) -> None:
         """The same for a unit of the store; what is written while the person chooses is merged, or met again."""
         from tui.editor_files import save_file, spoils
+        from tui.value_clash import in_one_value
 
-        met = meet(conflict.base, conflict.ours, conflict.theirs)
+        call = self.workspace.call
+        met = await call(meet, conflict.base, conflict.ours, conflict.theirs)
         if not isinstance(met, Clash):
             self._desk.tell(str(conflict), error=True)
             return
         said = _said(operation)
         while isinstance(met, Clash):
-            chosen = await self._desk.choose(met, _wanted(operation), NOW)
-            if chosen is None or chosen == met.theirs:
+            shown = await call(in_one_value, met)
+            chosen = await self._desk.choose(shown.clash, _wanted(operation), NOW)
+            try:
+                text = met.theirs if chosen is None else await call(shown.whole, chosen)
+            except PersonaError as error:
+                self._desk.tell(str(error), error=True)
+                return
+            if text == met.theirs:
                 self._desk.tell(f"Nothing was {said.lower()}.")
                 return
-            if spoils(chosen, met.ours, met.theirs):
+            if await call(spoils, text, met.ours, met.theirs):
                 self._desk.tell(
                     f"Both in one would be no persona file: nothing was {said.lower()}.", error=True
                 )
@@ -318,7 +326,7 @@ class Undoing:
             store, reason = self.workspace.store, f"{said.lower()} by hand"
             try:
                 done = await self.workspace.write(
-                    save_file, store, persona_id, met.theirs, chosen, reason, alone=True
+                    save_file, store, persona_id, met.theirs, text, reason, alone=True
                 )
             except PersonaError as error:
                 self._desk.tell(str(error), error=True)
