@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,9 @@ from textual.widgets import Button
 
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
+from tui import draft
+from tui.draft import Choice, Clash
+from tui.screens import conflict
 from tui.screens.ask import AskLine
 from tui.screens.confirm import Confirm
 from tui.screens.dialog import Dialog
@@ -66,3 +72,25 @@ async def test_a_dialog_that_is_answered_under_another_goes_when_that_one_has_go
         upper.dismiss(True)
         await p.until(lambda: p.app.screen is p.main)
         assert answers == [True, "late"]
+
+
+async def test_a_text_is_put_together_beside_the_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = []
+
+    def resolve(clash: Clash, choices: Sequence[Choice]) -> str:
+        threads.append(threading.current_thread())
+        return draft.resolve(clash, choices)
+
+    monkeypatch.setattr(conflict, "resolve", resolve)
+    met = draft.meet("a\n", "b\n", "c\n")
+    assert isinstance(met, Clash)
+    async with program(make_store(tmp_path)) as p:
+        chosen = asyncio.ensure_future(p.main.choose(met, "Yours", "On disk"))
+        await p.dialog(conflict.ChooseText)
+        await p.press("3", "3")
+        await p.until(chosen.done)
+        assert chosen.result() == "b\nc\n"
+    assert threads[0] is not threading.main_thread()
+    assert len(threads) == 1

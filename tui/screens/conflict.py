@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -107,13 +108,21 @@ class ChooseText(Dialog[str]):
         self.action_scroll_sides(by * max(1, self.query_one("#side-ours").size.height - 1))
 
     def action_choose(self, choice: Choice) -> None:
-        if not self.ready:
+        if not self.ready or self._all_chosen:
             return
         self._choices.append(choice)
-        if len(self._choices) == len(self._clash.hunks):
-            self.dismiss(resolve(self._clash, self._choices))
+        if self._all_chosen:
+            self.run_worker(self._give())
         else:
             self._show()
+
+    @property
+    def _all_chosen(self) -> bool:
+        return len(self._choices) == len(self._clash.hunks)
+
+    async def _give(self) -> None:
+        """Put the text together, which takes its time with a large one, and close with it."""
+        self.dismiss(await asyncio.to_thread(resolve, self._clash, self._choices))
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
