@@ -118,12 +118,17 @@ class GivingBack:
         await editing.write_down()
         return [] if editing.id is None else [in_words(name) for name in editing.unsaved.all_held(editing.id)]
 
-    async def throw_away(self) -> None:
-        """Keep no longer what is not saved of the open persona, and show what is stored; it can be taken back."""
+    async def throw_away(self) -> bool:
+        """Keep no longer what is not saved of the open persona, and show what is stored; it can be taken back.
+
+        Returns:
+            Whether that was done: not where another persona is open by then.
+        """
         editing = self._editing
         persona = editing.persona
-        if persona is None:
-            return
+        await editing.workspace.settled()  # a save under way would store, or keep again, what is thrown away
+        if persona is None or editing.id != persona.id:
+            return False
         editing.hold()
         self._thrown_last = persona.id
         self.throwing = True
@@ -135,6 +140,7 @@ class GivingBack:
                 await editing.read_again(quiet=True, outside=False)
         finally:
             self.throwing = False
+        return True
 
     async def take_back(self) -> str:
         """Keep again what was thrown away last, of the open persona if anything was, and show it there.

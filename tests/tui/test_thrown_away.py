@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -158,6 +160,43 @@ async def test_a_look_while_text_is_thrown_away_leaves_what_is_open_next_to_who_
         monkeypatch.setattr(UnsavedTexts, "write_thrown", write_and_look)
         await throw_away(p)
         await p.until(lambda: p.main.editing.id == "two")
+
+
+async def test_a_save_under_way_does_not_keep_again_what_is_thrown_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.05)
+    store, go = make_store(tmp_path), threading.Event()
+    async with program(store) as p:
+        editing = p.main.editing
+        save, settled = editing.workspace.save_prompt_now, editing.workspace.settled
+
+        def save_slowly(*given: Any) -> Any:
+            go.wait(60)
+            return save(*given)
+
+        async def let_go_and_settle() -> None:
+            go.set()
+            await settled()
+
+        with pytest.MonkeyPatch.context() as slow:
+            slow.setattr(text_editor, "PAUSE", 60)
+            await p.press("f3")
+            await p.write("my ")
+            p.file("one").unlink()
+            await p.until(lambda: p.state == "gone")
+        p.main.action_throw_away()
+        await p.dialog(Confirm)
+        await editing.workspace.settled()
+        monkeypatch.setattr(editing.workspace, "save_prompt_now", save_slowly)
+        monkeypatch.setattr(editing.workspace, "settled", let_go_and_settle)
+        saving = asyncio.ensure_future(editing.save())
+        await p.press("y")
+        await p.until(lambda: go.is_set() or editing.id == "two")
+        go.set()
+        await saving
+        await p.until(lambda: editing.id == "two")
+        assert editing.not_saved() == []
 
 
 async def test_a_deleted_persona_takes_its_unsaved_text_along_and_brings_it_back(tmp_path: Path) -> None:

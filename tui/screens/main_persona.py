@@ -192,9 +192,9 @@ class PersonaActions(Screen[None]):
                 )
             )
             or editing.id != persona.id
+            or not await editing.giving.throw_away()
         ):
             return
-        await editing.giving.throw_away()
         if editing.state == "gone" and editing.id == persona.id:
             editing.forget(persona.id)
             screen.gone(persona.id)
