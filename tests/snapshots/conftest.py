@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,11 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from tests.hostile import forbidden_in
-from tests.screen_svg import draw, rows_of
-from tests.tui.program import Program
+from tests.screen_svg import rows_of
 from tui.screens import running_note, tasking
 from tui.widgets import test_inputs, text_editor
 
-Check = Callable[[Program], None]
+Check = Callable[[Mapping[str, str]], None]
 
 
 class PictureExtension(SingleFileSnapshotExtension):
@@ -50,31 +49,29 @@ def _timeless(activity_line: Callable[..., str]) -> Callable[..., str]:
 
 @pytest.fixture
 def looks_as_before(snapshot: SnapshotAssertion, tmp_path: Path) -> Check:
-    """Compare the screen with its stored picture; say in words where they differ."""
+    """Compare pictures, by name, with the stored ones; say in words where they differ, for all of them at once."""
     stored = snapshot.use_extension(PictureExtension)
 
-    def check(p: Program) -> None:
-        picture = draw(p.app)
-        rows = rows_of(picture)
-        assert forbidden_in("\n".join(rows)) == []
-        if picture == stored:
-            return
-        path = tmp_path / "now.svg"
-        path.write_text(picture, encoding="utf-8")
-        execution = stored.executions[max(stored.executions)]
-        before = rows_of(str(execution.recalled_data or ""))
-        different = [
-            f"row {number}\n  was {was!r}\n  now {now!r}"
-            for number, (was, now) in enumerate(zip_longest(before, rows, fillvalue=""))
-            if was != now
-        ]
-        raise AssertionError(
-            "\n".join(
-                [
-                    f"the screen looks different; now: {path}",
-                    *(different or ["the text is the same, the colours are not"]),
-                ]
-            )
-        )
+    def check(pictures: Mapping[str, str]) -> None:
+        told = []
+        for name, picture in pictures.items():
+            rows = rows_of(picture)
+            assert forbidden_in("\n".join(rows)) == [], name
+            if picture == stored(name=name):
+                continue
+            path = tmp_path / f"{name}.svg"
+            path.write_text(picture, encoding="utf-8")
+            before = rows_of(str(stored.executions[max(stored.executions)].recalled_data or ""))
+            different = [
+                f"row {number}\n  was {was!r}\n  now {now!r}"
+                for number, (was, now) in enumerate(zip_longest(before, rows, fillvalue=""))
+                if was != now
+            ]
+            told += [
+                f"{name} looks different; now: {path}",
+                *(different or ["the text is the same, the colours are not"]),
+            ]
+        if told:
+            raise AssertionError("\n".join(told))
 
     return check

@@ -12,10 +12,11 @@ from agent.models.scripted import Hang, Script, ScriptedModel, failed
 from agent.turns import AssistantTextTurn, ThinkingTurn, ToolCallTurn
 from personas.home import EXAMPLES
 from tests.hostile import ESCAPES
-from tests.screen_svg import draw
+from tests.snapshots.shots import Size, settle, wait
 from tests.tui.program import Program, make_store, program
 from tui.config import Settings
 from tui.playback import Hands, first_change, play_run
+from tui.preferences import Preferences
 from tui.recording import AT_ONCE, FIRST_LOOK, RecordedRun, Recording, ReplayModel, Step, read_recording
 
 
@@ -155,22 +156,20 @@ def overloaded() -> Script:
 async def running(
     scene: Scene,
     folder: Path,
-    size: tuple[int, int],
-    theme: str,
+    size: Size,
     *answers: Script,
     persona_id: str | None = None,
     listed: bool = True,
     approval: str = "auto",
+    name: str = "claude-sonnet-5-5",
+    preferences: Preferences | None = None,
 ) -> AsyncIterator[Program]:
     """Run the program in a scene, with nothing that moves by itself; by default the model gives the recorded run.
 
-    `listed`: whether there are personas at all; `approval`: when the agent asks before it acts.
+    `listed`: whether there are personas at all; `approval`: when the agent asks before it acts; `name`: of the model.
     """
-    settings = Settings(
-        theme=f"textual-{theme}", panel_seconds=600, calm="always", retries=0, approval=approval
-    )
+    settings = Settings(panel_seconds=600, calm="always", retries=0, approval=approval)
     store = make_store(folder, scene.files)
-    name = "claude-sonnet-5-5"
     scripted = ScriptedModel(answers, name=name)
     model = scripted if answers else ReplayModel(scene.recording, scripted, AT_ONCE, name=name)
     async with program(
@@ -180,15 +179,16 @@ async def running(
         settings=settings,
         persona_id=(persona_id or scene.recording.persona_id) if listed else None,
         config_path=Path("config.toml"),
-        painted=True,
+        preferences=preferences,
+        ready=False,
     ) as p:
-        await p.until(lambda: bool(p.main.personas.entries) is listed)
+        await wait(lambda: p.main.conversing.settled.is_set() and not p.main._tasks)
+        assert (p.main.conversing.talk is not None) is listed
         yield p
 
 
 async def play_to_end(p: Program, scene: Scene) -> None:
     """Play the recorded run as the demonstration does, until the agent is done."""
-    await p.main.conversing.settled.wait()
     talk = p.main.conversing.talk
     assert talk is not None
     assert await play_run(p.main, scene.run, talk, Hands(0.0, 0.0, 0.0))
@@ -204,17 +204,3 @@ async def open_change(p: Program) -> None:
     assert place is not None
     p.main.conversing.view.toggle(place)
     await settle(p)
-
-
-async def settle(p: Program) -> None:
-    """Wait until the screen stands still; let no duration show."""
-    talk = p.main.conversing.talk
-    if talk is not None:
-        talk.started = 0.0
-    p.main.conversing.view.draw_frame()
-    p.main.show_keys()
-    before, still = "", 0
-    while still < 3:
-        await p.pilot.pause(0.05)
-        now = draw(p.app)
-        before, still = now, still + 1 if now == before else 0

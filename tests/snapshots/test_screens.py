@@ -1,142 +1,146 @@
-"""Panes and dialogs in a choice of sizes, themes and texts, so that each two of these meet."""
+"""Panes in a pairwise choice of texts, sizes and themes; dialogs, each in two looks and texts; and other screens.
+
+One program for each text goes through all of them.
+"""
 
 from __future__ import annotations
 
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
 
 from tests.snapshots.conftest import Check
-from tests.snapshots.scenes import HOSTILE, PLAIN, SCENES, WIDE, play_to_end, running, settle
-from tests.tui.program import Program
-from tui.draft import meet
-from tui.screens.ask import AskLine, AskText
-from tui.screens.confirm import Confirm
-from tui.screens.conflict import ChooseText
-from tui.screens.dialog import Dialog
-
-TINY, SMALL, MIDDLE, LARGE = (60, 15), (80, 24), (120, 40), (160, 50)
-Size = tuple[int, int]
-
-PANES = [
-    ("prompt", "hostile", TINY, "dark"),
-    ("prompt", "wide", SMALL, "light"),
-    ("prompt", "plain", LARGE, "light"),
-    ("tests", "plain", TINY, "light"),
-    ("tests", "hostile", SMALL, "dark"),
-    ("tests", "wide", MIDDLE, "dark"),
-    ("settings", "wide", TINY, "dark"),
-    ("settings", "plain", SMALL, "light"),
-    ("personas", "wide", SMALL, "dark"),
-    ("personas", "hostile", LARGE, "light"),
-]
-
-
-@pytest.mark.parametrize(
-    ("pane", "scene", "size", "theme"),
-    PANES,
-    ids=[f"{pane}-{scene}-{size[0]}x{size[1]}-{theme}" for pane, scene, size, theme in PANES],
+from tests.snapshots.dialogs import DIALOGS, LOOKS, MODELS, preferences_of
+from tests.snapshots.scenes import PLAIN, SCENES, play_to_end, running
+from tests.snapshots.shots import (
+    LARGE,
+    MIDDLE,
+    SIZES,
+    SMALL,
+    TEXTS,
+    THEMES,
+    TINY,
+    Look,
+    shot,
+    take,
+    turn_to,
+    wait,
 )
-async def test_pane(
-    pane: str, scene: str, size: Size, theme: str, tmp_path: Path, looks_as_before: Check
+from tests.tui.program import Program
+from tui.screens.main_layout import PANES
+
+CHOICE = {
+    "plain": [
+        ("prompt", TINY, "dark"),
+        ("personas", LARGE, "dark"),
+        ("tests", SMALL, "dark"),
+        ("settings", MIDDLE, "light"),
+        ("personas", TINY, "light"),
+        ("prompt", LARGE, "light"),
+    ],
+    "wide": [
+        ("prompt", SMALL, "light"),
+        ("tests", TINY, "light"),
+        ("personas", MIDDLE, "light"),
+        ("tests", MIDDLE, "dark"),
+        ("settings", LARGE, "dark"),
+    ],
+    "hostile": [
+        ("settings", TINY, "dark"),
+        ("personas", SMALL, "dark"),
+        ("prompt", MIDDLE, "dark"),
+        ("settings", SMALL, "light"),
+        ("tests", LARGE, "light"),
+    ],
+}
+"""By text: panes, sizes and themes, in the order in which they are looked at."""
+
+
+TWO = [Look(TINY, "dark"), Look(SMALL, "light")]
+TOO_SMALL = [Look((59, 14), "dark"), Look((10, 3), "light")]
+
+
+async def nothing(_p: Program) -> None:
+    """The terminal is too small for anything."""
+
+
+async def write_a_command(p: Program) -> None:
+    p.main.focus_chat()
+    await turn_to(p, TWO[0])
+    await p.write("/")
+    await p.press("down", "down")
+
+
+async def open_a_broken_file(p: Program) -> None:
+    await p.main.open_persona("broken")
+    p.main.action_go("prompt")
+
+
+OTHERS = {
+    "too-small": ("wide", nothing),
+    "a-command-is-written": ("plain", write_a_command),
+    "a-broken-file": ("hostile", open_a_broken_file),
+}
+"""What else there is to be seen, in which text, and how it is reached."""
+
+
+def test_each_two_meet() -> None:
+    rows = [(text, *row) for text, chosen in CHOICE.items() for row in chosen]
+    for first, second in combinations(range(4), 2):
+        values = (TEXTS, PANES, SIZES, THEMES)
+        met = {(row[first], row[second]) for row in rows}
+        assert met == set(product(values[first], values[second]))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+async def test_panes(text: str, tmp_path: Path, looks_as_before: Check) -> None:
+    pictures: dict[str, str] = {}
+    async with running(SCENES[text], tmp_path, CHOICE[text][0][1]) as p:
+        for pane, size, theme in CHOICE[text]:
+            look = Look(size, theme)
+            await turn_to(p, look)
+            p.main.action_go(pane)
+            pictures[f"{pane}-{look}"] = await shot(p, look)
+        for name, (others, go) in OTHERS.items():
+            if others == text:
+                await go(p)
+                taken = await take(p, TOO_SMALL if name == "too-small" else TWO)
+                pictures |= {f"{name}-{look}": picture for look, picture in taken.items()}
+    looks_as_before(pictures)
+
+
+def test_each_dialog_has_two_looks_that_differ_in_all() -> None:
+    assert set(LOOKS) == set(DIALOGS)
+    for (text, look), (other_text, other_look) in LOOKS.values():
+        assert text != other_text
+        assert look.size != other_look.size
+        assert look.theme != other_look.theme
+
+
+@pytest.mark.parametrize("text", TEXTS)
+async def test_dialogs(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looks_as_before: Check
 ) -> None:
-    async with running(SCENES[scene], tmp_path, size, theme) as p:
-        p.main.action_go(pane)
-        await settle(p)
-        looks_as_before(p)
-
-
-async def show(p: Program, dialog: Dialog[object]) -> None:
-    p.app.push_screen(dialog)
-    await p.until(lambda: p.app.screen is dialog)
-    await settle(p)
-
-
-async def test_help(tmp_path: Path, looks_as_before: Check) -> None:
-    async with running(PLAIN, tmp_path, SMALL, "dark") as p:
-        await p.press("f1")
-        await settle(p)
-        looks_as_before(p)
-
-
-async def test_switcher(tmp_path: Path, looks_as_before: Check) -> None:
-    async with running(WIDE, tmp_path, SMALL, "light") as p:
-        await p.press("ctrl+p")
-        await settle(p)
-        looks_as_before(p)
-
-
-async def test_commands(tmp_path: Path, looks_as_before: Check) -> None:
-    async with running(HOSTILE, tmp_path, TINY, "dark") as p:
-        p.main.action_switch_persona(">")
-        await p.until(lambda: p.app.screen is not p.main)
-        await settle(p)
-        looks_as_before(p)
-
-
-@pytest.mark.parametrize(("size", "theme"), [(TINY, "dark"), (SMALL, "light")], ids=["tiny", "small"])
-async def test_commands_while_one_is_written(
-    size: Size, theme: str, tmp_path: Path, looks_as_before: Check
-) -> None:
-    async with running(PLAIN, tmp_path, size, theme) as p:
-        await p.write("/")
-        await p.press("down", "down")
-        await settle(p)
-        looks_as_before(p)
-
-
-async def test_what_the_last_change_did(tmp_path: Path, looks_as_before: Check) -> None:
-    async with running(PLAIN, tmp_path, MIDDLE, "light") as p:
-        await play_to_end(p, PLAIN)
-        await p.press("f5")
-        await p.until(lambda: p.app.screen is not p.main)
-        await settle(p)
-        looks_as_before(p)
-
-
-async def test_both_changed_the_same_lines(tmp_path: Path, looks_as_before: Check) -> None:
-    evil = HOSTILE.run.message
-    clash = meet("one\ntwo\nthree\n", f"one\n{evil}\nthree\n", "one\n古い友人 👩‍👩‍👧\nthree\n")
-    assert not isinstance(clash, str)
-    async with running(PLAIN, tmp_path, MIDDLE, "dark") as p:
-        await show(p, ChooseText(clash, ours="Yours", theirs="On disk"))  # type: ignore[arg-type]
-        looks_as_before(p)
-
-
-async def test_confirm(tmp_path: Path, looks_as_before: Check) -> None:
-    name = "[/] [red]x\x1b[31m"
-    async with running(HOSTILE, tmp_path, TINY, "light") as p:
-        dialog = Confirm(f"Delete {name}?", "Its versions are kept.", deed="Delete", danger=True)
-        await show(p, dialog)  # type: ignore[arg-type]
-        looks_as_before(p)
-
-
-async def test_a_line_to_fill(tmp_path: Path, looks_as_before: Check) -> None:
-    async with running(WIDE, tmp_path, LARGE, "dark") as p:
-        await show(p, AskLine("Rename persona", text="旅行ガイド 🧭", explanation="Its id stays: guide"))  # type: ignore[arg-type]
-        looks_as_before(p)
-
-
-async def test_a_text_to_fill(tmp_path: Path, looks_as_before: Check) -> None:
-    async with running(PLAIN, tmp_path, SMALL, "dark") as p:
-        await show(p, AskText("New test input", text="I moved to a new city.\nI know nobody."))  # type: ignore[arg-type]
-        looks_as_before(p)
-
-
-async def test_a_broken_file(tmp_path: Path, looks_as_before: Check) -> None:
-    async with running(HOSTILE, tmp_path, SMALL, "light", persona_id="broken") as p:
-        await settle(p)
-        looks_as_before(p)
+    monkeypatch.chdir(tmp_path)  # so that the settings file has a short name
+    pictures: dict[str, str] = {}
+    wanted = [(name, look) for name, pair in LOOKS.items() for (here, look) in pair if here == text]
+    async with running(
+        SCENES[text], tmp_path, SMALL, name=MODELS[text], preferences=preferences_of(text)
+    ) as p:
+        await play_to_end(p, SCENES[text])
+        await p.press("escape")
+        for name, look in sorted(wanted, key=lambda one: (one[1].theme, one[1].size)):
+            await turn_to(p, look)
+            DIALOGS[name](p, text)
+            await wait(lambda: p.app.screen is not p.main)
+            pictures[f"{name}-{look}"] = await shot(p, look)
+            p.app.screen.dismiss(None)
+            await wait(lambda: p.app.screen is p.main)
+    looks_as_before(pictures)
 
 
 async def test_a_home_without_personas(tmp_path: Path, looks_as_before: Check) -> None:
     empty = type(PLAIN)({}, PLAIN.recording)
-    async with running(empty, tmp_path, MIDDLE, "dark", listed=False) as p:
-        await settle(p)
-        looks_as_before(p)
-
-
-async def test_a_terminal_that_is_too_small(tmp_path: Path, looks_as_before: Check) -> None:
-    async with running(PLAIN, tmp_path, (50, 12), "light") as p:
-        await settle(p)
-        looks_as_before(p)
+    async with running(empty, tmp_path, MIDDLE, listed=False) as p:
+        looks_as_before(await take(p, [Look(MIDDLE, "dark"), Look(TINY, "light")]))
