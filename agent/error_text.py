@@ -54,6 +54,9 @@ def printable(text: str) -> str:
     return " ".join(text.split())
 
 
+_STAND_IN = "[key]"
+
+
 class Secrets:
     """Texts that must stand in nothing that is shown or stored.
 
@@ -93,5 +96,7 @@ def _without(secret: str, text: str) -> str:
     if secret not in text:
         return text
     if len(secret) >= _CERTAINLY_A_SECRET:
-        return text.replace(secret, "[key]")
-    return re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", "[key]", text)
+        return text.replace(secret, _STAND_IN)
+    alone = re.compile(rf"(?<![\w-]){re.escape(secret)}(?![\w-])")
+    # What stands for one already is none, whatever letters it has.
+    return _STAND_IN.join(alone.sub(_STAND_IN, part) for part in text.split(_STAND_IN))

@@ -51,7 +51,6 @@ class Session:
         was_cut: whether the last run had no end in the log when the conversation was opened: it is still under way
             elsewhere, or the program ended in the middle of it.
         left_open: calls the log has no result for, as it was when the conversation was opened.
-        failure: why the last record could not be written, None once everything is.
         on_failure: told of it, in the thread of who writes; what `sync` returns it is not told.
     """
 
@@ -65,7 +64,8 @@ class Session:
         self.problems: list[str] = []
         self.left_open: list[ToolCallTurn] = []
         self.was_cut = False
-        self.failure: PersonaError | None = None
+        self._unwritable: PersonaError | None = None
+        self._unsynced: PersonaError | None = None
         self.on_failure = on_failure
         self._journal = Journal(path)
         self._recent: list[Turn] = []
@@ -342,9 +342,10 @@ class Session:
         try:
             self._journal.sync()
         except PersonaError as error:
-            self.failure = error
-            return error
-        return None
+            self._unsynced = error
+        else:
+            self._unsynced = None
+        return self._unsynced
 
     async def _sync_aside(self) -> None:
         """`sync` in a thread. A failure is told on the loop, also when nobody waits for the disk any more."""
@@ -354,11 +355,16 @@ class Session:
 
     def _tell_failure(self, writing: asyncio.Future[PersonaError | None]) -> None:
         if not writing.cancelled() and (error := writing.result()) is not None:
-            self._fail(error)
+            self.on_failure(error)
 
     def close(self) -> None:
         """Close the file; a later record opens it again."""
         self._journal.close()
+
+    @property
+    def failure(self) -> PersonaError | None:
+        """Why the last record could not be written, or the disk did not keep what was; None once everything is."""
+        return self._unwritable or self._unsynced
 
     @property
     def has_unwritten(self) -> bool:
@@ -386,7 +392,7 @@ class Session:
         except PersonaError as error:
             self._fail(error)
         else:
-            self.failure = None
+            self._unwritable = None
 
     def _close_left_open(self, written: Mapping[str, Any]) -> None:
         """A call whose stand-in is in the log has its result for good: the first result in a log counts."""
@@ -395,7 +401,7 @@ class Session:
             self.left_open = [call for call in self.left_open if call.tool_use_id != answered]
 
     def _fail(self, error: PersonaError) -> None:
-        self.failure = error
+        self._unwritable = error
         self.on_failure(error)
 
 

@@ -312,7 +312,7 @@ async def test_silence_before_the_first_byte_is_shown_and_then_given_up() -> Non
 
 async def test_pings_keep_the_first_clock_quiet_and_not_the_second() -> None:
     async with MessagesServer([say("Hello", stall_after_events=4, ping_every=0.005)]) as server:
-        events = await watch(server, FakeClock(), [20] * 6, lambda events: bool(text_of(events)))
+        events = await watch(server, FakeClock(), [4] * 30, lambda events: bool(text_of(events)))
     assert isinstance(events[-1], Failed)
     assert events[-1].error.kind == "stall"
     assert "alive" in events[-1].error.message
