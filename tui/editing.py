@@ -359,21 +359,20 @@ class Editing(Undoing):
             if self.unsaved.held(persona.id) == before:  # what was kept before is in what was sent
                 self.unsaved.let_go(persona.id, PROMPT)
             self.unsaved.let_go(persona.id, PROMPT, sent)
-            await self.write_down()
-        if self.id != persona.id:
-            return
-        self.trouble = ""
-        if isinstance(stored, Clash):
-            editor.absorb(stored.theirs)
-            self._desk.show_state()
-            return
-        if editor.takings == takings:
-            editor.mark_saved(sent)
-            editor.absorb(stored.text)
-            self._now_is(stored.persona)
-            self._desk.show_state()
-        else:
-            await self.read_again(outside=False)
+        if self.id == persona.id:
+            self.trouble = ""
+            # At once: a look would take what is stored for the deed of another program.
+            if isinstance(stored, Clash):
+                editor.absorb(stored.theirs)
+                self._desk.show_state()
+            elif editor.takings == takings:
+                editor.mark_saved(sent)
+                editor.absorb(stored.text)
+                self._now_is(stored.persona)
+                self._desk.show_state()
+            else:
+                await self.read_again(outside=False)
+        await self.write_down()
 
     async def _keep_now(self, persona_id: str, base: str, text: str) -> None:
         """Keep a text that a save could not store, unless the editor went on with it meanwhile."""

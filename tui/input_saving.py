@@ -89,8 +89,8 @@ class InputSaving:
             await self._meet(persona.id, input_id, base, text, stored)
             return
         self._let_go(persona.id, input_id, text)
-        await editing.write_down()
         self._show_stored(input_id, text, stored)
+        await editing.write_down()
         left = {
             name.removeprefix(FIELD)
             for name in editing.unsaved.all_held(persona.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -322,6 +323,32 @@ async def test_a_file_that_was_broken_from_the_start_takes_no_keys_and_says_so_o
         await p.write("def")
         await p.pilot.pause(0.4)
         assert not any("Nothing can be typed" in message for message in p.messages)
+
+
+async def test_what_is_saved_is_no_deed_of_another_program_while_the_disk_takes_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main, "LOOK_EVERY", 600.0)
+    go, write_down = threading.Event(), UnsavedTexts.write_down
+
+    def write_down_slowly(texts: UnsavedTexts) -> str:
+        go.wait(60)
+        return write_down(texts)
+
+    async with program(make_store(tmp_path)) as p:
+        editing = p.main.editing
+        monkeypatch.setattr(UnsavedTexts, "write_down", write_down_slowly)
+        editing.unsaved.hold("two", PROMPT, "", "kept")
+        await p.press("f3")
+        await p.write("n")
+        await p.until(lambda: p.on_disk("one").startswith("nfirst"))
+        await editing.workspace.settled()
+        p.prompt.insert("ew ")
+        await editing.read_again()
+        assert p.prompt.clash is None
+        go.set()
+        await p.until(lambda: p.on_disk("one").startswith("new first"))
+        assert not any("changed outside" in message for message in p.messages)
 
 
 # -- a file that is gone ------------------------------------------------------------------------------------
