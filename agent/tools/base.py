@@ -95,7 +95,7 @@ class Desk:
         return Author("agent", session_id=ctx.session_id or self.session_id, run_id=self.unit or ctx.run_id)
 
     async def free(self) -> None:
-        """Wait until no other program writes the persona. The store itself would wait without letting anything else go on.
+        """Wait until no other program writes the persona; the store would wait without letting anything else go on.
 
         Raises:
             Busy: one has been writing it for seconds.
@@ -104,10 +104,8 @@ class Desk:
         end = clock() + LONGEST_WAIT
         while (pid := self.store.writer(self.persona_id)) is not None:
             if clock() >= end:
-                raise Busy(
-                    f"The persona {self.persona_id} is being written by another program{f' (pid {pid})' if pid else ''}.",
-                    pid,
-                )
+                by = f" (pid {pid})" if pid else ""
+                raise Busy(f"The persona {self.persona_id} is busy{by}; try again when it is done.", pid)
             await asyncio.sleep(PAUSE)
 
     async def write(

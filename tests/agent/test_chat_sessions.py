@@ -120,7 +120,7 @@ async def test_a_writer_that_does_not_end_is_named(store: Store, monkeypatch: py
     with hold(store.home.locks / "persona-wren.lock"):
         await chat.send("go")
     results = [turn for turn in chat.turns if isinstance(turn, ToolResultTurn)]
-    assert results[0].is_error and f"written by another program (pid {os.getpid()})" in results[0].output
+    assert results[0].is_error and f"is busy (pid {os.getpid()})" in results[0].output
 
 
 async def test_that_older_turns_are_not_sent_is_said_once_also_where_only_the_end_is_loaded(

@@ -314,7 +314,7 @@ def test_no_message_or_draft_is_lost_on_the_way_up_and_down(messages: list[str],
             target = sent.previous(shown) if key == "u" else sent.following(shown)
             shown = shown if target is None else target
             assert shown == written.get(sent._at, shown)
-    unsent = sent.unsent(shown).split("\n")
+    unsent = sent.unsent(shown)
     assert all(text in unsent or text in messages for text in written.values())
     while (target := sent.following(shown)) is not None:
         shown = target
