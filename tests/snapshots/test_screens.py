@@ -22,6 +22,7 @@ from tests.snapshots.shots import (
     THEMES,
     TINY,
     Look,
+    settle,
     shot,
     take,
     turn_to,
@@ -105,6 +106,7 @@ async def test_panes(text: str, tmp_path: Path, looks_as_before: Check) -> None:
         for name, (others, go) in OTHERS.items():
             if others == text:
                 await go(p)
+                await settle(p)
                 taken = await take(p, TOO_SMALL if name == "too-small" else TWO)
                 pictures |= {f"{name}-{look}": picture for look, picture in taken.items()}
     looks_as_before(pictures)
