@@ -6,6 +6,7 @@ the editors at once, merged with what is unsaved, and where that touches the per
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Literal
 
 from personas.errors import PersonaError, UnknownPersona
@@ -55,6 +56,7 @@ class Editing(Undoing):
         self._look = Look(workspace.store)
         self._openings = 0
         self._choosing = False
+        self._saving = asyncio.Lock()
         self.begin_walking()
 
     # -- state ------------------------------------------------------------------------------------------
@@ -320,8 +322,13 @@ class Editing(Undoing):
     async def save(self, retrace: Retrace | None = None) -> None:
         """Store the prompt as it stands in the editor, merged with what is on disk.
 
+        One at a time: on a slow disk a second one would take what the first stores for another's deed.
         `retrace`: a step of undo or redo led there.
         """
+        async with self._saving:
+            await self._save(retrace)
+
+    async def _save(self, retrace: Retrace | None) -> None:
         editor, persona = self._desk.prompt, self.persona
         if persona is None:
             return

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 FIELD = "test:"
 """With the id of a test input, the name of its content."""
+Step = tuple[tuple[str, str, str], tuple[str, str]]
+"""What was stored: the persona, the test input and the content it grew from; the test input and the content now."""
 MET = (
     "The test input {} was changed elsewhere in the same lines. "
     "“Show what the last change did” shows both to choose from."
@@ -37,7 +39,8 @@ class InputSaving:
         self._typing: set[str] = (
             set()
         )  # of what is kept of the open persona, that which stands in the editor too
-        self._bringing = asyncio.Lock()
+        self._bringing, self._saving = asyncio.Lock(), asyncio.Lock()
+        self._waiting: list[list[Step]] = []  # what was stored while each save waited for its turn
 
     def begin(self) -> None:
         """Another persona is open: what is kept of it stands in no editor yet."""
@@ -70,10 +73,36 @@ class InputSaving:
         self._desk.tests.editor.tell_typing(self._editing.past, FIELD + input_id)
 
     async def save(self, input_id: str, base: str, text: str, retrace: Retrace | None = None) -> None:
-        """Store the content of a test input; `retrace`: a step of undo or redo led there."""
-        editing, persona = self._editing, self._editing.persona
+        """Store the content of a test input; `retrace`: a step of undo or redo led there.
+
+        One at a time: on a slow disk a second one would take what the first stores for another's deed. What it
+        stores is what this one grew from, then.
+        """
+        persona = self._editing.persona
         if persona is None:
             return
+        stored: list[Step] = []
+        self._waiting.append(stored)
+        try:
+            await self._saving.acquire()
+        finally:
+            self._waiting.remove(stored)
+        try:
+            for was, now in stored:
+                if was == (persona.id, input_id, base):
+                    input_id, base = now
+            await self._save(persona, input_id, base, text, retrace)
+        finally:
+            self._saving.release()
+
+    def _tell_waiting(self, persona_id: str, input_id: str, base: str, now: tuple[str, str]) -> None:
+        for stored in self._waiting:
+            stored.append(((persona_id, input_id, base), now))
+
+    async def _save(
+        self, persona: Persona, input_id: str, base: str, text: str, retrace: Retrace | None
+    ) -> None:
+        editing = self._editing
         try:
             stored = await editing.workspace.save_test_input(persona.id, input_id, base, text, retrace)
         except InvalidValue as error:
@@ -88,6 +117,7 @@ class InputSaving:
         if isinstance(stored, Clash):
             await self._meet(persona.id, input_id, base, text, stored)
             return
+        self._tell_waiting(persona.id, input_id, base, (input_id, stored.text))
         self._let_go(persona.id, input_id, text)
         self._show_stored(input_id, text, stored)
         await editing.write_down()
@@ -254,6 +284,7 @@ class InputSaving:
             await editing.write_down()
             self._desk.tell(f"Not saved: {error}", error=True)
             return
+        self._tell_waiting(persona_id, input_id, base, (persona.test_inputs[-1].id, text))
         self._let_go(persona_id, input_id, text)
         await editing.write_down()
         self._told = None

@@ -290,6 +290,8 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
             return
         if await self.editing.open(persona_id):
             await self.conversing.show(persona_id)
+            if self.editing.id != persona_id:
+                return  # another was opened meanwhile, and has seen to the focus
             in_list = self.focused is not None and self.personas in self.focused.ancestors_with_self
             if in_list and stay:
                 return
