@@ -42,11 +42,7 @@ async def test_a_draft_is_not_lost_to_a_message_that_is_recalled(tmp_path: Path)
         await p.press("enter")
         await p.until(lambda: p.app.screen is p.main and p.main.chat_bar.draft == "alpha")
         await p.press("ctrl+c")
-        recalled = []
-        for _ in range(3):
-            await p.press("up")
-            recalled.append(p.main.chat_bar.draft)
-        assert "unsent draft" in recalled
+        assert p.main.chat_bar.draft == "unsent draft"
 
 
 async def saved(p: Program, words: str, name: str) -> None:

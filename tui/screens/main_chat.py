@@ -172,7 +172,8 @@ class ChatActions(Screen[None]):
 
     def on_canvas_scrolled(self, event: ConversationView.Scrolled) -> None:
         event.stop()
-        self._chat.interacted()
+        if not event.view.following:  # at the end it goes on with what comes: that is nobody's doing
+            self._chat.interacted()
         if event.view.scroll_offset.y == 0:
             self._all.start(self._chat.load_older())
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from tui.widgets.conversation import ConversationView
 
 
+MOST_WAITS = 20
+"""How many refreshes are waited for until the panel has the height that it was given."""
+
+
 class PanelWatch:
     """Reports what happens to the state machine and keeps the widget in line with it."""
 
@@ -26,6 +30,7 @@ class PanelWatch:
         self._timer: Timer | None = None
         self._widget: AgentPanel | None = None
         self.reading = False
+        self._waits = 0
         self._called = False  # the person has just called for the panel
 
     def sync(self) -> None:
@@ -62,6 +67,11 @@ class PanelWatch:
         called, self._called = self._called, False
         if focused is None or not self._keys_in_pane or not focused.region or focused.region.y < top:
             return
+        if widget is not None and widget.is_about_to_shrink and self._waits < MOST_WAITS:
+            self._waits += 1
+            self._screen.call_after_refresh(self._cover)  # it covers all of the stage for this moment only
+            return
+        self._waits = 0
         if called:  # who calls for it wants to see it, not what lies under it
             self._screen.focus_chat()
         else:

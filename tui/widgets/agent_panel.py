@@ -6,6 +6,7 @@ share of the stage, or as the stage. When it shows is the state machine's busine
 
 from __future__ import annotations
 
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +116,12 @@ class AgentPanel(Vertical, can_focus=False):
             self._set_height()
             self._fit_box()
             self.call_after_refresh(self.conversation.keep_cursor_seen)
+
+    @property
+    def is_about_to_shrink(self) -> bool:
+        """Whether it still has more rows than it may have now."""
+        rows = self.parent.size.height if isinstance(self.parent, Widget) else 0
+        return self.region.height > ceil(rows * self._share_now()) + 1
 
     def leave_room(self, leave: bool) -> None:
         """Take no more than the usual share of the stage, whatever is asked; or what is needed again."""

@@ -163,7 +163,9 @@ class PersonaList(Vertical):
     def _say_below(self) -> None:
         """Below the list stands how many there are; while the cursor is on a broken one, what is wrong with it."""
         entry = self._entries.get(self.rows.key or "") if self.rows.has_focus else None
-        self.border_subtitle = label((entry.error if entry else "") or self._count, max(8, self.size.width - 4))
+        self.border_subtitle = label(
+            (entry.error if entry else "") or self._count, max(8, self.size.width - 4)
+        )
 
     def on_descendant_focus(self) -> None:
         self._say_below()
