@@ -145,6 +145,13 @@ def is_key(sequence: str) -> bool:
         event = next(iter(XTermParser._sequence_to_key_events(_parser, sequence)), None)
     except (ValueError, OverflowError):  # a number that no key has
         return False
+    if (
+        event is not None
+        and sequence.count(";") > 1
+        and event.character
+        and not event.character.isprintable()
+    ):
+        return False  # the text that a key brings along is none of these
     # Only where it ends in "u" its number may be a character's.
     return event is not None and (len(event.key) > 1 or (sequence[-1] == "u" and event.key.isprintable()))
 

@@ -61,6 +61,7 @@ def test_the_agent_goes_on_and_the_screen_is_whole_when_the_terminal_takes_somet
         unread(lambda: "Be brief." in prompt_file(folder))
         unread(lambda: not answers)
         terminal.until("that is ALL.")
+        terminal.until(lambda: "▌" not in terminal.text)  # what is told for a moment only
         drawn = settle(terminal)
         assert "Be brief." in drawn
         assert "Be short." not in drawn

@@ -328,7 +328,7 @@ async def test_the_list_says_below_what_is_wrong_with_the_broken_one_under_the_c
         assert below() == "2"
         p.main.personas.rows.focus()
         await p.press("down")
-        await p.until(lambda: "2" != below())
+        await p.until(lambda: below() != "2")
         assert p.main.personas.entries["two"].error.startswith(below().rstrip("…"))
         await p.press("up")
         await p.until(lambda: below() == "2")

@@ -6,7 +6,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from textual import events
 
@@ -124,6 +124,7 @@ def test_an_escape_that_begins_nothing_is_the_key_and_what_no_key_sends_is_no_te
     )
 )
 @settings(max_examples=300)
+@example(["\x1b[", ";", ";", "1", "P"])
 def test_no_escape_ever_becomes_a_letter(pieces: list[str]) -> None:
     clock, sent = Clock(), "".join(pieces)
     parser = GuardedParser(clock=clock)

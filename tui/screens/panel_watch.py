@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tui.widgets.conversation import ConversationView
 
 
-MOST_WAITS = 20
-"""How many refreshes are waited for until the panel has the height that it was given."""
+MOST_WAITS = 100
+"""How often is looked again whether the panel has the height that it was given."""
 
 
 class PanelWatch:
@@ -64,12 +64,14 @@ class PanelWatch:
         for editor in (self._screen.prompt, self._screen.tests.editor):
             covered = editor.region.bottom - max(editor.region.y, top)
             editor.cover(max(0, min(covered, editor.region.height - 1)))
+        if self._panel.enlarged and self._keys_in_pane:
+            return  # it gives up the full height first, once it is heard who has the keys
         called, self._called = self._called, False
         if focused is None or not self._keys_in_pane or not focused.region or focused.region.y < top:
             return
         if widget is not None and widget.is_about_to_shrink and self._waits < MOST_WAITS:
             self._waits += 1
-            self._screen.call_after_refresh(self._cover)  # it covers all of the stage for this moment only
+            self._screen.set_timer(0.05, self._cover)  # it covers all of the stage for this moment only
             return
         self._waits = 0
         if called:  # who calls for it wants to see it, not what lies under it
