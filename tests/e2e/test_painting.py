@@ -37,6 +37,9 @@ def folder(tmp_path: Path) -> Path:
     personas = tmp_path / "home" / "personas"
     personas.mkdir(parents=True)
     (personas / "a.toml").write_text(f'name = "A"\nsystem_prompt = """\n{LONG}"""\n')
+    (tmp_path / "config.toml").write_text(
+        'repaint = "changed"\n'
+    )  # no first start: it would greet at some moment
     return tmp_path
 
 
