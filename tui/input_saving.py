@@ -229,7 +229,7 @@ class InputSaving:
         editing, tests = self._editing, self._desk.tests
         await self.flush()
         async with self._bringing:
-            for field, kept in (await editing.workspace.call(editing.unsaved.find, persona_id)).items():
+            for field, kept in editing.unsaved.all_held(persona_id).items():
                 input_id = field.removeprefix(FIELD)
                 shown = tests.shown == input_id and tests.editor.unsaved
                 if field.startswith(FIELD) and editing.id == persona_id and not shown:

@@ -199,6 +199,8 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
         await self.query_one("#stage").mount(panel)
         await self.settings.fill()
         await editing.fields.flush()
+        if editing.id in editing.unsaved.more:
+            self.start(editing.giving.store(editing.id))
         self.conversing.begin(panel)
         if editing.id is not None:
             await self.conversing.show(editing.id)
