@@ -1,4 +1,4 @@
-"""Which lines two texts have in common, fast also where they are long or repeat themselves. Pure."""
+"""What two texts have in common, lines above all, fast also where they are long or repeat themselves. Pure."""
 
 from __future__ import annotations
 
@@ -27,6 +27,18 @@ def split_lines(text: str) -> list[str]:
     if last:
         result.append(last)
     return result
+
+
+def common_length(first: str, second: str) -> int:
+    """Return how many characters both have in common at the start; the work is done in C."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def changed_regions(old: list[str], new: list[str]) -> list[Region]:

@@ -15,6 +15,7 @@ from typing import Any
 import tomli_w
 
 from personas.errors import InvalidValue
+from personas.lines import common_length
 from personas.toml_escapes import CONTROL, HIDDEN, habits, unescaped, with_hidden_escaped
 from personas.toml_parse import MAX_DEPTH
 
@@ -192,22 +193,10 @@ def _mended(old: str, value: str, escape: Callable[[str], str]) -> str:
     was = _decode(old)
     if was == value:
         return old
-    head = _common(was, value)
-    tail = _common(was[head:][::-1], value[head:][::-1])
+    head = common_length(was, value)
+    tail = common_length(was[head:][::-1], value[head:][::-1])
     start, end = _place(old, head), _place(old, len(was) - tail)
     return old[:start] + escape(value[head : len(value) - tail]) + old[end:]
-
-
-def _common(one: str, other: str) -> int:
-    """Return how many characters two texts begin with alike."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _place(source: str, offset: int) -> int:
