@@ -40,6 +40,8 @@ REFUSED_EMPTY = "refused_empty"
 _BAD_ID = re.compile(r"[^a-zA-Z0-9_-]")
 _UNSENDABLE = re.compile("[\0\ud800-\udfff]")
 _LONGEST_NAME = 128
+_ANSWER = (AssistantTextTurn, ThinkingTurn, ToolCallTurn)
+_REPLY = (UserTurn, ToolResultTurn)
 _DEEPEST = 200
 _references = getattr(sys, "getrefcount", lambda _value: 0)
 _OURS_ALONE = 2  # the attribute and the argument
@@ -108,10 +110,10 @@ class Conversion:
 
     def add(self, turn: Turn) -> None:
         """Take up one further turn."""
-        if isinstance(turn, AssistantTextTurn | ThinkingTurn | ToolCallTurn):
+        if isinstance(turn, _ANSWER):
             if not self._in_answer:
                 self._in_answer = self._is_unseen = True
-        elif isinstance(turn, UserTurn | ToolResultTurn):
+        elif isinstance(turn, _REPLY):
             self._in_answer = False
         if isinstance(turn, UserTurn):
             if turn.content and not turn.content.isspace():
@@ -310,13 +312,13 @@ def _json(value: Any, depth: int) -> Any:
     """A read-only JSON value the wire can carry, whatever an application put into a call's input."""
     if isinstance(value, str):
         return sendable(value)
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, int):  # truth values, too
         return value
     if isinstance(value, float):
         return value if abs(value) != float("inf") and value == value else None
     if depth < _DEEPEST:
         if isinstance(value, Mapping):
             return ReadOnlyDict({sendable(str(key)): _json(item, depth + 1) for key, item in value.items()})
-        if isinstance(value, list | tuple):
+        if isinstance(value, (list, tuple)):
             return ReadOnlyList([_json(item, depth + 1) for item in value])
     return sendable(str(value))

@@ -7,9 +7,11 @@ beyond: thinking, notice). Turns are immutable: what they are given is copied an
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -22,7 +24,14 @@ def new_id(prefix: str) -> str:
 
 def utc_now() -> str:
     """Return the present as UTC ISO 8601 with milliseconds, `2026-01-31T12:00:00.000Z`."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    millis = time.time_ns() // 1_000_000
+    return f"{_utc_second(millis // 1000)}.{millis % 1000:03}Z"
+
+
+@lru_cache(maxsize=8)  # turns are made many in a second, and a second is dear to put in words
+def _utc_second(seconds: int) -> str:
+    """`2026-01-31T12:00:00` of seconds since 1970."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").removesuffix("+00:00")
 
 
 def freeze(value: Any) -> Any:
@@ -33,9 +42,9 @@ def freeze(value: Any) -> Any:
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return value
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         return MappingProxyType({key: freeze(item) for key, item in value.items()})
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return tuple([freeze(item) for item in value])
     if isinstance(value, set | frozenset):
         return tuple(sorted((freeze(item) for item in value), key=repr))
@@ -44,9 +53,12 @@ def freeze(value: Any) -> Any:
 
 def thaw(value: Any) -> Any:
     """Return a plain, mutable copy of a value made by `freeze` (dicts and lists again)."""
-    if isinstance(value, Mapping):
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if kind is MappingProxyType or isinstance(value, Mapping):
         return {key: thaw(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [thaw(item) for item in value]
     return value
 
@@ -296,7 +308,7 @@ def nesting_exceeds(value: Any, levels: int) -> bool:
             inner
             for item in layer
             for inner in (item.values() if isinstance(item, Mapping) else item)
-            if isinstance(inner, Mapping | list | tuple)
+            if isinstance(inner, (dict, list, tuple, Mapping))
         ]
         if not layer:
             return False

@@ -32,8 +32,8 @@ class Unfinished:
         if isinstance(event, TurnStart):
             self._turns[event.turn.id] = event.turn
         elif isinstance(event, TurnEnd):
-            self._turns.pop(event.turn.id, None)
             turn = event.turn
+            self._turns.pop(turn.id, None)
             if isinstance(turn, ToolCallTurn):
                 self._calls[turn.tool_use_id] = turn
             elif isinstance(turn, ToolResultTurn) and turn.tool_use_id in self._calls:
