@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.tui.program import ONE, TWO, ids, make_store, program
-from tui.screens import main
+from tui.screens import dialog, main
 from tui.screens.ask import AskText
 from tui.screens.confirm import Confirm
+from tui.screens.dialog import GRACE
 from tui.screens.pick import Pick
 from tui.screens.switcher import Switcher
 from tui.unfinished import unfinished
@@ -170,6 +172,46 @@ async def test_keys_pressed_before_a_question_appeared_do_not_answer_it(
         await p.press("y")
         assert isinstance(p.app.screen, Confirm)
         assert p.store.ids() == ["one", "two"]
+
+
+async def test_what_is_typed_on_in_one_breath_does_not_answer_a_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Clock:
+        now = 100.0
+        time = staticmethod(time.time)
+
+        def monotonic(self) -> float:
+            return self.now
+
+    monkeypatch.setattr(dialog, "time", clock := Clock())
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_go("personas")
+        await p.press("x")
+        await p.until(lambda: isinstance(p.app.screen, Confirm) and p.app.screen._appeared is not None)
+        for key in "m", "a", "y", "b", "e", "n", "o":
+            clock.now += GRACE * 0.9
+            await p.press(key)
+        clock.now += GRACE * 0.9
+        await p.press("enter")
+        assert isinstance(p.app.screen, Confirm)
+        clock.now += GRACE * 1.1
+        await p.press("n")
+        await p.until(lambda: p.app.screen is p.main)
+        assert p.store.ids() == ["one", "two"]
+
+
+async def test_a_question_that_was_not_painted_yet_is_not_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Confirm, "_appear", lambda self: None)
+    monkeypatch.setattr(Confirm, "grace", 1e-9)
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_go("personas")
+        await p.press("x")
+        await p.until(lambda: isinstance(p.app.screen, Confirm))
+        await p.press("y", "enter")
+        assert isinstance(p.app.screen, Confirm)
 
 
 async def test_the_filter_narrows_the_list_and_esc_takes_it_away(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from tui.widgets.row_list import RowList
 Result = TypeVar("Result")
 
 GRACE = 0.3
-"""Seconds after its appearance in which a dialog takes no answer."""
+"""Seconds after its appearance, and after a key that came within them, in which a dialog takes no answer."""
 
 JUST_NOW = 2.0
 """Seconds for which an error that was told before a dialog opened belongs to it."""
@@ -73,12 +73,12 @@ class Dialog(ModalScreen[Result]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._appeared = time.monotonic()
+        self._appeared: float | None = None  # when it was painted, and keys typed blindly had ended
         self._error = ""
         self._given: list[Result | None] = []
 
     def on_mount(self) -> None:
-        self._appeared = time.monotonic()
+        self.call_after_refresh(self._appear)
         self.query(ToastRack).remove()
         errors = [one for one in self.app._notifications if one.severity == "error"]
         if errors and time.time() - errors[-1].raised_at < JUST_NOW:
@@ -88,10 +88,25 @@ class Dialog(ModalScreen[Result]):
     def on_resize(self) -> None:
         self.fit_soon()
 
+    def _appear(self) -> None:
+        if self._appeared is None:
+            self._appeared = time.monotonic()
+
     @property
     def ready(self) -> bool:
         """Whether a key now was meant for this dialog."""
-        return not self._given and time.monotonic() - self._appeared >= self.grace
+        return not self._given and self._is_seen
+
+    @property
+    def _is_seen(self) -> bool:
+        return not self.grace or (
+            self._appeared is not None and time.monotonic() - self._appeared >= self.grace
+        )
+
+    def _on_key(self, _event: events.Key) -> None:
+        # Who is still typing has not read it: what is typed on in the same breath is no answer either.
+        if self._appeared is not None and not self._is_seen:
+            self._appeared = max(self._appeared, time.monotonic())
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         """Close with an answer. The first one counts: a second Enter or click may be on its way behind it already.
