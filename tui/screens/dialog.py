@@ -103,7 +103,7 @@ class Dialog(ModalScreen[Result]):
             self._appeared is not None and time.monotonic() - self._appeared >= self.grace
         )
 
-    def _on_key(self, _event: events.Key) -> None:
+    def on_key(self) -> None:
         # Who is still typing has not read it: what is typed on in the same breath is no answer either.
         if self._appeared is not None and not self._is_seen:
             self._appeared = max(self._appeared, time.monotonic())
