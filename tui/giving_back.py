@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError, UnknownPersona
@@ -28,6 +29,7 @@ class GivingBack:
     def __init__(self, desk: Desk, editing: Editing) -> None:
         self._desk, self._editing = desk, editing
         self._thrown_last = ""
+        self._storing = asyncio.Lock()
         self.throwing = False
         """Whether what is not saved is being thrown away; who asked for that sees to a persona that is left with nothing."""
 
@@ -78,6 +80,10 @@ class GivingBack:
 
     async def store(self, persona_id: str) -> None:
         """The file can be written: store what was kept of its test inputs and settings."""
+        async with self._storing:  # what two of them found would be stored twice
+            await self._store(persona_id)
+
+    async def _store(self, persona_id: str) -> None:
         editing = self._editing
         await editing.inputs.bring_back(persona_id)
         if editing.id == persona_id:
