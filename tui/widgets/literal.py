@@ -34,6 +34,11 @@ def _literal(value: VisualType) -> VisualType:
     return content(value) if isinstance(value, str) else value
 
 
+def _is_shown(widget: Static, value: VisualType) -> bool:
+    now = widget.content
+    return isinstance(now, Content) and isinstance(value, Content) and now.is_same(value)
+
+
 class LiteralStatic(Static):
     """A `Static` that shows strings literally, line breaks kept."""
 
@@ -41,8 +46,9 @@ class LiteralStatic(Static):
         super().__init__(_literal(text), markup=False, **kwargs)
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
-        """Show `content`; a string is taken literally."""
-        super().update(_literal(content), layout=layout)
+        """Show `content`; a string is taken literally. What is shown already is not laid out again."""
+        if not _is_shown(self, shown := _literal(content)):
+            super().update(shown, layout=layout)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text; a selection that outlived the text it was made on is no error."""
@@ -56,8 +62,9 @@ class LiteralLabel(Label):
         super().__init__(_literal(text), markup=False, **kwargs)
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
-        """Show `content`; a string is taken literally."""
-        super().update(_literal(content), layout=layout)
+        """Show `content`; a string is taken literally. What is shown already is not laid out again."""
+        if not _is_shown(self, shown := _literal(content)):
+            super().update(shown, layout=layout)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text; a selection that outlived the text it was made on is no error."""
