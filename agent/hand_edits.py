@@ -176,8 +176,10 @@ class Look:
         """The file's text at a revision, from the file itself or from its versions; None when it is lost."""
         if self.persona.revision == revision:
             return self._store.text(self.persona.id)
-        content = self._folder.find(revision)
-        return None if content is None else decode(content).text
+        try:
+            return decode(self._folder.load(revision)).text
+        except PersonaError:  # the agent is told to read the file again; no message waits for a disk
+            return None
 
 
 def _rest(text: str) -> Persona:

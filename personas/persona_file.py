@@ -121,8 +121,8 @@ class PersonaFile:
     def noticed(self, content: bytes | None) -> Timeline:
         """Return the versions; a change made outside the program becomes a version of its own first.
 
-        Where the text before it cannot be had any more there is nothing to make a version of: then the file is
-        known from now on as it is.
+        Where the text before it is lost there is nothing to make a version of: then the file is known from now on as
+        it is. One that only cannot be read now is no reason for that: the error is told, and nothing is written.
         """
         timeline = self.timeline(content)
         current = None if content is None else sha256(content)
@@ -203,9 +203,12 @@ class PersonaFile:
             raise InvalidValue(f"The persona would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
         before_sha, after_sha = self.versions.store(before), self.versions.store(after)
         stretch = timeline.stretch(by, before_sha, self._now()) if typed and role == "change" else None
-        start = None if stretch is None else self.versions.find(timeline.versions[stretch.version].sha)
-        if start is None:
-            start, stretch = before, None
+        start = before
+        if stretch is not None:
+            try:
+                start = self.versions.load(timeline.versions[stretch.version].sha)
+            except PersonaError:  # lost, or not to be read now: then nothing is joined, and nothing refused
+                stretch = None
         added, removed = count(readable(start), readable(after))
         entry = self._entry(
             timeline,

@@ -90,10 +90,13 @@ class VersionFolder:
         return content
 
     def find(self, sha: str) -> bytes | None:
-        """Return a stored text, None where it cannot be had: for work that goes on without it."""
+        """Return a stored text, None where it is lost: not stored, or damaged.
+
+        A text that only cannot be read now, on a bad disk or by who has too many files open, is not lost.
+        """
         try:
             return self.load(sha)
-        except PersonaError:
+        except UnknownVersion:
             return None
 
     # -- writing --------------------------------------------------------------------------------------
@@ -101,7 +104,9 @@ class VersionFolder:
     def store(self, content: bytes) -> str:
         """Store a text unless it is there already, whole; return its SHA-256."""
         sha = sha256(content)
-        if self.find(sha) is None:
+        try:
+            self.load(sha)
+        except PersonaError:  # also where it only cannot be read now: writing it anew mends that or says why not
             self._make_folders()
             replace_file(self._texts / f"{sha}.z", zlib.compress(content, 6), root=self._home.root)
         return sha

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from personas import versions
 from personas.authorship import USER, Author
 from personas.changes import SetDescription, SetName, SetPrompt
 from personas.errors import DamagedVersion, NothingToUndo, StorageError, UnknownVersion
@@ -182,6 +184,57 @@ def test_a_damaged_text_is_told_as_such(store: Store, file: Path) -> None:
         with pytest.raises(DamagedVersion, match="damaged") as raised:
             act()
         assert isinstance(raised.value, StorageError)
+
+
+@pytest.fixture
+def reads_fail(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """Turns it on and off that no stored text can be read: a bad disk, or too many open files."""
+    read = versions.read_regular
+    fails = False
+
+    def read_or_fail(path: Path, **kwargs: Any) -> bytes:
+        if fails and path.suffix == ".z":
+            raise StorageError(f"Could not read {path}: too many files are open.")
+        return read(path, **kwargs)
+
+    def turn(on: bool) -> None:
+        nonlocal fails
+        fails = on
+
+    monkeypatch.setattr(versions, "read_regular", read_or_fail)
+    return turn
+
+
+def test_a_text_that_only_cannot_be_read_now_is_a_version_once_it_can_be(
+    store: Store, file: Path, reads_fail: Callable[[bool], None]
+) -> None:
+    store.change("a", SetName("B"), revision=None, by=_RUN)
+    ours = file.read_text()
+    file.write_text(outside := ours + "# by hand\n")
+    reads_fail(True)
+    assert [version.by.kind for version in store.log("a")] == ["agent"]
+    for act in (
+        lambda: store.change("a", SetName("C"), revision=None, by=USER),
+        lambda: store.delete("a", by=USER),
+        lambda: store.undo("a", by=USER),
+    ):
+        with pytest.raises(StorageError, match="too many files") as raised:
+            act()
+        assert not isinstance(raised.value, UnknownVersion) and file.read_text() == outside
+    reads_fail(False)
+    assert [version.by.kind for version in store.log("a")] == ["external", "agent"]
+    assert store.version_text("a", store.log("a")[0].number) == ours
+
+
+def test_what_is_typed_is_saved_where_no_earlier_text_can_be_read(
+    store: Store, file: Path, reads_fail: Callable[[bool], None]
+) -> None:
+    store.change("a", SetPrompt("one\n"), revision=None, by=USER)
+    reads_fail(True)
+    assert store.change("a", SetPrompt("two\n"), revision=None, by=USER).system_prompt == "two\n"
+    reads_fail(False)
+    assert [version.by.kind for version in store.log("a")] == ["user", "user"]
+    assert "one" in store.version_text("a", store.log("a")[0].number)
 
 
 def test_a_text_of_the_largest_size_is_read_again(store: Store, file: Path) -> None:
