@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import ToolUse, answer
-from tests.tui.program import make_store, program
+from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tui.config import Settings
 
 EDIT = answer(ToolUse("edit_system_prompt", {"old": "first line", "new": "1st line"}))
 END = {"chat": answer("Done."), "task": answer(ToolUse("task_complete", {"summary": "Done."}))}
+
+
+def trace(p: Program) -> str:
+    return p.main.conversing.trace_text()
 
 
 @pytest.mark.parametrize("mode", ["chat", "task"])
@@ -19,7 +24,7 @@ async def test_it_knows_of_undo_and_of_runs_without_a_tool(tmp_path: Path, mode:
         conversing = p.main.conversing
         await p.run_to_end("/task change it" if mode == "task" else "change it")
         did = conversing.trace_text()
-        assert did.startswith("edit_system_prompt +1 −1 ·" if mode == "chat" else "task_complete ·")
+        assert did.startswith("edit_system_prompt +1 −1 ·")
         for key, told in (("f8", "the agent's run is undone ·"), ("f9", did.partition(" ·")[0] + " ·")):
             await p.press(key)
             await p.until(lambda told=told: conversing.trace_text().startswith(told))  # type: ignore[misc]
@@ -27,6 +32,48 @@ async def test_it_knows_of_undo_and_of_runs_without_a_tool(tmp_path: Path, mode:
         await p.until(lambda: conversing.trace_text().startswith("the agent's run is undone ·"))
         await p.run_to_end("hello")
         assert conversing.trace_text() == ""
+
+
+@pytest.mark.parametrize("look", ["get_persona", "keep_output_visible"])
+async def test_what_a_run_changed_stands_over_what_it_did_afterwards(tmp_path: Path, look: str) -> None:
+    no_such = ToolUse("edit_system_prompt", {"old": "nowhere", "new": "x"})
+    async with program(make_store(tmp_path), EDIT, answer(ToolUse(look)), answer(no_such), END["chat"]) as p:
+        await p.run_to_end("change it")
+        assert trace(p).startswith("edit_system_prompt +1 −1 ·")
+
+
+async def test_several_changes_of_a_run_are_counted_together(tmp_path: Path) -> None:
+    new = ToolUse("create_test_input", {"content": "a\nb"})
+    async with program(
+        make_store(tmp_path), EDIT, answer(new), answer(ToolUse("get_persona")), END["chat"]
+    ) as p:
+        await p.run_to_end("change it")
+        assert trace(p).startswith("2 changes +3 −1 ·")
+
+
+async def test_a_call_that_the_person_stopped_is_nothing_that_failed(tmp_path: Path) -> None:
+    settings = Settings(approval="ask-all", task_pause=0.0)
+    async with program(make_store(tmp_path), EDIT, settings=settings) as p:
+        await p.say("change it")
+        await p.until(lambda: p.main.conversing.question is not None)
+        p.main.conversing.stop()
+        await p.until(lambda: not p.main.conversing.running)
+        assert trace(p).startswith("edit_system_prompt not run ·")
+
+
+async def test_a_run_that_changes_something_after_it_was_undone_is_not_undone(tmp_path: Path) -> None:
+    gate, second = Gate(), answer(ToolUse("edit_system_prompt", {"old": "third line", "new": "3rd line"}))
+    async with program(make_store(tmp_path), model=GatedModel([EDIT, [gate, *second], END["chat"]])) as p:
+        await p.say("change it")
+        await p.until(lambda: "1st line" in p.prompt.raw)
+        await p.press("f8")
+        await p.until(lambda: trace(p).startswith("the agent's run is undone ·"))
+        gate.set()
+        await p.until(lambda: not p.main.conversing.running)
+        assert p.on_disk("one") == "first line\nsecond line\n3rd line\n"
+        assert trace(p).startswith("edit_system_prompt +1 −1 ·")
+        await p.press("f8")
+        await p.until(lambda: trace(p).startswith("the agent's run is undone ·"))
 
 
 async def test_one_change_has_one_count(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tui.activity import spent_parts
@@ -15,24 +15,29 @@ if TYPE_CHECKING:
 
 
 class Trace:
-    """What the last tool of the agent's last run did, and how long ago."""
+    """What the agent's last run changed, or else what its last tool did, and how long ago."""
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
         """Nothing was done: a run begins, or another conversation is shown."""
-        self._what = ""
-        self._at = 0.0
+        self._changes: list[ToolEnd] = []
+        self._last: ToolEnd | None = None
         self._run: str | None = None
         self._undone_at: float | None = None
 
     def note(self, event: ToolEnd, run_id: str | None) -> None:
         """A tool has ended, in a run that is undone under this id."""
+        from agent.task_reading import has_written
+
         self._run = run_id
-        name = one_line(event.call.tool_name, 40)
-        self._what = f"{name} failed" if event.is_error else f"{name}{counts(event.details)}"
-        self._at = event.at
+        self._last = event
+        if event.is_error or not has_written(event):
+            return
+        if self._undone_at is not None:  # the run went on after it was undone
+            self._undone_at, self._changes = None, []
+        self._changes.append(event)
 
     def stepped(self, operation: Retrace, run_id: str | None, now: float) -> None:
         """A run was undone, or done again."""
@@ -43,7 +48,32 @@ class Trace:
         """Return it as one line, empty if nothing was done; `now` on the clock of the events."""
         if self._undone_at is not None:
             return f"the agent's run is undone · {age(now - self._undone_at)}"
-        return f"{self._what} · {age(now - self._at)}" if self._what else ""
+        event = self._changes[-1] if self._changes else self._last
+        if event is None:
+            return ""
+        what = _sum(self._changes) if len(self._changes) > 1 else _done(event)
+        return f"{what} · {age(now - event.at)}"
+
+
+def _done(event: ToolEnd) -> str:
+    """Return what came of one call."""
+    name = one_line(event.call.tool_name, 40)
+    if not event.is_error:
+        return f"{name}{counts(event.details)}"
+    # A call that the person stopped, or did not allow, is nothing that broke.
+    if event.output.startswith("Not run:") or event.output.endswith(": not run."):
+        return f"{name} not run"
+    return f"{name} {'stopped' if event.output.startswith('Cancelled') else 'failed'}"
+
+
+def _sum(changes: Sequence[ToolEnd]) -> str:
+    """Return how many changes there were, and their lines together."""
+    details = [change.details or {} for change in changes]
+    lines = {
+        name: sum(each[name] for each in details if isinstance(each.get(name), int))
+        for name in ("added", "removed")
+    }
+    return f"{len(changes)} changes{counts(lines)}"
 
 
 def counts(details: Mapping[str, Any] | None) -> str:
