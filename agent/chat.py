@@ -17,7 +17,6 @@ from agent.assignment import PLAIN, Assignment
 from agent.chat_options import ChatOptions
 from agent.chat_session import ChatSession
 from agent.context_window import ContextWindow
-from agent.error_text import text_of
 from agent.events import AgentEnd, Outcome
 from agent.limits import Limits
 from agent.listeners import Listener
@@ -194,7 +193,8 @@ class Chat:
         try:
             await Reach().wait(close(), within=CLOSE_SECONDS)
         except Exception as error:  # noqa: BLE001 - the model's own clearing up; nothing depends on it any more
-            log.warning("the model's connections could not be closed: %s", text_of(error))
+            # By its type: its words may hold the key, which is not known here.
+            log.warning("the model's connections could not be closed: %s", type(error).__name__)
 
     # -- talking ---------------------------------------------------------------------------------------
 

@@ -434,9 +434,12 @@ def leave_behind(task: asyncio.Future[Any]) -> None:
 
 
 def _log_late(task: asyncio.Future[Any]) -> None:
+    """Say how it ended, by types: what it returned, and the words of what it raised, may be a key."""
     _left_behind.discard(task)
     _look_at(task)
-    log.info("what ended after its run had settled was dropped: %r", task)
+    error = None if task.cancelled() else task.exception()
+    how = "" if error is None else f": it raised {type(error).__name__}"
+    log.info("what ended after its run had settled was dropped%s", how)
 
 
 def _look_at(task: asyncio.Future[Any]) -> None:

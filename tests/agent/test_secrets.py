@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from agent import run as agent_run
 from agent.agent import Agent
+from agent.chat import Chat
 from agent.error_text import Secrets
 from agent.events import Event
 from agent.models.base import BlockEvent, Done, Failed, ModelError, Notice, Request
@@ -19,6 +23,8 @@ from agent.models.retry import RetryPolicy
 from agent.session import Session
 from agent.turns import NoticeTurn, Turn
 from personas.errors import PersonaError
+from personas.home import open_home
+from personas.store import Store
 
 KEY = "sk-ant-'quoted'-Ä/+=-0123456789"
 
@@ -135,3 +141,47 @@ async def test_a_key_once_given_stands_in_no_failure_of_other_functions(
     agent.retry = RetryPolicy(retries=1, base=0.0)
     told = await everything(agent, tmp_path, caplog)
     assert "RuntimeError: while [key] was used" in told
+
+
+@pytest.mark.parametrize("how", ["returns", "raises"])
+async def test_a_key_that_is_given_too_late_stands_in_no_log(
+    caplog: pytest.LogCaptureFixture, how: str
+) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def give() -> str:
+        asked.set()
+        while not go_on.is_set():
+            with suppress(asyncio.CancelledError):
+                await go_on.wait()
+        if how == "raises":
+            raise ValueError(f"no good: {KEY}")
+        return KEY
+
+    caplog.set_level(logging.DEBUG)
+    agent = Agent(model=Leaking("notice", "KEY"), get_api_key=give)
+    agent.grace = 0.01
+    earlier = set(agent_run._left_behind)
+    run = asyncio.ensure_future(agent.prompt("hi"))
+    await asked.wait()
+    agent.abort("stop")
+    await run
+    late = agent_run._left_behind - earlier
+    go_on.set()
+    await asyncio.wait(late)
+    await asyncio.sleep(0)
+    assert "was dropped" in caplog.text and ("ValueError" in caplog.text) is (how == "raises")
+    assert "0123456789" not in caplog.text
+
+
+async def test_what_a_model_says_that_could_not_be_closed_is_told_by_its_type(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Closing(Leaking):
+        async def close(self) -> None:
+            raise RuntimeError(f"while {KEY} was used")
+
+    store = Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
+    store.create("Wren")
+    await Chat(store, "wren", Closing("notice", "KEY")).close()
+    assert "could not be closed: RuntimeError" in caplog.text and "0123456789" not in caplog.text
