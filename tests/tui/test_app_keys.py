@@ -314,6 +314,22 @@ async def test_the_help_names_every_key_of_the_registry(tmp_path: Path) -> None:
         await p.until(lambda: p.app.screen is p.main)
 
 
+@pytest.mark.parametrize("size", [(60, 15), (120, 60)])
+async def test_what_is_longer_than_a_line_of_the_help_goes_on_below_itself(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with program(make_store(tmp_path), size=size) as p:
+        p.main.action_help()
+        page = await p.dialog(Help)
+        for part, blanks in (("#help-keys", 20), ("#help-names", 24)):
+            shown = page.query_one(part)
+            await p.until(lambda shown=shown: shown.size.width)
+            lines = str(shown.render()).splitlines()
+            rows = [line for line in lines if line.startswith(" ")]
+            assert max(map(len, rows)) <= shown.size.width, "so none is wrapped a second time"
+            assert any(line.startswith(" " * blanks) for line in rows)
+
+
 def test_no_key_that_terminals_own_and_no_key_twice_in_one_place() -> None:
     owned = {"ctrl+b", "ctrl+h", "ctrl+i", "ctrl+m", "ctrl+left_square_bracket", "ctrl+s", "ctrl+q"}
     seen: set[tuple[str, str]] = set()

@@ -54,7 +54,7 @@ class Help(Dialog[None]):
             yield LiteralStatic(f"{ABOUT}\n", classes="dialog-text")
             yield LiteralStatic(_page(self.keymap, self._columns()), id="help-keys")
             yield LiteralStatic(CONNECT.format(model=self._model, settings=self._settings), id="help-model")
-            yield LiteralStatic(_names(), id="help-names")
+            yield LiteralStatic(_names(self._columns()), id="help-names")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -63,6 +63,7 @@ class Help(Dialog[None]):
     def on_resize(self) -> None:
         super().on_resize()
         self.query_one("#help-keys", LiteralStatic).update(_page(self.keymap, self._columns()))
+        self.query_one("#help-names", LiteralStatic).update(_names(self._columns()))
 
     def _columns(self) -> int:
         """Return the columns a line has here: the dialog's without frame, blanks and scrollbar."""
@@ -73,24 +74,30 @@ class Help(Dialog[None]):
 
 
 def _page(keymap: Keymap, columns: int) -> Content:
-    """Return the keys and what they do; what is longer than a line goes on below itself."""
-    from textwrap import wrap
-
+    """Return the keys and what they do."""
     rows = help_rows(keymap)
     width = max(len(keys) for _, lines in rows for keys, _ in lines)
     parts: list[Content | tuple[str, str] | str] = []
     for heading, lines in rows:
         parts.append((f"{heading}\n", "bold $text-accent"))
         for keys, title in lines:
-            told = f"\n{' ' * (width + 4)}".join(wrap(title, max(12, columns - width - 4)))
-            parts += [(f"  {sanitise(keys):<{width}}  ", "bold"), f"{told}\n"]
+            parts += _row(sanitise(keys), title, width, columns)
         parts.append("\n")
     return Content.assemble(*parts)
 
 
-def _names() -> Content:
+def _names(columns: int) -> Content:
+    """Return the ids of the commands and what they do."""
     width = max(len(command.id) for command in COMMANDS)
     parts: list[Content | tuple[str, str] | str] = [(f"\n{NAMES}\n", "bold $text-accent")]
     for command in COMMANDS:
-        parts += [(f"  {command.id:<{width}}  ", "bold"), f"{command.title}\n"]
+        parts += _row(command.id, command.title, width, columns)
     return Content.assemble(*parts)
+
+
+def _row(name: str, title: str, width: int, columns: int) -> list[tuple[str, str] | str]:
+    """Return a name, `width` columns wide, and what it is; what is longer than a line goes on below itself."""
+    from textwrap import wrap
+
+    told = f"\n{' ' * (width + 4)}".join(wrap(title, max(12, columns - width - 4)))
+    return [(f"  {name:<{width}}  ", "bold"), f"{told}\n"]
