@@ -203,6 +203,17 @@ async def test_the_draft_is_there_again_once_a_recalled_message_is_gone(leave: s
         assert bar.unsent == "another"
 
 
+async def test_a_message_that_was_repeated_stands_where_it_was_sent_last() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        app.bar.set_sent(["hello", "help", "hello"])
+        shown = []
+        for _ in range(3):
+            await pilot.press("up")
+            shown.append(app.bar.draft)
+        assert shown == ["hello", "help", "help"]
+
+
 async def test_up_moves_within_a_text_of_several_lines_first() -> None:
     app = Stage()
     async with app.run_test() as pilot:

@@ -221,7 +221,7 @@ class Conversing(Hearing):
         if note := talk.cut_short():
             self.view.add_notice(note)
         turns = [*talk.earlier, *(talk.chat.turns if talk.chat else ())]
-        self._bar.set_sent(list(dict.fromkeys(t.content for t in turns if t.type == "user")))  # type: ignore[union-attr]
+        self._bar.set_sent([t.content for t in turns if t.type == "user"])  # type: ignore[union-attr]
         for draft in self.put_aside_drafts():
             self._bar.input.sent.add(draft)
 
@@ -291,7 +291,7 @@ class Conversing(Hearing):
         return await self._talks.open(persona_id)
 
     async def stop_all(self, seconds: float) -> None:
-        """End every task: those at work stop, those that wait stay waiting on disk. The program is about to end."""
+        """End every task: the next program can go on with those at work. The program is about to end."""
         if self._talks is not None:
             await self._talks.close(seconds)
 

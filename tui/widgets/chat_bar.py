@@ -24,7 +24,7 @@ from tui.widgets.command_list import CommandList
 from tui.widgets.literal import LiteralButton, LiteralLabel
 from tui.widgets.queued_lines import Queued, QueuedLines
 from tui.widgets.row_list import RowList
-from tui.widgets.sent_messages import SentMessages
+from tui.widgets.sent_messages import SentMessages, each_once
 
 Mode = Literal["idle", "running", "asking"]
 
@@ -92,7 +92,7 @@ class ChatBar(Vertical):
 
     @dataclass(eq=False, repr=False)
     class Paged(Message):
-        """Scroll the agent's output by so many pages, up when negative."""
+        """Scroll the agent's output by so many pages, up when negative; 0: to its end."""
 
         pages: int
 
@@ -191,7 +191,7 @@ class ChatBar(Vertical):
 
     def set_sent(self, messages: list[str]) -> None:
         """Take the messages that were sent before, oldest first."""
-        self.input.sent = SentMessages([slash.as_typed(message) for message in messages])
+        self.input.sent = SentMessages(each_once(slash.as_typed(message) for message in messages))
 
     def set_mode(
         self,

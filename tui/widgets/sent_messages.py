@@ -8,6 +8,11 @@ KEPT = 1000
 """Messages that are kept; the oldest go first."""
 
 
+def each_once(messages: Iterable[str]) -> list[str]:
+    """Return messages, oldest first, without repetitions: each stands where it was sent last."""
+    return list(dict.fromkeys(reversed(list(messages))))[::-1]
+
+
 class SentMessages:
     """A line of messages, oldest first, with a present draft at its end.
 
