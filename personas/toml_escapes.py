@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 
 _ESCAPE = re.compile(r'\\(?:[btnfr"]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})')
 _LINE_END = re.compile(r"\\[ \t]*+\n[ \t\n]*+")
@@ -96,9 +97,10 @@ def with_hidden_escaped(text: str, written: Mapping[str, str]) -> str:
     """
     for sign, escape in written.items():
         text = text.replace(sign, escape)
-    while found := HIDDEN.search(text):
-        sign = found[0]
-        code = ord(sign)
-        escape = "\\r" if sign == "\r" else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
-        text = text.replace(sign, escape)
-    return text
+    return HIDDEN.sub(lambda found: _escape_of(found[0]), text)
+
+
+@cache
+def _escape_of(hidden: str) -> str:
+    code = ord(hidden)
+    return "\\r" if code == 0x0D else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 import tomllib
 from collections import Counter
 from datetime import UTC, datetime, time, timedelta, timezone
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from personas.errors import InvalidValue
-from personas.toml_escapes import HIDDEN
+from personas.toml_escapes import HIDDEN, with_hidden_escaped
 from personas.toml_guard import same_data
 from personas.toml_render import plain, render_key, render_line, render_string, render_value
 from tests.personas.toml_documents import texts, values
@@ -148,6 +149,22 @@ def test_no_hidden_character_comes_into_a_file_but_as_an_escape(value: str, newl
     for source in (render_string(value, newline, old), render_string(value, newline), render_key(value)):
         hidden = Counter(HIDDEN.findall(source.replace("\r\n", "\n")))
         assert not hidden - Counter(HIDDEN.findall(old))
+
+
+def test_all_kinds_of_hidden_characters_are_escaped_in_one_pass() -> None:
+    text = "".join(found[0] + "x" for found in HIDDEN.finditer("".join(map(chr, range(0xE0200)))))
+    assert len(text) > 1000
+    passes: list[str] = []
+    before = sys.getprofile()
+    sys.setprofile(
+        lambda _frame, event, called: passes.append(called.__name__) if event == "c_call" else None
+    )
+    try:
+        escaped = with_hidden_escaped(text, {})
+    finally:
+        sys.setprofile(before)
+    assert passes.count("sub") == 1 and not {"search", "replace"} & set(passes)
+    assert not HIDDEN.search(escaped) and tomllib.loads(f'x = "{escaped}"')["x"] == text
 
 
 def test_what_the_file_writes_as_an_escape_stays_one_also_in_what_is_new() -> None:
