@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from personas.lines import Region, changed_regions, split_lines
@@ -103,38 +104,50 @@ def merge3(base: str, ours: str, theirs: str) -> Merge:
         return Merge(ours)
     if base == ours:
         return Merge(theirs)
+    texts: list[str] = []
+    conflicts: list[Hunk] = []
+    for stretch in stretches(base, ours, theirs):
+        if isinstance(stretch, Hunk):
+            conflicts.append(stretch)
+        else:
+            texts.append(stretch)
+    return Merge(None, tuple(conflicts)) if conflicts else Merge("".join(texts))
+
+
+def stretches(base: str, ours: str, theirs: str) -> Iterator[str | Hunk]:
+    """Yield the merged text from above: what stands, and in their places the hunks to choose from.
+
+    Nothing follows a hunk in which a side ends without a newline, so that no choice glues two lines.
+    """
     base_lines = split_lines(base)
     sides = (split_lines(ours), split_lines(theirs))
-    out: list[str] = []
-    conflicts: list[Hunk] = []
+    regions = [changed_regions(base_lines, lines) for lines in sides]
+    places = _pair(*regions)
+    if len(places) > 1 and places[-2][1] == places[-1][0] == len(base_lines):
+        start, end, mine, yours = places[-2]
+        if any(
+            not line.endswith("\n")
+            for lines, own in zip(sides, (mine, yours), strict=True)
+            for line in _side(lines, own, base_lines, start, end)
+        ):
+            # One side ends without a newline where the other goes on: they meet.
+            *places, _, (_, end, *more) = places
+            places.append((start, end, mine + more[0], yours + more[1]))
     at = 0
-    for start, end, mine, yours in _pair(
-        changed_regions(base_lines, sides[0]), changed_regions(base_lines, sides[1])
-    ):
-        out.extend(base_lines[at:start])
-        texts = [
-            _side(lines, regions, base_lines, start, end)
-            for lines, regions in zip(sides, (mine, yours), strict=True)
-        ]
-        if not yours or texts[0] == texts[1]:
-            out.extend(texts[0])
+    for start, end, mine, yours in places:
+        first, second = (
+            "".join(_side(lines, own, base_lines, start, end))
+            for lines, own in zip(sides, (mine, yours), strict=True)
+        )
+        yield "".join(base_lines[at:start])
+        if not yours or first == second:
+            yield first
         elif not mine:
-            out.extend(texts[1])
+            yield second
         else:
-            conflicts.append(Hunk(start + 1, *map("".join, (base_lines[start:end], *texts))))
+            yield Hunk(start + 1, "".join(base_lines[start:end]), first, second)
         at = end
-    out.extend(base_lines[at:])
-    if conflicts:
-        return Merge(None, tuple(conflicts))
-    if any(not line.endswith("\n") for line in out[:-1]):
-        # One side ended without a newline, the other went on after it: joining them would glue two lines.
-        return Merge(None, (Hunk(len(base_lines), *_last_lines(base, ours, theirs)),))
-    return Merge("".join(out))
-
-
-def _last_lines(*texts: str) -> tuple[str, str, str]:
-    first, second, third = (text[text.rfind("\n", 0, -1) + 1 :] for text in texts)
-    return first, second, third
+    yield "".join(base_lines[at:])
 
 
 def _pair(mine: list[Region], yours: list[Region]) -> list[tuple[int, int, list[Region], list[Region]]]:

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from personas.lines import changed_regions, split_lines
-from personas.merge import Hunk, merge3
+from personas.merge import Hunk, merge3, stretches
 
 Choice = Literal["ours", "theirs", "both"]
 
@@ -49,22 +48,24 @@ def touch(base: str, ours: str, theirs: str) -> bool:
 def resolve(clash: Clash, choices: Sequence[Choice]) -> str:
     """Return the text with each touching place as chosen; elsewhere both sides' changes stand.
 
+    Where both are chosen, ours stands first.
+
     Args:
         clash: what met.
         choices: one for each of `clash.hunks`.
     """
-    wanted = [
-        {"ours": hunk.ours, "theirs": hunk.theirs, "both": _joined(hunk.ours, hunk.theirs)}[choice]
-        for hunk, choice in zip(clash.hunks, choices, strict=True)
-    ]
-    base = split_lines(clash.base)
-    ours = _replaced(base, clash.ours, clash.hunks, [hunk.ours for hunk in clash.hunks], wanted)
-    theirs = _replaced(base, clash.theirs, clash.hunks, [hunk.theirs for hunk in clash.hunks], wanted)
-    merged = merge3(clash.base, ours, theirs).text
-    if merged is not None:
-        return merged
-    # The places lie too close to be taken one by one: the first choice decides for the whole text.
-    return clash.theirs if choices and choices[0] == "theirs" else clash.ours
+    parts = list(stretches(clash.base, clash.ours, clash.theirs))
+    if [part for part in parts if isinstance(part, Hunk)] != list(clash.hunks):
+        parts = list(clash.hunks)  # one place that is the whole text
+    chosen = iter(choices)
+    return "".join(part if isinstance(part, str) else _chosen(part, next(chosen)) for part in parts)
+
+
+def _chosen(hunk: Hunk, choice: Choice) -> str:
+    if choice == "both":
+        first, second = hunk.ours, hunk.theirs
+        return first if not second else first + ("" if not first or first.endswith("\n") else "\n") + second
+    return hunk.ours if choice == "ours" else hunk.theirs
 
 
 def changed_lines(old: str, new: str) -> list[int]:
@@ -90,32 +91,3 @@ def moved(old: str, new: str, cursor: tuple[int, int]) -> tuple[int, int]:
         elif region.old_start <= row:
             row = min(row, region.old_start + max(0, region.new_end - region.new_start - 1))
     return row + shift, column
-
-
-def _joined(first: str, second: str) -> str:
-    return first if not second else first + ("" if not first or first.endswith("\n") else "\n") + second
-
-
-def _replaced(
-    base: list[str], side: str, hunks: Sequence[Hunk], present: Sequence[str], wanted: Sequence[str]
-) -> str:
-    """Return one side with what is wanted in place of what it has, `present`, where each of the hunks lies."""
-    lines = split_lines(side)
-    regions = changed_regions(base, lines)
-    ends = [region.old_end for region in regions]
-    grown = [0]  # by how many lines the side is longer than the base, after so many of its changes
-    for region in regions:
-        grown.append(grown[-1] + (region.new_end - region.new_start) - (region.old_end - region.old_start))
-    result = list(lines)
-    # From below: what is replaced moves nothing above it.
-    for hunk, old, new in sorted(zip(hunks, present, wanted, strict=True), key=lambda place: -place[0].line):
-        start, old_lines = hunk.line - 1, split_lines(old)
-        above = bisect_right(ends, start)
-        # Text inserted right at the hunk's first line belongs to the hunk or stands before it; what is there tells.
-        inserted = above > 0 and regions[above - 1].old_start == start
-        for known in (above, above - 1) if inserted else (above,):
-            at = start + grown[known]
-            if lines[at : at + len(old_lines)] == old_lines:
-                result[at : at + len(old_lines)] = split_lines(new)
-                break
-    return "".join(result)

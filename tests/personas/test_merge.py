@@ -109,6 +109,15 @@ def test_lines_are_never_glued_where_a_final_newline_is_missing() -> None:
     assert merge3("a\nb\n", "a\nB", "a\nb\nc\n").text is None
 
 
+@settings(max_examples=200)
+@given(_text, _text, _text)
+def test_no_line_is_in_a_merge_that_no_side_has(base: str, ours: str, theirs: str) -> None:
+    merge = merge3(base, ours, theirs)
+    lines = {line.rstrip("\n") for text in (base, ours, theirs) for line in split_lines(text)}
+    for text in [merge.text or "", *(text for hunk in merge.conflicts for text in (hunk.ours, hunk.theirs))]:
+        assert {line.rstrip("\n") for line in split_lines(text)} <= lines
+
+
 def test_form_feeds_and_line_separators_are_no_line_ends() -> None:
     assert split_lines("a\u2028b\x0cc\x85d\n\r\n") == ["a\u2028b\x0cc\x85d\n", "\r\n"]
 

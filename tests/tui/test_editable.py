@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from personas.lines import changed_regions
-from tui import draft
-from tui.draft import Clash, changed_lines, meet, moved, resolve
+from personas import merge
+from personas.lines import changed_regions, split_lines
+from tui.draft import Choice, Clash, changed_lines, meet, moved, resolve
 from tui.editable import from_shown, is_editable, pasted, to_shown, with_signs
 from tui.sanitise import sanitise
 from tui.widgets.smallest_edit import smallest_edit
@@ -69,6 +69,54 @@ def test_two_sides_meet_in_one_text_or_in_places_that_can_be_chosen(
         assert meet(base, theirs, ours) == met
 
 
+def _edited(mark: str) -> st.SearchStrategy[list[str]]:
+    """What a side makes of ten lines: each as it is, gone, written anew or below a new one; some have no last newline."""
+    deeds = st.lists(
+        st.sampled_from(["keep", "keep", "keep", "drop", "write", "add"]), min_size=10, max_size=10
+    )
+    end = st.sampled_from([[], [f"{mark} end\n"], [f"{mark} end"]])
+    return st.builds(
+        lambda done, last: (
+            [
+                line
+                for number, deed in enumerate(done)
+                for line in {
+                    "keep": [f"{number}\n"],
+                    "drop": [],
+                    "write": [f"{mark} {number}\n"],
+                    "add": [f"{mark} {number}\n", f"{number}\n"],
+                }[deed]
+            ]
+            + last
+        ),
+        deeds,
+        end,
+    )
+
+
+@given(
+    _edited("O"),
+    _edited("T"),
+    st.lists(st.sampled_from(["ours", "theirs", "both"]), min_size=11, max_size=11),
+)
+@settings(max_examples=300)
+def test_each_place_holds_what_was_chosen_and_nothing_else_is_dropped(
+    ours: list[str], theirs: list[str], choices: list[Choice]
+) -> None:
+    base = "".join(f"{number}\n" for number in range(10))
+    met = meet(base, "".join(ours), "".join(theirs))
+    if not isinstance(met, Clash):
+        return
+    choices = choices[: len(met.hunks)]
+    left_out = set[str]()
+    for hunk, choice in zip(met.hunks, choices, strict=True):
+        left_out |= set({"ours": hunk.theirs, "theirs": hunk.ours, "both": ""}[choice].splitlines())
+    written = {line.strip() for line in ours + theirs if line[0] in "OT"}
+    result = split_lines(resolve(met, choices))
+    kept = [line.strip() for line in result if line[0] in "OT"]
+    assert sorted(kept) == sorted(written - left_out)
+
+
 def test_choosing_keeps_what_touches_nothing() -> None:
     base = "a\nb\nc\nd\ne\n"
     clash = meet(base, "A\nb\nC1\nd\ne\n", "a\nb\nC2\nd\nE\n")
@@ -76,6 +124,17 @@ def test_choosing_keeps_what_touches_nothing() -> None:
     assert resolve(clash, ["ours"]) == "A\nb\nC1\nd\nE\n"
     assert resolve(clash, ["theirs"]) == "A\nb\nC2\nd\nE\n"
     assert resolve(clash, ["both"]) == "A\nb\nC1\nC2\nd\nE\n"
+
+
+def test_places_that_lie_close_are_chosen_one_by_one_too() -> None:
+    clash = meet("b\nb\nb\na\n", "O\nb\nb\nb\n", "T\nb\nU\nb\n")
+    assert isinstance(clash, Clash)
+    both = resolve(clash, ["both"] * len(clash.hunks))
+    assert all(f"{word}\n" in both for word in "OTU")
+    clash = meet("a\na\na\nc\na\na\nc\n", "a\na\nc\na\na\nO\nP", "a\na\na\nc\na\nc\nT")
+    assert isinstance(clash, Clash)
+    both = resolve(clash, ["both"] * len(clash.hunks))
+    assert set("OPT") <= set(both.split("\n"))
 
 
 def test_each_place_is_chosen_by_itself() -> None:
@@ -91,9 +150,9 @@ def test_many_places_cost_no_more_looks_at_the_whole_text_than_one(monkeypatch: 
         return "".join(f"{word if i % 4 == 0 else 'line'} {i}\n" for i in range(80))
 
     looks = []
-    monkeypatch.setattr(draft, "changed_regions", lambda *texts: looks.append(1) or changed_regions(*texts))
     clash = meet(numbered("line"), numbered("mine"), numbered("theirs"))
     assert isinstance(clash, Clash) and len(clash.hunks) == 20
+    monkeypatch.setattr(merge, "changed_regions", lambda *texts: looks.append(1) or changed_regions(*texts))
     assert resolve(clash, ["theirs"] * 20) == numbered("theirs")
     assert len(looks) == 2  # one for each side
 
