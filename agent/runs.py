@@ -17,7 +17,8 @@ class RunSpan:
 
     Attributes:
         id: of the run.
-        begun, ended: when, UTC ISO 8601; `ended` is empty where the log has no end of it.
+        begun, ended: when, UTC ISO 8601; a run whose end the log does not have was over when the next one began,
+            `ended` is empty where there is none.
     """
 
     id: str
@@ -43,13 +44,13 @@ def run_of_turn(session: Path, turn_ids: Sequence[str]) -> RunSpan | None:
     run: RunSpan | None = None
     for record in Journal(session).read().records:
         kind, at = record.get("type"), str(record.get("created_at", ""))
+        if kind in ("run_start", "run_end") and run is not None:  # a kill may have cut the end
+            runs.update(dict.fromkeys(here, RunSpan(run.id, run.begun, at)))
         if kind == "run_start":
             run = RunSpan(str(record.get("run_id", "")), at)
             here, before = before, []
             runs.update(dict.fromkeys(here, run))
         elif kind == "run_end":
-            if run is not None:
-                runs.update(dict.fromkeys(here, RunSpan(run.id, run.begun, at)))
             run, here = None, []
         elif isinstance(turn_id := record.get("id"), str):
             if run is None:
@@ -77,8 +78,11 @@ def unit_of_turn(store: Store, persona_id: str, session_id: str, turn_ids: Seque
     session = store.home.inside(store.home.sessions) / f"{session_id}.jsonl"
     if (run := run_of_turn(session, turn_ids)) is None:
         return ""
-    for version in store.log(persona_id):
-        by = version.by
-        if by.session_id == session_id and by.run_id and run.holds(version.at, by.run_id):
-            return key_of_run(session_id, by.run_id)
-    return ""
+    made = [
+        (version.at, version.by.run_id)
+        for version in store.log(persona_id)
+        if version.by.session_id == session_id and version.by.run_id
+    ]
+    names = [name for at, name in made if run.holds(at, name)]
+    # Its own name is certain; a time may be that of another run, for times are of whole milliseconds and clocks are set.
+    return key_of_run(session_id, run.id if run.id in names else names[0]) if names else ""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent.runs import RunSpan, run_of_turn
+from agent.runs import RunSpan, run_of_turn, unit_of_turn
+from personas.authorship import Author
+from personas.changes import SetPrompt
+from personas.home import open_home
 from personas.journal import Journal
+from personas.store import Store
 
 
 def turn(kind: str, turn_id: str) -> dict[str, Any]:
@@ -30,7 +35,7 @@ LOG = [
     {"type": "run_start", "run_id": "c", "created_at": "t4"},
     turn("user", "u3"),
 ]
-A, B, C = RunSpan("a", "t1", "t2"), RunSpan("b", "t3"), RunSpan("c", "t4")
+A, B, C = RunSpan("a", "t1", "t2"), RunSpan("b", "t3", "t4"), RunSpan("c", "t4")
 
 
 @pytest.mark.parametrize(
@@ -57,3 +62,35 @@ def test_a_change_is_of_the_run_that_made_it_or_of_the_task_that_was_under_way()
     assert A.holds("t9", "a")
     assert not A.holds("t3", "task_1")
     assert C.holds("t9", "task_1")
+    assert B.holds("t3.5", "task_1") and not B.holds("t5", "task_1")
+
+
+@pytest.mark.parametrize(
+    ("changes", "unit"),
+    [
+        ([("1", "b"), ("3", "c")], "b"),
+        ([("1", "task_1"), ("3", "task_2")], "task_1"),
+        ([("3", "c"), ("4", "task_2")], ""),
+        ([("1", "b"), ("1", "task_1")], "b"),  # of one moment: its own name is certain
+        ([("1", "task_1"), ("1", "b")], "b"),
+    ],
+)
+def test_the_changes_of_a_run_that_a_kill_cut_are_not_those_of_the_runs_after_it(
+    tmp_path: Path, changes: list[tuple[str, str]], unit: str
+) -> None:
+    def at(second: str) -> str:
+        return f"2026-01-01T00:00:0{second}.000Z"
+
+    home = open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "config.toml")})
+    now = "0"
+    store = Store(home, now=lambda: datetime.fromisoformat(at(now)))
+    store.create("Wren")
+    journal = Journal(home.inside(home.sessions) / "s.jsonl")
+    journal.append({"type": "run_start", "run_id": "b", "created_at": at("0")})
+    journal.append(turn("user", "u1"))
+    journal.append({"type": "run_start", "run_id": "c", "created_at": at("2")})
+    for now, run in changes:  # noqa: B007 - the store's clock
+        change = SetPrompt(store.get("wren").system_prompt + f"{run}\n")
+        store.change("wren", change, revision=None, by=Author("agent", "s", run))
+    key = unit_of_turn(store, "wren", "s", ["u1"])
+    assert key == (f"run:s:{unit}" if unit else "")
