@@ -35,6 +35,11 @@ def error_output(text: str) -> ToolOutput:
     return ToolOutput(output=shorten(text, LONGEST_ERROR), is_error=True)
 
 
+def not_noted(why: str) -> ToolOutput:
+    """Return the output of a call that was not made because the log could not be told of its start."""
+    return error_output(f"Not run: its start could not be noted ({why}).")
+
+
 class Call:
     """One call of the model. Belongs to the thread of the run's event loop.
 
@@ -199,7 +204,7 @@ class Call:
             announce(self.turn, self._changed)
         except BaseException as error:  # noqa: BLE001 - a function of the application
             fault = self._run.fault(error)
-            return error_output(f"Not run: its start could not be noted ({describe(fault)}).")
+            return not_noted(describe(fault))
         return None
 
     # Its tool

@@ -7,21 +7,20 @@ The log is the truth. Its first line is the header; then come turns, and between
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.events import AgentEnd, AgentStart, Event, StepEnd, ToolStart, TurnEnd
 from agent.repair import NEVER_RAN, missing_results, unanswered_calls
+from agent.session_records import field_text, run_end, to_turn, without_repeats
 from agent.turns import (
-    LOG_RECORDS,
     NoticeTurn,
     ToolCallTurn,
     ToolResultTurn,
     Turn,
     UserTurn,
     as_json,
-    from_record,
     new_id,
     to_record,
     utc_now,
@@ -51,7 +50,8 @@ class Session:
         was_cut: whether the last run had no end in the log when the conversation was opened: it is still under way
             elsewhere, or the program ended in the middle of it.
         left_open: calls the log has no result for, as it was when the conversation was opened.
-        on_failure: told of it, in the thread of who writes; what `sync` returns it is not told.
+        on_failure: told why a record cannot be written, in the thread of who writes it, and on the loop why the disk
+            did not keep a step or a run. What `sync` returns it is not told.
     """
 
     def __init__(
@@ -143,14 +143,14 @@ class Session:
         version = header.get("version", VERSION)
         if type(version) is int and version > VERSION:
             raise BrokenFile(f"The session {path.stem} was written by a newer version of this program.")
-        owner = _text_of(header, "persona_id")
+        owner = field_text(header, "persona_id")
         if persona_id is not None and owner != persona_id:
             if owner:
                 raise InvalidValue(f"The session {path.stem} belongs to another persona.")
             owner = persona_id
         if header and header.get("id") != path.stem:
             problems.append("The session's header names another session.")
-        session = cls(path, owner, _text_of(header, "created_at"), on_failure=on_failure)
+        session = cls(path, owner, field_text(header, "created_at"), on_failure=on_failure)
         session.problems = problems
         session._read_tail(max(1, tail))
         return session
@@ -169,8 +169,8 @@ class Session:
             if item.get("type") in ("run_start", "run_end"):
                 bounds.append(str(item["type"]))
             if item.get("type") == "started":
-                started.add(_text_of(item, "tool_use_id"))
-            turn = _to_turn(item, problems)
+                started.add(field_text(item, "tool_use_id"))
+            turn = to_turn(item, problems)
             if turn is None:
                 continue
             found.append(turn)
@@ -179,7 +179,7 @@ class Session:
                 break
         # A notice behind it says what became of it, as when a task that waited is given up.
         self.was_cut = bounds[:1] == ["run_start"] and not isinstance(found[0] if found else None, NoticeTurn)
-        self._recent = _without_repeats(reversed(found), problems)
+        self._recent = without_repeats(reversed(found), problems)
         self.problems.extend(reversed(problems))
         self.left_open = unanswered_calls(self._recent)
         for result in missing_results(self._recent, started):
@@ -205,10 +205,10 @@ class Session:
             turns = [
                 turn
                 for record in self._journal.read().records
-                if (turn := _to_turn(record, problems)) is not None
+                if (turn := to_turn(record, problems)) is not None
             ]
             first = self._recent[0].id
-            whole = _without_repeats(turns, problems)
+            whole = without_repeats(turns, problems)
             index = next((at for at, turn in enumerate(whole) if turn.id == first), 0)
             self._earlier = whole[:index]
         return self._earlier
@@ -251,7 +251,7 @@ class Session:
             )
             return self._sync_aside()
         elif isinstance(event, AgentEnd):
-            self._write(_run_end(event))
+            self._write(run_end(event))
             return self._sync_aside()
         return None
 
@@ -296,11 +296,17 @@ class Session:
         self._unsaved = [record for record in self._unsaved if record.get("id") not in taken]
 
     def begin_left_open(self, call: ToolCallTurn) -> None:
-        """Note that a call that was left open is about to act after all; `settle` gives it its result."""
+        """Note that a call that was left open is about to act after all; `settle` gives it its result.
+
+        Raises:
+            PersonaError: that cannot be written; the call must not act.
+        """
         # What stands for the missing results is not written before that: the first result in a log counts.
         held, self._unsaved = self._unsaved, []
         self.started(call)
-        self._unsaved = held + self._unsaved
+        self._unsaved = held  # a start that was refused is none
+        if self._unwritable is not None:
+            raise self._unwritable
 
     def started(self, call: ToolCallTurn, changed: Mapping[str, Any] | None = None) -> None:
         """Note that a call is about to act; `changed` is its input where a hook changed the model's."""
@@ -403,48 +409,3 @@ class Session:
     def _fail(self, error: PersonaError) -> None:
         self._unwritable = error
         self.on_failure(error)
-
-
-def _run_end(event: AgentEnd) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "type": "run_end",
-        "run_id": event.run_id,
-        "created_at": utc_now(),
-        "outcome": event.outcome,
-        "stop_reason": event.stop_reason,
-        "usage": event.usage.to_record(),
-        "steps": event.steps,
-    }
-    if event.error is not None:
-        record["error"] = {"kind": event.error.kind, "message": event.error.message}
-    return record
-
-
-def _text_of(record: Mapping[str, Any], name: str) -> str:
-    value = record.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _to_turn(record: Mapping[str, Any], problems: list[str]) -> Turn | None:
-    """The turn a record holds; None for other records and for what is no turn whatever it says."""
-    kind = record.get("type")
-    if isinstance(kind, str) and kind in LOG_RECORDS:
-        return None
-    try:
-        return from_record(record)
-    except ValueError as error:
-        problems.append(f"A record was left out: {error}.")
-        return None
-
-
-def _without_repeats(turns: Iterable[Turn], problems: list[str]) -> list[Turn]:
-    """The turns, each id once."""
-    seen: set[str] = set()
-    kept: list[Turn] = []
-    for turn in turns:
-        if turn.id in seen:
-            problems.append(f"A second turn with the id {turn.id[:80]} was left out.")
-            continue
-        seen.add(turn.id)
-        kept.append(turn)
-    return kept

@@ -11,7 +11,7 @@ from agent.approval import Decision, is_same, read_decision, refusal
 from agent.chat import Chat
 from agent.checks import validate
 from agent.error_text import text_of
-from agent.one_call import NOT_RUN, error_output
+from agent.one_call import NOT_RUN, error_output, not_noted
 from agent.run import Cut
 from agent.task import AgentTask, Approval, Question
 from agent.task_found import approval_now
@@ -19,7 +19,7 @@ from agent.task_run import Prepare, TaskRun
 from agent.task_words import where_it_was
 from agent.tool import ToolContext, ToolOutput
 from agent.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn, new_id
-from personas.errors import InvalidValue
+from personas.errors import InvalidValue, PersonaError
 
 CONTINUE = "Please continue."
 
@@ -135,7 +135,10 @@ async def make_call(chat: Chat, task: AgentTask, call: ToolCallTurn, agreed: App
     context = ToolContext(run_id=task.id, call_id=call.id, session_id=task.session_id)
     try:
         given = validate(tool, call.input)
-        chat.session.begin_call(call)
+        try:
+            chat.session.begin_call(call)
+        except PersonaError as error:
+            return not_noted(text_of(error))
         output = await chat.reach.wait(act(), within=tool.timeout)
     except Cut as cut:
         if not begun:

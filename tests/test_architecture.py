@@ -28,7 +28,7 @@ CORE = (
         "beginning",
         "listeners",
     ),
-    *("messages", "sent", "stretch", "read_only", "repair", "session"),
+    *("messages", "sent", "stretch", "read_only", "repair", "session", "session_records"),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -10,9 +11,11 @@ from agent.approval import ApprovalRules
 from agent.models.scripted import ToolUse, answer
 from agent.task_options import TaskOptions
 from agent.turns import ToolResultTurn
+from personas.errors import StorageError
+from personas.journal import Journal
 from personas.store import Store
-from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
-from tests.agent.test_tasks_found import ASK_ALL, calls_answered, leave
+from tests.agent.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
+from tests.agent.test_tasks_found import ASK_ALL, calls_answered, leave, session_file
 from tests.messages_rules import violations
 
 ADD = ToolUse("create_test_input", {"content": "What now?"})
@@ -115,3 +118,35 @@ async def test_a_stop_reaches_the_calls_that_are_left(store: Store, at: str) -> 
     after = Bench(store, [answer("Hello.")])
     await after.chat.send("Hi.")
     assert violations({"messages": after.model.requests[0].messages}) == []
+
+
+@pytest.mark.parametrize("refused", ["the start", "everything"])
+async def test_an_approved_call_whose_start_cannot_be_noted_is_not_made(
+    store: Store, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    await leave(store, [answer(EDIT)])
+    append, path = Journal.append, session_file(store)
+    first = iter([True])
+
+    def refuse(journal: Journal, record: dict[str, Any], *, sync: bool = False) -> None:
+        if journal.path == path and (
+            refused == "everything" or (record["type"] == "started" and next(first, False))
+        ):
+            raise StorageError("The disk is full.")
+        append(journal, record, sync=sync)
+
+    bench = Bench(store, [answer(COMPLETE)], ASK_ALL)
+    with monkeypatch.context() as full:
+        full.setattr(Journal, "append", refuse)
+        await bench.runner.respond(bench.chat, "once")
+        if refused == "everything":
+            with pytest.raises(StorageError):
+                await bench.runner.wait("kept")
+        else:
+            await bench.runner.wait("kept")
+    assert bench.prompt == PROMPT and path.read_text().count('"started"') == (refused == "the start")
+    assert len(bench.model.requests) == (refused == "the start")
+    told = "Not run: its start could not be noted (The disk is full.)."
+    assert bench.results()[0] == told
+    if refused == "the start":
+        assert calls_answered(store)["call_1"] == told and bench.task.status == "completed"
