@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
+from functools import lru_cache
 
 from rich.style import Style
 from rich.text import Text
@@ -21,12 +23,22 @@ _INLINE = re.compile(
 )
 
 
-def style_line(shown: Text, line: str, style_of: Callable[[str], Style]) -> None:
-    """Colour `shown`, which has a character for each of `line`'s."""
-    head = line[:LONGEST]
-    if _HEADING.match(head):
-        shown.stylize(style_of("heading"))
-    elif found := _LIST_MARK.match(head):
-        shown.stylize(style_of("mark"), found.start(), found.end())
-    for found in _INLINE.finditer(head):
-        shown.stylize(style_of(found.lastgroup or "mark"), found.start(), found.end())
+def style_row(shown: Text, line: str, start: int, end: int, style_of: Callable[[str], Style]) -> None:
+    """Colour `shown`, which has a character for each of `line[start:end]`."""
+    if start >= LONGEST:
+        return
+    for first, last, part in parts_of(line[:LONGEST]):
+        if first < end and last > start:
+            shown.stylize(style_of(part), max(first, start) - start, min(last, end) - start)
+
+
+@lru_cache(maxsize=512)  # a line is asked for once for each row it is wrapped to, at each key
+def parts_of(line: str) -> tuple[tuple[int, int, str], ...]:
+    """Return (start, end, kind) of what is coloured in a line, a later one over those before; a heading has no end."""
+    parts: list[tuple[int, int, str]] = []
+    if _HEADING.match(line):
+        parts.append((0, sys.maxsize, "heading"))
+    elif found := _LIST_MARK.match(line):
+        parts.append((found.start(), found.end(), "mark"))
+    parts += [(found.start(), found.end(), found.lastgroup or "mark") for found in _INLINE.finditer(line)]
+    return tuple(parts)

@@ -23,8 +23,7 @@ from textual.widgets.text_area import Edit, EditResult, Selection, WrappedDocume
 
 from tui.editable import from_shown, is_editable, pasted, to_shown, with_signs
 from tui.widgets.inks import ink
-from tui.widgets.prose import LONGEST as LONGEST_STYLED
-from tui.widgets.prose import style_line
+from tui.widgets.prose import style_row
 from tui.widgets.smallest_edit import smallest_edit
 from tui.widgets.text_area import GuardedTextArea
 
@@ -309,14 +308,9 @@ class TextEditor(GuardedTextArea):
     # -- drawing ------------------------------------------------------------------------------------------
 
     def shown(self, line: str, start: int, end: int) -> Text:
-        is_styled = self._prose and start < LONGEST_STYLED
-        first, last = (0, max(end, LONGEST_STYLED)) if is_styled else (start, end)
-        shown = Text(with_signs(line[first:last]), end="", no_wrap=True)
-        if is_styled:
-            style_line(shown, line, self._part_style)
-        if (first, last) != (start, end):
-            shown = shown[start - first : end - first]
-            shown.end = ""
+        shown = Text(with_signs(line[start:end]), end="", no_wrap=True)
+        if self._prose:
+            style_row(shown, line, start, end, self._part_style)
         return shown
 
     def _part_style(self, part: str) -> Style:
