@@ -49,6 +49,7 @@ class Command:
         short: the word in the footer; empty keeps it out of the footer.
         priority: whether the key is taken before the focused widget sees it.
         palette: whether the palette offers it.
+        slash: the command of the chat bar that does the same; the palette finds it by that name too.
     """
 
     id: str
@@ -59,37 +60,44 @@ class Command:
     short: str = ""
     priority: bool = True
     palette: bool = True
+    slash: str = ""
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("persona.switch", "Switch persona", "ctrl+p,f2", "switch_persona", short="personas"),
+    Command("persona.switch", "Switch persona", "ctrl+p,f2", "switch_persona", short="personas",
+            slash="persona"),
     Command("persona.news", "Next persona with news", "ctrl+n", "next_news"),
     Command("output.toggle", "Show the agent's output, read it, hide it", "ctrl+o", "output", short="output"),
     Command("output.pin", "Keep the agent's output on the screen", "", "pin_output"),
     Command("output.enlarge", "Full height for the agent's output, and back", "", "enlarge_output"),
     Command("conversation.find", "Find in the conversation", "ctrl+f", "find"),
-    Command("conversation.clear", "Clear the conversation", "", "clear_conversation"),
-    Command("conversation.unclear", "Bring the cleared conversation back", "", "unclear_conversation"),
+    Command("conversation.clear", "Clear the conversation", "", "clear_conversation", slash="clear"),
+    Command("conversation.unclear", "Bring the cleared conversation back", "", "unclear_conversation",
+            slash="unclear"),
+    Command("conversation.export", "Write the conversation to a file", "", "export_conversation", slash="export"),
     Command("chat.recall", "Recall a sent message", "ctrl+r", "recall"),
     Command("editor.external", "Edit in $EDITOR", "ctrl+g", "external_editor", short="$EDITOR"),
     Command("edit.undo", "Undo", "ctrl+z", "undo", priority=False, short="undo"),
     Command("edit.redo", "Redo", "ctrl+y", "redo", priority=False),
-    Command("agent.undo", "Undo the agent's last run", "f8", "undo_agent", short="undo agent"),
-    Command("agent.redo", "Redo the agent's last run", "f9", "redo_agent"),
-    Command("help", "Help", "f1", "help", short="help"),
+    Command("agent.undo", "Undo the agent's last run", "f8", "undo_agent", short="undo agent",
+            slash="undo"),
+    Command("agent.redo", "Redo the agent's last run", "f9", "redo_agent", slash="redo"),
+    Command("help", "Help", "f1", "help", short="help", slash="help"),
     Command("pane.prompt", "Go to the system prompt", "f3", "go('prompt')"),
     Command("pane.tests", "Go to the test inputs", "f4", "go('tests')"),
     Command("pane.settings", "Go to the persona's settings", "", "go('settings')"),
     Command("pane.personas", "Go to the persona list", "", "go('personas')"),
+    Command("persona.new", "New persona", "", "new_persona", slash="new"),
     Command("edit.compare", "Show what the last change did", "f5", "compare"),
     Command("file.write_back", "Write a persona's file back that is gone", "", "write_back"),
     Command("unsaved.discard", "Throw away what is not saved", "", "throw_away"),
     Command("unsaved.take_back", "Take back what was thrown away and was not saved", "", "take_thrown_back"),
     Command("pane.next", "Next pane", "tab", "next_pane", palette=False),
     Command("pane.previous", "Previous pane", "shift+tab", "previous_pane", palette=False),
-    Command("stop", "Stop the agent", "", "stop_agent"),
-    Command("task.mode", "Task mode: let the agent work until the job is done, or not", "", "task_mode"),
-    Command("task.continue", "Continue the task that stopped", "", "continue_task"),
+    Command("stop", "Stop the agent", "", "stop_agent", slash="stop"),
+    Command("task.mode", "Task mode: let the agent work until the job is done, or not", "", "task_mode",
+            slash="task"),
+    Command("task.continue", "Continue the task that stopped", "", "continue_task", slash="continue"),
     Command("back", "Close, stop, or go back to the chat bar", "escape", "back", palette=False),
     Command("copy", "Copy, stop, clear the draft, or quit", "ctrl+c", "copy_or_stop", palette=False),
     Command("pane.narrower", "Make this pane narrower", "f6", "resize_pane(-1)"),
@@ -98,9 +106,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("pane.personas.hide", "Hide or show the persona list", "", "hide_pane('personas')"),
     Command("pane.side.hide", "Hide or show test inputs and settings", "", "hide_pane('side')"),
     Command("redraw", "Draw the screen again", "ctrl+l", "redraw"),
-    Command("model", "Choose or connect the agent's model", "", "choose_model"),
-    Command("settings", "Settings of the program", "", "program_settings"),
-    Command("quit", "Quit", "", "leave"),
+    Command("model", "Choose or connect the agent's model", "", "choose_model", slash="model"),
+    Command("settings", "Settings of the program", "", "program_settings", slash="settings"),
+    Command("quit", "Quit", "", "leave", slash="quit"),
     Command("output.next", "Next turn", "j,down", "read('next')", where="output", short="turns"),
     Command("output.previous", "Previous turn", "k,up", "read('previous')", where="output"),
     Command("output.first", "First turn", "home,g", "read('first')", where="output"),
@@ -180,6 +188,7 @@ TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
     ("chat", "up, down", "Messages you sent before; (Shift+)Up takes back what is queued"),
     ("chat", "1, 2, up, down", "When it asks: pick an answer, then Enter"),
     ("chat", "pageup, pagedown", "Scroll the agent's output"),
+    ("chat", "end", "With nothing written: follow the end of the output again"),
     ("chat", "/", "Commands: a list to choose from; a blank before it makes a message"),
     ("output", "1, 2", "When it asks: pick an answer, in the empty chat bar"),
     ("prompt", "edit.undo, edit.redo", "Undo, redo; the agent's runs among them"),

@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 from agent.models.scripted import answer
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
+from tui.commands import palette
 from tui.screens.help import Help
+from tui.screens.switcher import Switcher
 from tui.slash import COMMANDS, TAKES_WORDS, Command, Unknown, as_typed, offers, read
+from tui.widgets.field import Field
+from tui.widgets.row_list import RowList
 
 MESSAGES = [
     "hello",
@@ -258,3 +262,23 @@ async def test_the_list_is_drawn_in_ascii_where_there_is_nothing_else(tmp_path: 
         rows = [p.main.chat_bar.commands.render_line(y).text for y in range(5)]
         assert all(row.isascii() for row in rows)
         assert [row[0] for row in rows] == [">", " ", " ", " ", " "]
+
+
+async def test_the_palette_finds_every_command_by_its_name_and_does_what_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_switch_persona(">")
+        dialog = await p.dialog(Switcher)
+        field, matches = dialog.query_one(Field), dialog.query_one("#matches", RowList)
+        actions = {command.slash: command.action for command in palette() if command.slash}
+        assert set(actions) == set(COMMANDS)
+        for name in [*COMMANDS, "export"]:
+            field.value = f">{name}"
+            key = f"command {actions[name]}"
+            await p.until(lambda key=key: key in [row.key for row in matches.rows] and len(matches.rows) < 9)  # type: ignore[misc]
+            assert hasattr(p.main, "action_" + actions[name].partition("(")[0])
+        await p.press("enter")
+        await p.told("The conversation is in")
+        assert (tmp_path / "one-conversation.md").exists()

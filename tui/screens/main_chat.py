@@ -109,9 +109,15 @@ class ChatActions(Screen[None]):
     @on(ChatBar.Paged)
     def _paged(self, event: ChatBar.Paged) -> None:
         event.stop()
+        shown = self._chat.panel_shown
+        if not event.pages:
+            if shown:
+                self._chat.view.follow()
+                self._chat.interacted()
+            return
         if self._chat.scroll_question(event.pages):
             return
-        if self._chat.panel_shown:
+        if shown:
             self._chat.view.page(event.pages)
             self._chat.interacted()
         else:
@@ -204,6 +210,12 @@ class ChatActions(Screen[None]):
 
     def action_unclear_conversation(self) -> None:
         self._all.start(self._chat.unclear())
+
+    def action_export_conversation(self) -> None:
+        self._all.start(self._export(""))
+
+    def action_new_persona(self) -> None:
+        self._all.start(self._run_slash("new", ""))
 
     def action_find(self) -> None:
         self._all.start(self._find())
@@ -321,6 +333,7 @@ class ChatActions(Screen[None]):
 
         talk = self._chat.talk
         if talk is None or talk.chat is None:
+            self._all.tell("Open a persona first.")
             return
         path = await asyncio.to_thread(export_conversation, talk.chat, name)
         self._all.tell(f"The conversation is in {path}.")

@@ -100,7 +100,7 @@ class Switcher(Dialog[Picked]):
         return [
             Row(f"command {command.action}", command.title, keys[command.id], head_cells=width)
             for command in palette()
-            if all(word in command.title.casefold() for word in words)
+            if all(word in f"{command.title} /{command.slash}".casefold() for word in words)
         ]
 
     def _tests(self, words: list[str]) -> list[Row]:
