@@ -117,3 +117,17 @@ async def test_who_has_scrolled_up_reads_and_at_the_end_the_time_runs_again(tmp_
         assert talk is not None and talk.older is None
         p.main.conversing.view.action_scroll_home()
         await p.until(lambda: talk.older is not None)
+
+
+async def test_end_in_the_empty_chat_bar_follows_the_output_again(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(SAID), size=(80, 24)) as p:
+        await p.press("end")  # nothing is shown that it could follow
+        assert not p.main.conversing.panel_shown
+        await p.run_to_end("hello")
+        view = p.main.conversing.view
+        await p.press("pageup", "pageup")
+        await p.until(lambda: not view.following)
+        await p.press("x", "home", "end")
+        assert p.main.chat_bar.input.cursor_location == (0, 1) and not view.following
+        await p.press("backspace", "end")
+        await p.until(lambda: view.following and view.is_vertical_scroll_end)

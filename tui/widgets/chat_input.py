@@ -29,7 +29,10 @@ class ChatInput(GuardedTextArea):
 
     @dataclass(eq=False, repr=False)
     class Paged(Message):
-        """PageUp (-1) or PageDown (1) was pressed: it scrolls the agent's output, not the draft."""
+        """PageUp (-1) or PageDown (1) was pressed: it scrolls the agent's output, not the draft.
+
+        0: with nothing written, End was pressed, which leads to the end of the output.
+        """
 
         pages: int
 
@@ -175,6 +178,8 @@ class ChatInput(GuardedTextArea):
                 self._recall(self.sent.following(self.text))
             case "pageup" | "pagedown":
                 self.post_message(self.Paged(-1 if key == "pageup" else 1))
+            case "end" if not self.text:
+                self.post_message(self.Paged(0))
             case _:
                 return False
         return True
