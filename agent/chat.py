@@ -186,7 +186,7 @@ class Chat:
 
         A model that takes too long to close, or fails to, is left as it is; that is logged.
         """
-        self.session.close()
+        await asyncio.to_thread(self.session.close)
         close = getattr(self._model, "close", None)
         if close is None:
             return
@@ -217,7 +217,6 @@ class Chat:
         self.reach = Reach()
         self._assignment = assignment
         self._desk.unit = assignment.unit
-        self.session.failure = None
         self.session.rest_is_made = False
         try:
             if assignment.in_reach is not None:
@@ -231,8 +230,8 @@ class Chat:
                     asyncio.get_running_loop().call_soon(self._stop)
                 end = await self._agent.prompt(prompts)
                 await asyncio.to_thread(self.session.close_run)
-            if self.session.failure is not None:
-                raise self.session.failure
+            if (failure := self.session.why_not_kept(end)) is not None:
+                raise failure
             return end
         finally:
             self._running = False

@@ -7,17 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
+from threading import RLock
 
 from agent.agent import Agent
 from agent.error_text import text_of
+from agent.events import AgentEnd
 from agent.hand_edits import Look, Seen, hand_edit_turn
 from agent.session import Session
 from agent.stored import is_held, open_session, session_lock, size_of, size_on_disk, start_session
 from agent.tools.base import Desk
 from agent.turns import ToolCallTurn, ToolResultTurn, Turn
-from personas.errors import BrokenFile, InvalidValue, OutsideHome, PersonaError
+from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError, StorageError
 from personas.persona import Persona
 from personas.store import Store
+
+Mark = tuple[str | None, int]
+"""By what one sees that others wrote: the conversation that is the current one, and the bytes of its file."""
+
+_NOT_SAVED = "the conversation cannot be saved"
 
 
 class ChatSession:
@@ -32,8 +40,7 @@ class ChatSession:
 
     Attributes:
         problems: what is wrong with the conversation, one sentence each.
-        size: the bytes of its file when it was last read or written here; -1 when it never was.
-        failure: why the log could not be written in the last run, None where it could.
+        mark: of it when it was last read or written here.
         rest_is_made: whether the calls beside one that was settled are made in this run.
     """
 
@@ -47,8 +54,7 @@ class ChatSession:
         on_settle: Callable[[ToolCallTurn, ToolResultTurn], None],
     ) -> None:
         self.problems: list[str] = []
-        self.size = -1
-        self.failure: PersonaError | None = None
+        self.mark: Mark = (None, -1)
         self.rest_is_made = False
         self._store = store
         self._persona_id = persona_id
@@ -58,6 +64,11 @@ class ChatSession:
         self._session: Session | None = None
         self._look: Look | None = None  # what the agent is told of in this run
         self._detach: Callable[[], None] | None = None
+        self._told: PersonaError | None = None  # what the disk said last in this run
+        self._reading = (
+            RLock()
+        )  # of who opens or leaves a session: a message may come while a screen reads again
+        self._is_held = False  # by a run
 
     @property
     def id(self) -> str | None:
@@ -86,49 +97,69 @@ class ChatSession:
         """The persona's name when the session began."""
         return self._desk.seen.name
 
-    def size_on_disk(self) -> int:
-        """Return the bytes of the conversation's file now; another number than `size` when others wrote to it.
+    @property
+    def failure(self) -> PersonaError | None:
+        """Why the log cannot be written, None where it has everything."""
+        return self._session.failure if self._session is not None else None
 
-        -2 when others began another conversation, which is the current one now.
-        """
-        current = self._store.session_of(self._persona_id)
-        if self._session is not None and current not in (None, self._session.id):
-            return -2
-        return size_on_disk(self._store, self.id)
+    def mark_on_disk(self) -> Mark:
+        """Return the mark as it is now: another than `mark` when others wrote, or began another conversation."""
+        session_id = self._store.session_of(self._persona_id)
+        if session_id is None and self._session is not None:
+            session_id = self._session.id
+        return session_id, size_on_disk(self._store, session_id)
 
     # -- reading it ------------------------------------------------------------------------------------
 
     def load(self) -> None:
-        """Read the end of the current session, if the persona has one. Blocking; idle only.
+        """Read the end of the current session, if the persona has one. Blocking; while a run holds it nothing is read.
 
         A session that cannot be used is said in `problems`; the next message then begins a new one. Where the disk
         still refuses what was said in the present one, that one stays.
 
         Raises:
-            PersonaError: the persona is unknown, or the disk refuses.
+            PersonaError: the persona is unknown, or the disk refuses; the present one stays.
         """
         self._store.get(self._persona_id)
-        if not self._can_give_up():
-            return
-        self.close()
-        session_id = self._store.session_of(self._persona_id)
-        if session_id is None:
-            return
-        try:
-            self._adopt(session_id)
-        except (BrokenFile, InvalidValue, OutsideHome) as error:
-            self.problems = [f"The last conversation cannot be opened: {error} A new one begins."]
+        with self._reading:
+            if self._is_held or self._refusal() is not None:
+                return
+            session_id = self._store.session_of(self._persona_id)
+            session, problem = None, ""
+            try:
+                session = self._opened(session_id) if session_id is not None else None
+            except (BrokenFile, InvalidValue, OutsideHome) as error:
+                problem = f"The last conversation cannot be opened: {error} A new one begins."
+            self.close()
+            if session is not None:
+                self._adopt(session)
+            elif problem:
+                self.problems, self.mark = [problem], self.mark_on_disk()
 
-    def _can_give_up(self) -> bool:
-        """Whether the disk has all of the present session; what it refused before is tried once more."""
+    def finish_writing(self) -> None:
+        """Make sure that the disk has all of the present session, which then can be left. Blocking; idle only.
+
+        Raises:
+            StorageError: it still refuses what was said in it.
+        """
+        with self._reading:
+            if (refusal := self._refusal()) is not None:
+                raise StorageError(
+                    f"This conversation stays open, not all of it could be saved yet: {refusal}"
+                )
+
+    def _refusal(self) -> PersonaError | None:
+        """Try once more to write what the disk refused of the present session; return why it still has not all."""
         session = self._session
         if session is not None and session.has_unwritten:
             try:
                 with session_lock(self._store, session.id):
                     session.write_left()
-            except PersonaError:
-                return False
-        return session is None or not session.has_unwritten
+            except PersonaError as error:
+                return error
+            if session.has_unwritten:
+                return session.failure
+        return None
 
     def earlier(self) -> list[Turn]:
         """Return the turns before those the agent has, read from the disk when first asked for.
@@ -142,32 +173,47 @@ class ChatSession:
         """Begin a new session, link it and return its id; the old one stays on disk. Idle only.
 
         Raises:
+            Busy: a run holds the old one.
+            StorageError: the disk still refuses what was said in the old one.
             PersonaError: the persona is unknown, or the disk refuses.
         """
-        session_id = start_session(self._store, self._persona_id)
-        self.close()
-        self._adopt(session_id)
-        return session_id
+        with self._reading:
+            if self._is_held:
+                raise Busy("The agent is at work; stop it first.")
+            self.finish_writing()
+            session_id = start_session(self._store, self._persona_id)
+            session = self._opened(session_id)
+            self.close()
+            self._adopt(session)
+            return session_id
 
     def close(self) -> None:
-        """Close the session's file and forget what was read. Idle only."""
-        self.detach()
-        if self._session is not None:
-            self._session.close()
-        self._session = None
-        self._agent.turns = ()
-        self._agent.session_id = None
-        self._desk.seen, self._look = Seen(), None
-        self.problems = []
+        """Close the session's file and forget what was read, after one more try to write all of it. Blocking.
 
-    def _adopt(self, session_id: str) -> None:
+        Idle only.
+        """
+        with self._reading:
+            self._refusal()
+            self.detach()
+            if self._session is not None:
+                self._session.close()
+            self._session = None
+            self._agent.turns = ()
+            self._agent.session_id = None
+            self._desk.seen, self._look = Seen(), None
+            self.problems, self.mark = [], (None, -1)
+
+    def _opened(self, session_id: str) -> Session:
         def fail(error: PersonaError) -> None:
             if self._session is session:  # a slow disk may say it when another conversation goes on
                 self._fail(error)
 
         session = open_session(self._store, self._persona_id, session_id, fail)
+        return session
+
+    def _adopt(self, session: Session) -> None:
         self._session = session
-        self.size = size_of(session)
+        self.mark = session.id, size_of(session)
         self._agent.session_id = self._desk.session_id = session.id
         self._agent.turns = session.recent
         self._detach = session.attach(self._agent)
@@ -182,8 +228,8 @@ class ChatSession:
 
     def _fail(self, error: PersonaError) -> None:
         """The log cannot be written: stop, so that nothing happens that is not kept."""
-        self.failure = error
-        self._agent.abort(f"the conversation cannot be saved: {error}")
+        self._told = error
+        self._agent.abort(f"{_NOT_SAVED}: {error}")
 
     # -- one run ---------------------------------------------------------------------------------------
 
@@ -203,10 +249,17 @@ class ChatSession:
                 error.line,
                 error.column,
             )
-        self._hold(held)
+        with self._reading:
+            self._told = None
+            self._hold(held)
+            self._is_held = True
+            held.callback(self._let_go)
         if not self._desk.seen.name:
             self._desk.seen.name = persona.name
         return persona
+
+    def _let_go(self) -> None:
+        self._is_held = False
 
     def _hold(self, held: ExitStack) -> None:
         """Lock the current session until `held` ends, read again where others wrote to it.
@@ -226,7 +279,7 @@ class ChatSession:
             with ExitStack() as lock:
                 lock.enter_context(session_lock(self._store, session.id))
                 session.write_left()
-                if not session.has_unwritten and self.size_on_disk() != self.size:
+                if not session.has_unwritten and self.mark_on_disk() != self.mark:
                     self.load()
                 if self._session is not None and self._session.id == session.id:
                     held.enter_context(lock.pop_all())
@@ -249,8 +302,19 @@ class ChatSession:
         """Remember what the agent has seen."""
         session = self._session
         assert session is not None
-        self.size = -1 if self._detach is None else size_of(session)
+        self.mark = session.id, -1 if self._detach is None else size_of(session)
         self.note_seen()
+
+    def why_not_kept(self, end: AgentEnd) -> PersonaError | None:
+        """Return why the log has not all of a run that ended, or why that was stopped; None where neither is so.
+
+        That the disk refused something for a moment, and has it now, is no reason.
+        """
+        if end.reason.startswith(_NOT_SAVED) or isinstance(
+            self._told, InvalidValue
+        ):  # which is never tried again
+            return self._told
+        return self.failure
 
     def note_seen(self) -> None:
         """Remember what the agent has seen of the persona, so that only what others change is told it later.
@@ -260,16 +324,22 @@ class ChatSession:
         session, seen = self._session, self._desk.seen
         if session is None:
             return
-        try:
-            if (told := self._look) is not None:
-                seen.revision, seen.mark = told.persona.revision, told.mark
-                now = Look(self._store, self._store.get(self._persona_id))
-                if (edits := now.edits(seen, session.id)) and now.is_known(edits, seen):
-                    seen.revision, seen.mark, self._look = now.persona.revision, now.mark, now
-            seen.save(self._store, session.id)
-        except PersonaError as error:
-            # Forgetting costs one more reading; it must not turn a finished run into a failed one.
-            self.problems.append(text_of(error))
+        for note in (self._look_on, partial(seen.save, self._store, session.id)):
+            try:
+                note()
+            except PersonaError as error:
+                # Forgetting costs one more reading; it must not turn a finished run into a failed one.
+                self.problems.append(text_of(error))
+
+    def _look_on(self) -> None:
+        """Go on from what the agent was told in this run, or from now where it has read all that was changed since."""
+        session, seen, told = self._session, self._desk.seen, self._look
+        if session is None or told is None:
+            return
+        seen.revision, seen.mark = told.persona.revision, told.mark
+        now = Look(self._store, self._store.get(self._persona_id))
+        if (edits := now.edits(seen, session.id)) and now.is_known(edits, seen):
+            seen.revision, seen.mark, self._look = now.persona.revision, now.mark, now
 
     # -- calls that were left open ---------------------------------------------------------------------
 
@@ -300,6 +370,10 @@ class ChatSession:
                 self._on_settle(call, result)
 
     def begin_call(self, call: ToolCallTurn) -> None:
-        """Note in the log that a call of `left_open` is about to act."""
+        """Note in the log that a call of `left_open` is about to act.
+
+        Raises:
+            PersonaError: that cannot be written; the call must not act.
+        """
         if self._session is not None:
             self._session.begin_left_open(call)

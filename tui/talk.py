@@ -12,6 +12,7 @@ from tui.undelivered import Said, Undelivered
 
 if TYPE_CHECKING:
     from agent.chat import Chat
+    from agent.chat_session import Mark
     from agent.events import Event
     from agent.models.base import Model, Usage
     from agent.task import AgentTask, Question
@@ -34,8 +35,8 @@ class Talk:
         events: the events of that run.
         marks: steps and endings, by the id of the turn they stand after.
         activity: what the run is at.
-        usage: tokens since the program started, summed.
-        cost: US dollars since then, as far as prices are known; None where they are not.
+        spent: by conversation, what it took since the program started: tokens, and US dollars as far as prices are
+            known, None where they are not.
         time: how long the run, or the task it goes on with, has worked, on the monotonic clock.
         sent: what was typed to open it, until the conversation has it.
         heard: whether the conversation has that.
@@ -45,7 +46,7 @@ class Talk:
         pinned: whether the panel was pinned then.
         beginning: whether something is about to run.
         reread: whether `earlier` has other turns than before the run began.
-        size: the bytes of the conversation's file when others' words were read from it, -1 before.
+        mark_read: of the conversation on disk when others' words were read from it, None before.
         undelivered: what was said and is not in the conversation yet; see `note_queue`.
     """
 
@@ -59,8 +60,7 @@ class Talk:
     events: list[Event] = field(default_factory=list)
     marks: dict[str, list[CustomTurn]] = field(default_factory=dict)
     activity: Activity = field(default_factory=Activity)
-    usage: Usage | None = None
-    cost: float | None = None
+    spent: dict[str, tuple[Usage, float | None]] = field(default_factory=dict)
     time: WorkTime = field(default_factory=WorkTime)
     sent: str = ""
     heard: bool = True
@@ -70,7 +70,7 @@ class Talk:
     pinned: bool = False
     beginning: bool = False
     reread: bool = False
-    size: int = -1
+    mark_read: Mark | None = None
     undelivered: Undelivered = field(default_factory=Undelivered)
     _run: asyncio.Task[None] | None = None
 
@@ -93,6 +93,20 @@ class Talk:
         return (self.chat.unit if self.chat is not None else None) or self.run_id
 
     @property
+    def _session_id(self) -> str:
+        return (self.chat.session_id if self.chat is not None else None) or ""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens that the open conversation took since the program started; None for none."""
+        return self.spent[self._session_id][0] if self._session_id in self.spent else None
+
+    @property
+    def cost(self) -> float | None:
+        """The US dollars it took since then, as far as prices are known."""
+        return self.spent[self._session_id][1] if self._session_id in self.spent else None
+
+    @property
     def queued(self) -> list[tuple[UserTurn, bool]]:
         """What was said and is not delivered yet, each with whether it waits until the agent is done."""
         if self.chat is None:
@@ -107,7 +121,7 @@ class Talk:
             self.undelivered.heard(turn_id)
         if not self.undelivered:
             return None
-        return self.undelivered.said((self.chat.session_id if self.chat is not None else None) or "")
+        return self.undelivered.said(self._session_id)
 
     def take_back(self, turn_id: str) -> UserTurn | None:
         """Take a queued message back; None when it was delivered already."""
@@ -162,7 +176,8 @@ class Talk:
         """Count what one request took, at the price of the model that answered it."""
         from agent.models.prices import cost
 
-        self.usage = usage if self.usage is None else self.usage + usage
+        before, dollars = self.usage, self.cost
         price = cost(self.model.name, usage, self.model.endpoint) if self.model is not None else None
         if price is not None:
-            self.cost = (self.cost or 0.0) + price
+            dollars = (dollars or 0.0) + price
+        self.spent[self._session_id] = (usage if before is None else before + usage, dollars)

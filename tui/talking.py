@@ -153,27 +153,26 @@ class Talks:
         return talk
 
     async def catch_up(self, talk: Talk) -> bool:
-        """Read what another program has added to a conversation; return whether there is something new.
-
-        The chat itself reads it when its next run begins.
-        """
+        """Read what another program has added to a conversation, or the one it began; return whether that is new."""
         chat = talk.chat
         if chat is None or talk.running:
             return False
-        size = await asyncio.to_thread(chat.session.size_on_disk)
+        mark = await asyncio.to_thread(chat.session.mark_on_disk)
         at_work = talk.task is not None and talk.task.is_working
-        if not at_work and size in (chat.session.size, talk.size):
+        if not at_work and mark in (chat.session.mark, talk.mark_read):
             return False
-        before = talk.task, [turn.id for turn in talk.shown]
+        before = talk.task, [turn.id for turn in talk.shown], talk.cut_short()
         try:
+            if mark != chat.session.mark:
+                await asyncio.to_thread(chat.load)
             turns = await asyncio.to_thread(read_conversation, chat)
         except PersonaError:
             return False  # the next run says what is wrong with it
         await self.look(talk)
         if talk.running:
             return False
-        talk.size = size
-        if (talk.task, [turn.id for turn in turns]) == before:
+        talk.mark_read = mark
+        if (talk.task, [turn.id for turn in turns], talk.cut_short()) == before:
             return False
         talk.older, talk.earlier, talk.events = None, tuple(turns), []
         talk.marks.clear()
@@ -380,5 +379,5 @@ class Talks:
         talk.marks.update(found)
 
     async def close(self, seconds: float) -> None:
-        """End everything: waiting tasks stay waiting on disk, those at work are stopped, waited for so long."""
+        """End everything: on disk waiting tasks stay waiting, those at work are interrupted; waited for so long."""
         await self.runner.close(seconds)

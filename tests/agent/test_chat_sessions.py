@@ -147,10 +147,10 @@ async def test_a_disk_that_fails_an_old_conversation_does_not_stop_the_new_one(
     session = chat.session._session
     assert session is not None
     chat.clear()
-    session.on_failure(StorageError("The disk is full."))
+    session._fail(StorageError("The disk is full."))
     assert chat.session.failure is None
     assert chat.session._session is not None
-    chat.session._session.on_failure(StorageError("The disk is full."))
+    chat.session._session._fail(StorageError("The disk is full."))
     assert chat.session.failure is not None
 
 
@@ -190,12 +190,88 @@ async def test_what_the_disk_refused_is_there_again_whatever_others_wrote_meanwh
         assert words in str(chat.turns) and spoken_in(store, words) == [chat.session_id]
 
 
+def refuse_sessions(monkeypatch: pytest.MonkeyPatch, *, times: int = 1_000_000) -> None:
+    """Let the disk refuse so many records of conversations, and take those after them."""
+    append, left = Journal.append, iter(range(times))
+
+    def refuse(journal: Journal, record: dict[str, object], *, sync: bool = False) -> None:
+        if journal.path.name.startswith("session_") and next(left, None) is not None:
+            raise StorageError("The disk is full.")
+        append(journal, record, sync=sync)
+
+    monkeypatch.setattr(Journal, "append", refuse)
+
+
+@pytest.mark.parametrize("how", ["clear", "close"])
+async def test_what_the_disk_refused_is_written_before_its_conversation_is_left(
+    store: Store, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer("two")]))
+    await chat.send("one")
+    old = chat.session_id
+    with monkeypatch.context() as full:
+        refuse_sessions(full)
+        with pytest.raises(StorageError):
+            await chat.send("precious words")
+        if how == "clear":
+            with pytest.raises(StorageError, match="stays open, not all of it could be saved"):
+                chat.clear()
+            assert chat.session_id == old == store.session_of("wren") and "precious words" in str(chat.turns)
+    if how == "clear":
+        assert chat.clear() != old
+    else:
+        await chat.close()
+    assert spoken_in(store, "precious words") == [old]
+
+
+async def test_a_disk_that_refused_for_a_moment_before_a_run_fails_it_not(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer("two"), answer("three")]))
+    await chat.send("one")
+    with monkeypatch.context() as full, pytest.raises(StorageError):
+        refuse_sessions(full)
+        await chat.send("precious words")
+    refuse_sessions(monkeypatch, times=1)
+    end = await chat.send("and these")
+    assert end.outcome == "completed" and chat.session.failure is None
+    assert spoken_in(store, "precious words") == spoken_in(store, "and these") == [chat.session_id]
+
+
+async def test_a_run_that_a_disk_stopped_for_a_moment_says_why(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer("two")]))
+    await chat.send("one")
+    refuse_sessions(monkeypatch, times=1)
+    with pytest.raises(StorageError):
+        await chat.send("and these")
+    assert chat.session.failure is None and spoken_in(store, "and these") == [chat.session_id]
+
+
+async def test_nothing_else_is_read_or_begun_while_a_run_holds_a_conversation(store: Store) -> None:
+    def meddle() -> None:
+        began.append(start_session(store, "wren"))
+        chat.load()
+        with pytest.raises(Busy):
+            chat.clear()
+
+    began: list[str] = []
+    chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer(Act(meddle), "two")]))
+    await chat.send("one")
+    old = chat.session_id
+    await chat.send("two")
+    assert chat.session_id == old and spoken_in(store, '"two"') == [old]
+    chat.load()
+    assert [chat.session_id] == began
+
+
 async def test_a_conversation_that_others_began_is_the_one_that_goes_on(store: Store) -> None:
     chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer("two")]))
     await chat.send("one")
     old = chat.session_id
     new = start_session(store, "wren")
-    assert chat.session.size_on_disk() != chat.session.size
+    assert chat.session.mark_on_disk() != chat.session.mark
     await chat.send("two")
     assert chat.session_id == new != old and spoken_in(store, '"two"') == [new]
 

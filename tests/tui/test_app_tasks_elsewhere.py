@@ -9,10 +9,13 @@ import pytest
 
 from agent.approval import ApprovalRules
 from agent.chat import Chat
+from agent.events import AgentStart
 from agent.models.scripted import ScriptedModel, ToolUse, answer
+from agent.stored import open_session, start_session
 from agent.task_found import read_task
 from agent.task_options import TaskOptions
 from agent.task_runner import AgentTaskRunner
+from agent.turns import UserTurn
 from personas import trust
 from personas.errors import StorageError
 from personas.journal import Journal
@@ -141,6 +144,36 @@ async def test_a_task_at_work_in_another_program_is_seen_and_left_alone(tmp_path
         await other.runner.wait("one")
         await p.until(lambda: badge(p, "one") == "" and texts(p)[-1].startswith("Task complete"))
         assert "Another program" not in str(p.main.chat_bar.input.placeholder)
+
+
+async def test_a_conversation_that_another_program_began_is_the_one_that_is_shown(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Hi."), answer("Here.")) as p:
+        await p.run_to_end("hello")
+        other = Other(p.store, answer("New."), answer("More."))
+        other.chat.load()
+        new = other.chat.clear()
+        await other.chat.send("from elsewhere")
+        await p.until(lambda: texts(p) == ["from elsewhere", "New."])
+        await other.chat.send("and on")
+        await p.until(lambda: texts(p) == ["from elsewhere", "New.", "and on", "More."])
+        talk = p.main.conversing.talk
+        assert talk is not None and talk.chat is not None and talk.chat.session_id == new
+        await p.main.conversing.load_older()
+        await p.run_to_end("from here")
+        assert texts(p)[-2:] == ["from here", "Here."] and "hello" not in texts(p)
+
+
+async def test_that_an_answer_was_cut_is_not_said_below_one_that_came_after_it(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    session = open_session(store, "one", start_session(store, "one"))
+    session.record(AgentStart(run_id="run_1", seq=0, at=0.0))
+    session.add(UserTurn(content="go"))
+    session.close()
+    async with program(store) as p:
+        await p.until(lambda: any("in the middle of this answer" in text for text in texts(p)))
+        await Other(store, answer("Whole.")).chat.send("again")
+        await p.until(lambda: "Whole." in texts(p))
+        await p.until(lambda: texts(p) == ["go", "again", "Whole."])
 
 
 async def test_the_words_that_began_a_refused_task_come_back_as_they_were_typed(tmp_path: Path) -> None:
