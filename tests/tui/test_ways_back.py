@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from agent.models.scripted import answer
+from agent.stored import open_session, start_session
+from agent.turns import UserTurn
 from personas.errors import StorageError
+from personas.journal import Journal
 from tests.tui.program import Program, make_store, program
 from tui.screens.confirm import Confirm
 
@@ -74,6 +77,36 @@ async def test_no_conversation_is_out_of_reach_in_this_program_or_the_next(tmp_p
         await goes_to(p, "second")
         await goes_to(p, "first")
         await goes_to(p, "second")
+
+
+async def test_a_conversation_that_the_disk_has_not_got_is_not_left_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path)
+    append = Journal.append
+
+    def refuse(journal: Journal, record: dict[str, Any], *, sync: bool = False) -> None:
+        if journal.path.name.startswith("session_"):
+            raise StorageError("The disk is full.")
+        append(journal, record, sync=sync)
+
+    older = start_session(store, "one")
+    open_session(store, "one", older).add(UserTurn(content="long ago"))
+    start_session(store, "one")
+    async with program(store, answer("Yes."), answer("Yes."), answer("Yes.")) as p:
+        await p.run_to_end("hello")
+        talk = p.main.conversing.talk
+        assert talk is not None and talk.chat is not None
+        current = talk.chat.session_id
+        with monkeypatch.context() as full:
+            full.setattr(Journal, "append", refuse)
+            await p.run_to_end("refused")
+            p.main.action_unclear_conversation()
+            await p.told("not all of it could be saved yet: The disk is full.")
+            assert talk.chat.session_id == current == store.session_of("one")
+        p.main.action_unclear_conversation()
+        await p.told("This is conversation 1 of 2")
+        assert talk.chat.session_id == older == store.session_of("one")
 
 
 @pytest.mark.parametrize("key", ["f8", "f9"])

@@ -117,6 +117,7 @@ class Past(Tasking):
             return
         if (left := await self._leave_task(chat)) is None or talk.running:
             return
+        await asyncio.to_thread(chat.session.finish_writing)
         leads_back = bool(chat.turns)
         await workspace.write(workspace.store.link_session, talk.persona_id, (older or younger)[-1])
         await asyncio.to_thread(chat.load)
