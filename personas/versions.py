@@ -106,7 +106,7 @@ class VersionFolder:
         sha = sha256(content)
         try:
             self.load(sha)
-        except PersonaError:  # also where it only cannot be read now: writing it anew mends that or says why not
+        except PersonaError:  # also where it only cannot be read now: writing it anew mends that, or says why
             self._make_folders()
             replace_file(self._texts / f"{sha}.z", zlib.compress(content, 6), root=self._home.root)
         return sha
@@ -144,8 +144,10 @@ class VersionFolder:
 
     def drop_unused(self, sha: str, timeline: Timeline) -> None:
         """Drop a text that nothing refers to any more, such as an autosave in the middle of a stretch."""
-        used = timeline.cursor.shas() | {version.sha for version in timeline.versions.values()}
-        if sha not in used and sha != timeline.last_sha:
+        used = timeline.cursor.shas() | {timeline.last_sha}
+        for version in timeline.versions.values():
+            used |= {version.sha, version.after}  # the text after it may be what another program wrote
+        if sha not in used:
             with contextlib.suppress(OSError):  # left over, it costs room, nothing else
                 os.unlink(self._texts / f"{sha}.z")  # noqa: PTH108
 

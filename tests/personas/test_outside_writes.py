@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from personas import thinning, timeline
+from personas import thinning, timeline, versions
 from personas.authorship import Author
-from personas.changes import SetPrompt
+from personas.changes import ReplaceText, SetPrompt
 from personas.errors import NothingToUndo
 from personas.home import Home
 from personas.outside_writes import moment, written_since
 from personas.store import Store
+from personas.textfile import sha256
 
 
 @pytest.fixture
@@ -76,3 +77,21 @@ def test_after_thinning_out_the_file_is_known_and_undo_goes_on(
     with pytest.raises(NothingToUndo):
         store.undo("a", by=Author("user"))
     assert [version.by.kind for version in store.log("a")].count("external") == 1
+
+
+def test_a_written_text_that_is_typed_again_in_passing_is_not_dropped(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timeline, "_RECORDS_LIMIT", 10)
+    monkeypatch.setattr(thinning, "_ALWAYS", 1)
+    monkeypatch.setattr(versions, "_UNITS_KEPT", 1)
+    change(store, 0)
+    since = moment(store, "a")
+    written = write_outside(file, "by hand")
+    for n in range(10):  # no version is the text that was written any more
+        store.change("a", SetPrompt(f"{n}"), revision=None, by=Author("user"), alone=True)
+    assert sha256(written[1].encode()) not in [version.sha for version in store.log("a")]
+    for text in ("stretch", written[1], "end"):
+        edit = ReplaceText(text) if text == written[1] else SetPrompt(text)
+        store.change("a", edit, revision=None, by=Author("user"))
+    assert written_since(store, "a", since) == [written]
