@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.turns import CustomTurn, Turn, UserTurn
-from personas.errors import PersonaError
+from personas.errors import BrokenFile, OutsideHome, PersonaError, StorageError, UnknownVersion
 from personas.merge import unified_diff
 from personas.persona import Persona, TestInput
 from personas.persona_reading import read_persona
@@ -145,7 +145,6 @@ class Look:
         self._folder = VersionFolder(store.home, persona.id)
         timeline = self._folder.timeline(persona.revision)
         self._versions = list(timeline.versions.values())
-        self._recorded = timeline.last_sha or persona.revision
         self.mark = timeline.next_version
 
     def edits(self, seen: Seen, session_id: str) -> list[Edit]:
@@ -155,12 +154,13 @@ class Look:
             seen: what it was told.
             session_id: whose agent it is.
         """
-        since = [version for version in self._versions if 0 < seen.mark <= version.number]
-        stops = [seen.revision]
-        for index, version in enumerate(since):
+        stops: list[str | None] = [seen.revision]
+        for version in self._versions:
+            if not 0 < seen.mark <= version.number:
+                continue
             if version.by.kind == "agent" and version.by.session_id == session_id:
-                later = since[index + 1 : index + 2]
-                stops += [version.sha, later[0].sha if later else self._recorded]
+                # Not the next version's text: that may be one which was kept and never was the file's.
+                stops += [version.sha, None if version.after == version.sha else version.after]
         stops.append(self.persona.revision)
         pairs = [(old, new) for old, new in zip(stops[::2], stops[1::2], strict=True) if old != new]
         texts = [(self._text(old), self._text(new)) for old, new in pairs]
@@ -172,13 +172,18 @@ class Look:
             edit.old is not None and _rest(edit.old) == _rest(edit.new) for edit in edits
         )
 
-    def _text(self, revision: str) -> str | None:
-        """The file's text at a revision, from the file itself or from its versions; None when it is lost."""
-        if self.persona.revision == revision:
-            return self._store.text(self.persona.id)
+    def _text(self, revision: str | None) -> str | None:
+        """The file's text at a revision, from the file itself or from its versions; None when it is not to be had.
+
+        The agent is told to read the file again then: no message waits for a disk.
+        """
+        if revision is None:
+            return None
         try:
+            if self.persona.revision == revision:
+                return self._store.text(self.persona.id)
             return decode(self._folder.load(revision)).text
-        except PersonaError:  # the agent is told to read the file again; no message waits for a disk
+        except (BrokenFile, OutsideHome, StorageError, UnknownVersion):
             return None
 
 

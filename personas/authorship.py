@@ -42,6 +42,9 @@ class Version:
         added: lines the change added.
         removed: lines the change removed.
         sha: SHA-256 (hex) of the stored bytes.
+        after: SHA-256 of the file after that change, the last one where several are one version; None: it was
+            deleted. Of what was thinned out it may be `sha`, where it is not known any more. That text need not be
+            stored.
     """
 
     number: int
@@ -52,6 +55,7 @@ class Version:
     added: int
     removed: int
     sha: str
+    after: str | None = None
 
     def to_record(self) -> dict[str, object]:
         """Return the JSON-ready shape of `persona log --json`."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from personas.authorship import Version
+from personas.authorship import Author, Version
 
 _ALWAYS = 200  # the newest ones
 _STEPS = (  # younger than this: one version kept in each stretch of that length
@@ -15,7 +16,7 @@ _BEYOND = timedelta(days=7)
 
 
 def versions_to_keep(versions: list[Version], now: datetime) -> list[Version]:
-    """Return the versions to keep, ascending.
+    """Return the versions to keep, ascending, each with the text after it as it is then (`Version.after`).
 
     Never dropped: named ones, the text before each of the agent's runs, the first one, the newest ones, and the newest
     of those that other programs wrote over.
@@ -38,7 +39,26 @@ def versions_to_keep(versions: list[Version], now: datetime) -> list[Version]:
         slots.add(slot)
         if version.by.run_id is not None:
             runs.add((version.by.session_id, version.by.run_id))
-    return kept
+    return _joined(ordered, kept)
+
+
+def _joined(ordered: list[Version], kept: list[Version]) -> list[Version]:
+    """Return the kept versions of agents' runs with what the run's dropped changes right after them led to.
+
+    Where somebody else changed the text between them, what the run led to cannot be told by one text: then `after` is
+    `sha`, as where it is not known.
+    """
+    numbers = {version.number for version in kept}
+    last: dict[Author, Version] = {}  # the kept version of a run that its dropped ones join
+    joined: dict[int, Version] = {}
+    for version in ordered:
+        if version.number in numbers:
+            last[version.by] = version
+        elif version.by.run_id is not None and (first := last.get(version.by)) is not None:
+            follows = first.after == version.sha and first.after != first.sha
+            after = version.after if follows else first.sha
+            joined[first.number] = last[version.by] = replace(first, after=after)
+    return [joined.get(version.number, version) for version in kept]
 
 
 def _slot(version: Version, now: datetime) -> tuple[timedelta, int]:

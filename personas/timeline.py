@@ -190,7 +190,9 @@ class Timeline:
         first = self.versions.get(entry.version)
         self.next_version = max(self.next_version, entry.version + 1)
         if first is not None:
-            self.versions[entry.version] = replace(first, added=entry.added, removed=entry.removed)
+            self.versions[entry.version] = replace(
+                first, added=entry.added, removed=entry.removed, after=entry.after
+            )
             return
         self.versions[entry.version] = Version(
             number=entry.version,
@@ -201,6 +203,7 @@ class Timeline:
             added=entry.added,
             removed=entry.removed,
             sha=entry.before,
+            after=entry.after,
         )
 
 
@@ -264,13 +267,14 @@ def _take_thinned(timeline: Timeline, record: dict[str, Any]) -> None:
 def thinned_records(timeline: Timeline, kept: list[Version]) -> Iterator[dict[str, Any]]:
     """Yield the records of a journal in which nothing but the versions `kept` and the undo units is left.
 
-    Of a change the text after it is not kept, but of what other programs wrote: `personas.outside_writes` asks for it.
+    Of a change the text after it is kept by its hash alone, but of what other programs wrote:
+    `personas.outside_writes` asks for it.
     """
     for version in kept:
         entry = timeline.outside.get(version.number) or Entry(
             version=version.number,
             before=version.sha,
-            after=version.sha,
+            after=version.after or version.sha,
             role="snapshot",
             by=version.by,
             at=version.at,

@@ -11,9 +11,11 @@ import pytest
 
 from agent.assignment import Assignment
 from agent.chat import Chat
+from agent.hand_edits import Seen
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
+from personas import thinning, timeline
 from personas.authorship import USER
-from personas.changes import AddTestInput
+from personas.changes import AddTestInput, SetPrompt
 from personas.errors import InvalidValue
 from personas.home import open_home
 from personas.store import Store
@@ -107,3 +109,55 @@ async def test_what_a_run_that_never_began_was_to_tell_is_told_by_the_next(store
         await chat.send("lost", Assignment(prepare=refuse))
     await chat.send("second")
     assert "+By hand." in json.dumps(list(model.requests[-1].messages))
+
+
+def add_lines(store: Store, *words: str) -> None:
+    """Be the owner, who adds lines to the prompt one by one."""
+    for word in words:
+        persona = store.get("wren")
+        prompt = SetPrompt(f"{persona.system_prompt}{word}\n")
+        store.change("wren", prompt, revision=persona.revision, by=USER, alone=True)
+
+
+async def test_a_text_that_is_kept_and_never_was_in_the_file_is_no_change_of_it(store: Store) -> None:
+    def keep() -> None:
+        store.keep("wren", SetPrompt("What the owner typed.\n"), by=USER, reason="kept")
+
+    second, _ = await told(store, answer(edit("Two.", "Due.")), answer("done"), again=keep)
+    assert "owner changed" not in second
+
+
+@pytest.mark.parametrize("between", [False, True])
+async def test_all_that_was_changed_is_told_also_when_its_versions_were_thinned_out(
+    store: Store, monkeypatch: pytest.MonkeyPatch, between: bool
+) -> None:
+    monkeypatch.setattr(timeline, "_RECORDS_LIMIT", 6)
+    monkeypatch.setattr(thinning, "_ALWAYS", 1)
+    words = [f"Line {n}." for n in range(8)]
+    acts = [put(store, "Three.", "By hand.")] if between else []
+    second, _ = await told(
+        store,
+        answer(edit("One.", "Uno.")),
+        answer(edit("Two.", "Due."), *acts),
+        answer("done"),
+        again=lambda: add_lines(store, *words),
+    )
+    assert [version.by.kind for version in store.log("wren")].count("agent") == 1
+    notice = second[second.index("[The owner changed") :]
+    if between:  # what the agent left is not known any more
+        assert "Read it again" in notice
+    else:
+        assert [word for word in words if f"+{word}" not in notice] == []
+        assert "-One." not in notice and "-Two." not in notice and "+Due." not in notice
+
+
+@pytest.mark.parametrize("spoil", [lambda path: path.write_bytes(b"\xff"), Path.unlink])
+async def test_what_the_agent_knows_is_kept_where_its_last_look_finds_no_text(
+    store: Store, spoil: Callable[[Path], object]
+) -> None:
+    path = store.path("wren")
+    model = ScriptedModel([answer(READ), answer("done", Act(lambda: spoil(path)))])  # type: ignore[arg-type, return-value]
+    chat = Chat(store, "wren", model)
+    await chat.send("first")
+    assert chat.session_id is not None
+    assert Seen.load(store, chat.session_id).prompt == "One.\nTwo.\nThree.\n"
