@@ -17,6 +17,7 @@ from agent.assignment import PLAIN, Assignment
 from agent.chat_options import ChatOptions
 from agent.chat_session import ChatSession
 from agent.context_window import ContextWindow
+from agent.error_text import text_of
 from agent.events import AgentEnd, Outcome
 from agent.limits import Limits
 from agent.listeners import Listener
@@ -193,8 +194,7 @@ class Chat:
         try:
             await Reach().wait(close(), within=CLOSE_SECONDS)
         except Exception as error:  # noqa: BLE001 - the model's own clearing up; nothing depends on it any more
-            # By its type: its words may hold the key, which is not known here.
-            log.warning("the model's connections could not be closed: %s", type(error).__name__)
+            log.warning("the model's connections could not be closed: %s", text_of(error))
 
     # -- talking ---------------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ import pytest
 
 from agent import run as agent_run
 from agent.agent import Agent
-from agent.chat import Chat
 from agent.error_text import Secrets
 from agent.events import Event
 from agent.models.base import BlockEvent, Done, Failed, ModelError, Notice, Request
@@ -23,8 +22,6 @@ from agent.models.retry import RetryPolicy
 from agent.session import Session
 from agent.turns import NoticeTurn, Turn
 from personas.errors import PersonaError
-from personas.home import open_home
-from personas.store import Store
 
 KEY = "sk-ant-'quoted'-Ä/+=-0123456789"
 
@@ -172,16 +169,3 @@ async def test_a_key_that_is_given_too_late_stands_in_no_log(
     await asyncio.sleep(0)
     assert "was dropped" in caplog.text and ("ValueError" in caplog.text) is (how == "raises")
     assert "0123456789" not in caplog.text
-
-
-async def test_what_a_model_says_that_could_not_be_closed_is_told_by_its_type(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    class Closing(Leaking):
-        async def close(self) -> None:
-            raise RuntimeError(f"while {KEY} was used")
-
-    store = Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
-    store.create("Wren")
-    await Chat(store, "wren", Closing("notice", "KEY")).close()
-    assert "could not be closed: RuntimeError" in caplog.text and "0123456789" not in caplog.text
