@@ -65,6 +65,16 @@ def holder(path: Path) -> int | None:
         return busy.pid or 0
 
 
+def busy(what: str, pid: int | None) -> Busy:
+    """Return the error of a lock that somebody else holds.
+
+    Args:
+        what: the subject of its sentence.
+        pid: of who holds it; None or 0: unknown.
+    """
+    return Busy(f"{what} is busy{f' (pid {pid})' if pid else ''}; try again when it is done.", pid or None)
+
+
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[int]:
     try:
@@ -96,7 +106,7 @@ def _take(descriptor: int, wait: float, what: str) -> bool:
             return True
         pid, waited = _read_pid(descriptor), time.monotonic() - begun
         if waited >= max(wait, _A_MOMENT if pid is None else _PAUSE):
-            raise Busy(f"{what} is busy{f' (pid {pid})' if pid else ''}; try again when it is done.", pid)
+            raise busy(what, pid)
         time.sleep(_PAUSE)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from personas.authorship import Author
 from personas.errors import (
+    Busy,
     Conflict,
     InvalidValue,
     OutsideHome,
@@ -24,7 +25,7 @@ from personas.errors import (
     UnknownPersona,
 )
 from personas.home import Home
-from personas.lock import hold
+from personas.lock import busy, hold
 from personas.merge import count
 from personas.slug import is_id
 from personas.textfile import (
@@ -45,7 +46,17 @@ from personas.versions import VersionFolder
 if TYPE_CHECKING:
     from personas.changes import Change
 
-_WAIT = 5.0  # seconds to wait for another writer
+LONGEST_WAIT = 5.0
+"""Seconds to wait for another writer."""
+
+
+def busy_persona(persona_id: str, pid: int | None) -> Busy:
+    """Return the error of a persona that somebody else has been writing for so long; `pid` as in `personas.lock.busy`."""
+    return busy(_subject(persona_id), pid)
+
+
+def _subject(persona_id: str) -> str:
+    return f"The persona {persona_id}"
 
 
 class PersonaFile:
@@ -92,7 +103,7 @@ class PersonaFile:
             self._home.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise storage_error(error, "create", self._home.locks) from None
-        with hold(self.lock_path, wait=_WAIT, what=f"The persona {self.persona_id}"):
+        with hold(self.lock_path, wait=LONGEST_WAIT, what=_subject(self.persona_id)):
             yield
 
     def read(self) -> bytes:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from agent.hand_edits import Seen
 from agent.tool import ToolContext, ToolOutput
 from personas.authorship import Author
-from personas.errors import BrokenFile, Busy, Conflict
+from personas.errors import BrokenFile, Conflict
 from personas.merge import count, unified_diff
 from personas.persona import Persona
+from personas.persona_file import LONGEST_WAIT, busy_persona
 
 if TYPE_CHECKING:
     from personas.changes import Change
@@ -27,8 +28,6 @@ WHOLE = 40_000_000
 """Characters of an output that is never cut: half of a prompt is worse than none, and a file has its own limit."""
 ATTEMPTS = 8
 """How often a change is made again because somebody else wrote first."""
-LONGEST_WAIT = 5.0
-"""Seconds to wait for another program that writes the persona."""
 PAUSE = 0.02
 """Seconds between two looks whether it still does."""
 
@@ -104,8 +103,7 @@ class Desk:
         end = clock() + LONGEST_WAIT
         while (pid := self.store.writer(self.persona_id)) is not None:
             if clock() >= end:
-                by = f" (pid {pid})" if pid else ""
-                raise Busy(f"The persona {self.persona_id} is busy{by}; try again when it is done.", pid)
+                raise busy_persona(self.persona_id, pid)
             await asyncio.sleep(PAUSE)
 
     async def write(

@@ -14,10 +14,11 @@ from agent.events import Event
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
 from agent.stored import RECENT_TURNS, lock_path, open_session, session_lock, start_session
 from agent.tools import base
-from agent.tools.base import LONGEST_WAIT
+from agent.tools.base import LONGEST_WAIT, Desk
 from agent.turns import CustomTurn, NoticeTurn, ToolResultTurn, UserTurn
-from personas.authorship import Author
-from personas.changes import SetName
+from personas import persona_file
+from personas.authorship import USER, Author
+from personas.changes import SetName, SetPrompt
 from personas.errors import Busy, StorageError
 from personas.home import open_home
 from personas.journal import Journal
@@ -121,6 +122,23 @@ async def test_a_writer_that_does_not_end_is_named(store: Store, monkeypatch: py
         await chat.send("go")
     results = [turn for turn in chat.turns if isinstance(turn, ToolResultTurn)]
     assert results[0].is_error and f"is busy (pid {os.getpid()})" in results[0].output
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_writer_that_does_not_end_is_told_as_by_the_store(
+    store: Store, monkeypatch: pytest.MonkeyPatch, known: bool
+) -> None:
+    for module in (base, persona_file):
+        monkeypatch.setattr(module, "LONGEST_WAIT", 0.0)
+    store.home.locks.mkdir(exist_ok=True)
+    with hold(path := store.home.locks / "persona-wren.lock"):
+        if not known:
+            path.write_text("")
+        with pytest.raises(Busy) as waited:
+            await Desk(store, "wren").free()
+        with pytest.raises(Busy) as written:
+            store.change("wren", SetPrompt("x"), revision=None, by=USER)
+    assert (str(waited.value), waited.value.pid) == (str(written.value), written.value.pid)
 
 
 async def test_that_older_turns_are_not_sent_is_said_once_also_where_only_the_end_is_loaded(
