@@ -15,6 +15,7 @@ class Begun:
     def __init__(self, home: Home) -> None:
         self._home = home
         self._due: dict[str, str] = {}  # what the disk does not say yet; an empty text is one that is given
+        self._noted = 0
         self._turn = asyncio.Lock()
         self._changing = threading.Lock()  # never held while the disk is waited for
 
@@ -22,11 +23,17 @@ class Begun:
         """Keep the text begun under `key`, an empty one no longer; it is on the disk after the next `write_down`."""
         with self._changing:
             self._due[key] = text
+            self._noted += 1
 
     async def text(self, key: str) -> str:
         """Return the text begun under `key`, empty where there is none."""
-        stored = await asyncio.to_thread(unfinished, self._home, key)
-        return self._due.get(key, stored)
+        while (due := self._due.get(key)) is None:
+            noted = self._noted
+            stored = await asyncio.to_thread(unfinished, self._home, key)
+            if noted == self._noted:
+                return stored
+            # What was noted meanwhile may be on the disk by now, and not in what was read.
+        return due
 
     async def write_down(self) -> bool:
         """Have the disk say what is kept; return whether it does."""
