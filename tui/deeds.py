@@ -34,6 +34,9 @@ class Surface(Protocol):
     async def ask(self, dialog: Dialog[Any]) -> Any:
         """Show a dialog and return its answer."""
 
+    async def alone(self, deed: Coroutine[Any, Any, Any]) -> Any:
+        """Do what may wait for the disk before it asks something, unless another is at that; return what it gives."""
+
     async def open_persona(self, persona_id: str, *, stay: bool = False) -> None:
         """Show a persona; with `stay` the list of personas keeps the focus."""
 
@@ -64,12 +67,12 @@ class Deeds:
     async def on_persona(self, deed: str, persona_id: str | None, marked: Sequence[str] = ()) -> bool:
         """Do what the persona list asks for, to all that is `marked` if anything is; return whether it was done."""
         if marked:
-            done: bool = await getattr(self, f"_{deed}_marked")(marked)
-            return done
+            marked_deed = getattr(self, f"_{deed}_marked")(marked)
+            return bool(await (marked_deed if deed == "duplicate" else self._surface.alone(marked_deed)))
         if deed in ("new", "restore"):
-            await getattr(self, f"_{deed}")()
+            await self._surface.alone(getattr(self, f"_{deed}")())
         elif persona_id is not None:
-            await getattr(self, f"_{deed}")(persona_id)
+            await self._surface.alone(getattr(self, f"_{deed}")(persona_id))
         return True
 
     async def on_test_input(self, deed: str, input_id: str | None, marked: Sequence[str] = ()) -> bool:
@@ -78,10 +81,10 @@ class Deeds:
         if persona is None or persona.error is not None:
             return False
         if marked:
-            done: bool = await getattr(self, f"_{deed}_marked_inputs")(persona, marked)
-            return done
+            marked_deed = getattr(self, f"_{deed}_marked_inputs")(persona, marked)
+            return bool(await (marked_deed if deed == "duplicate" else self._surface.alone(marked_deed)))
         if deed == "new":
-            await self._new_test_input(persona)
+            await self._surface.alone(self._new_test_input(persona))
         elif input_id is not None:
             await getattr(self, f"_{deed}_test_input")(persona, input_id)
         return True

@@ -71,6 +71,11 @@ class PersonaActions(Screen[None]):
         if (editing := self._screen.editing) is not None:
             editing.refuse_key()
 
+    @on(TestInputs.Refused)
+    def _refused_input(self, event: TestInputs.Refused) -> None:
+        if (editing := self._screen.editing) is not None:
+            editing.inputs.refuse(typed=event.typed)
+
     @on(TextEditor.SaveWanted, "#prompt")
     def _save(self, event: TextEditor.SaveWanted) -> None:
         event.stop()
@@ -104,7 +109,7 @@ class PersonaActions(Screen[None]):
     # -- looking closer ----------------------------------------------------------------------------------
 
     def action_compare(self) -> None:
-        self._screen.start(self._compare())
+        self._screen.start(self._screen.alone(self._compare()))
 
     async def _compare(self) -> None:
         """Show both texts of a conflict, else what the last change did."""
@@ -132,7 +137,7 @@ class PersonaActions(Screen[None]):
         await screen.ask(ShowDiff(title, diff))
 
     def action_write_back(self) -> None:
-        self._screen.start(self._write_back())
+        self._screen.start(self._screen.alone(self._write_back()))
 
     async def _write_back(self) -> None:
         """Offer to write a file back that is gone; else open a persona that only kept text is left of."""
@@ -165,7 +170,7 @@ class PersonaActions(Screen[None]):
                 await screen.conversing.show(editing.id)  # without a file there was none
 
     def action_throw_away(self) -> None:
-        self._screen.start(self._throw_away())
+        self._screen.start(self._screen.alone(self._throw_away()))
 
     async def _throw_away(self) -> None:
         """Ask, and show what is stored instead of what could not be saved."""
