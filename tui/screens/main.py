@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +20,7 @@ from textual.events import ScreenResume
 from personas.errors import PersonaError
 from tui.commands import Keymap, bindings, first_key
 from tui.footer import Place, Situation, keys_now
+from tui.screens.asking import Asking
 from tui.screens.conversing import Conversing
 from tui.screens.main_actions import MainActions
 from tui.screens.main_chat import ChatActions
@@ -26,7 +28,7 @@ from tui.screens.main_layout import PANES, PaneLayout
 from tui.screens.main_persona import PersonaActions
 from tui.widgets.chat_bar import HINT, ChatBar
 from tui.widgets.key_line import KeyLine
-from tui.widgets.literal import LiteralStatic, content
+from tui.widgets.literal import LiteralStatic
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_list import Entry, PersonaList, sign_of
 from tui.widgets.prompt_pane import PromptPane
@@ -39,18 +41,16 @@ if TYPE_CHECKING:
     from tui.app import PersonaApp
     from tui.capabilities import Capabilities
     from tui.deeds import Deeds
-    from tui.draft import Clash
     from tui.editing import Editing
     from tui.field_saving import Outcome
     from tui.listing import Listing
-    from tui.screens.dialog import Dialog
     from tui.widgets.agent_panel import AgentPanel
 
 LOOK_EVERY = 1.0
 """Seconds between two looks for changes from outside."""
 
 
-class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
+class MainScreen(MainActions, PersonaActions, ChatActions, Asking, PaneLayout):
     """Everything on one screen."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -65,6 +65,8 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
         self._tasks: set[asyncio.Task[Any]] = set()
         self._again: dict[Callable[[], Coroutine[Any, Any, Any]], asyncio.Task[Any]] = {}
         self._reading: asyncio.Task[Any] | None = None
+        self._first: Callable[[], Coroutine[Any, Any, None]] | None = None
+        self._last: str | None = None
         self.editing: Editing | None = None
         self._listing: Listing | None = None
         self.deeds: Deeds | None = None
@@ -176,29 +178,51 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
 
         editing = Editing(self, Workspace(store))
         self._listing = Listing(store)
-        await self._isolated(self._show_first(editing, Deeds(self, editing)))
-        # Also where that failed: what is written is remembered, and what was sent meanwhile is not waited for any more.
+        self._first = partial(self._show_first, editing, Deeds(self, editing))
+        await self._try_first()
+        # Also where that failed: what was sent meanwhile is not waited for any more. It comes back.
         self.conversing.settled.set()
         self.show_state()
         self.set_interval(LOOK_EVERY, self._look)
         self.start(self._welcome())
-        await self.read_list()
+        if self.editing is not None:
+            await self._read_rest()
+
+    async def _read_rest(self) -> None:
+        await self._isolated(self.read_list())
         await self.conversing.find_tasks()
 
+    async def _try_first(self, *, again: bool = False) -> None:
+        """Show what comes first; where it cannot be read which personas there are, each look tries `again`, told once."""
+        assert self._first is not None
+        try:
+            await self._first()
+        except PersonaError as error:
+            if not again:
+                self.tell(f"{error} This is tried again.", error=True)
+        except Exception as error:  # noqa: BLE001 - as in `_isolated`
+            if not again:
+                await self.program.tell_fault(error)
+
     async def _show_first(self, editing: Editing, deeds: Deeds) -> None:
-        """Show the persona to begin with, and its conversation."""
+        """Show the persona to begin with, and its conversation; where it fails before `editing` is set, it can be tried again."""
         ids = await editing.workspace.ids()
         self.personas.show_ids(ids)
-        last = await self.conversing.recall(editing)
+        if self._last is None:  # once: what is written since is remembered
+            self._last = await self.conversing.recall(editing)
+        last = self._last
         kept = [] if last in ids else await editing.giving.without_file()
         first = self._wanted or (last if last in [*ids, *kept] else ids[0] if ids else None)
         self.editing, self.deeds = editing, deeds
+        await self._isolated(self._show_opened(editing, first))
+
+    async def _show_opened(self, editing: Editing, first: str | None) -> None:
         if first is not None:
             await self._isolated(editing.open(first))
         panel = await asyncio.to_thread(_load_panel, self.program.capabilities)
         await self.query_one("#stage").mount(panel)
         await self.settings.fill()
-        await editing.fields.flush()
+        await self._isolated(editing.fields.flush())
         if editing.id in editing.unsaved.more:
             self.start(editing.giving.store(editing.id))
         self.conversing.begin(panel)
@@ -250,8 +274,13 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
 
     def _look(self) -> None:
         self.conversing.tick()
+        self.again(self._look_outside if self.editing is not None else self._try_first_again)
+
+    async def _try_first_again(self) -> None:
+        await self._try_first(again=True)
         if self.editing is not None:
-            self.again(self._look_outside)
+            self.show_state()
+            await self._read_rest()
 
     async def _look_outside(self) -> None:
         assert self.editing is not None
@@ -263,21 +292,6 @@ class MainScreen(MainActions, PersonaActions, ChatActions, PaneLayout):
     def tell(self, message: str, *, error: bool = False) -> None:
         """Say something for a moment."""
         self.program.tell(message, error=error)
-
-    async def ask(self, dialog: Dialog[Any]) -> Any:
-        """Show a dialog and return its answer, None when it was closed."""
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.app.push_screen(dialog, lambda result: None if answer.done() else answer.set_result(result))
-        return await answer
-
-    async def choose(self, clash: Clash, ours: str, theirs: str, told: str = "") -> str | None:
-        """Let the person choose between two texts; `told`: what was said of it, which goes."""
-        from tui.screens.conflict import ChooseText
-
-        for one in [one for one in self.app._notifications if one.message == content(told).plain]:
-            self.app._unnotify(one)
-        chosen: str | None = await self.ask(ChooseText(clash, ours=ours, theirs=theirs))
-        return chosen
 
     async def set_field(self, field: str, value: str) -> Outcome:
         """Store a field of the settings; one that is refused shows what is stored again."""

@@ -1,0 +1,66 @@
+"""How the main screen asks: dialogs, one at a time for what the person asked for in lists and commands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from tui.widgets.literal import content
+
+if TYPE_CHECKING:
+    from tui.draft import Clash
+    from tui.screens.dialog import Dialog
+    from tui.screens.main import MainScreen
+else:
+    MainScreen = Any
+
+
+class Asking(Screen[None]):
+    """Dialogs over the main screen."""
+
+    _before_dialog: asyncio.Task[Any] | None = None
+
+    @property
+    def _main(self) -> MainScreen:
+        return self  # type: ignore[return-value]
+
+    async def ask(self, dialog: Dialog[Any]) -> Any:
+        """Show a dialog and return its answer, None when it was closed."""
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.app.push_screen(dialog, lambda result: None if answer.done() else answer.set_result(result))
+        try:
+            return await answer
+        finally:
+            self._asked()
+
+    async def alone(self, deed: Coroutine[Any, Any, Any]) -> Any:
+        """Do what waits for the disk before it asks something; return what it gives, None where it is not begun.
+
+        On a slow disk its key may be pressed again, or another's: two dialogs would lie one over the other, and the lower
+        one would not know what was written in the upper. So none begins before the one before has got its answer.
+        """
+        if self._before_dialog is not None:
+            deed.close()
+            self._main.tell("Not begun: what you asked for before still waits for the disk.")
+            return None
+        self._before_dialog = asyncio.current_task()
+        try:
+            return await deed
+        finally:
+            self._asked()
+
+    def _asked(self) -> None:
+        if self._before_dialog is asyncio.current_task():
+            self._before_dialog = None
+
+    async def choose(self, clash: Clash, ours: str, theirs: str, told: str = "") -> str | None:
+        """Let the person choose between two texts; `told`: what was said of it, which goes."""
+        from tui.screens.conflict import ChooseText
+
+        for one in [one for one in self.app._notifications if one.message == content(told).plain]:
+            self.app._unnotify(one)
+        chosen: str | None = await self.ask(ChooseText(clash, ours=ours, theirs=theirs))
+        return chosen
