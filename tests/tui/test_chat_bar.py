@@ -12,6 +12,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import Static
 
 from tui.widgets.chat_bar import ChatBar, Mode
+from tui.widgets.queued_lines import Queued, QueuedLines
 from tui.widgets.sent_messages import SentMessages
 
 
@@ -44,6 +45,9 @@ class Stage(App[None]):
 
     def on_chat_bar_show_output_pressed(self) -> None:
         self.heard.append("show")
+
+    def on_chat_bar_take_back(self, message: ChatBar.TakeBack) -> None:
+        self.heard.append(("take back", message.key))
 
     def on_chat_bar_paged(self, message: ChatBar.Paged) -> None:
         self.heard.append(message.pages)
@@ -212,6 +216,48 @@ async def test_a_message_that_was_repeated_stands_where_it_was_sent_last() -> No
             await pilot.press("up")
             shown.append(app.bar.draft)
         assert shown == ["hello", "help", "help"]
+
+
+@pytest.mark.parametrize("options", [False, True])
+@pytest.mark.parametrize("draft", ["", "draft", "two\nlines"])
+async def test_the_key_that_the_queue_names_takes_the_newest_back(options: bool, draft: str) -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.bar.set_mode("asking" if options else "running", "Which?", options=options)
+        app.bar.set_queued([Queued("a", "sooner", False), Queued("b", "later", True)])
+        app.bar.set_draft(draft)
+        await pilot.pause()
+        lines = app.bar.query_one(QueuedLines)
+        named = next(key for key in ("Shift+Up", "Up") if f" {key} edits" in lines.render_line(1).text)
+        assert (named == "Up") == (not options and not draft)
+        await pilot.press(named.lower())
+        await pilot.pause()
+        assert app.heard == [("take back", "b")] and app.bar.draft == draft
+
+
+async def test_up_passes_over_what_is_queued_so_that_it_is_not_sent_twice() -> None:
+    app = Stage()
+    async with app.run_test() as pilot:
+        bar = app.bar
+        bar.set_sent(["again", "first"])
+        for text in ("again", "twice", "last", "twice"):
+            bar.set_draft(text)
+            await pilot.press("enter")
+        bar.set_queued(
+            [Queued("a", "again", False), Queued("b", "twice", False), Queued("c", "twice", False)]
+        )
+        assert bar.input.sent.find("") == ["last", "first", "again"]
+        await pilot.press(*"draft")
+        for key, shown in (("up", "last"), ("up", "first"), ("up", "again"), ("down", "first")):
+            await pilot.press(key)
+            assert bar.draft == shown
+        await pilot.press("down", "down")
+        assert bar.draft == "draft"
+        bar.input.recall("again")
+        await pilot.press("up")
+        assert bar.draft == "again", "the one that was delivered"
+        bar.set_queued([])
+        assert bar.input.sent.find("")[0] == "twice"
 
 
 async def test_up_moves_within_a_text_of_several_lines_first() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,18 +19,13 @@ from textual.widgets import Button, TextArea
 from tui import slash
 from tui.sanitise import one_line
 from tui.secret_text import SecondThought, is_key
+from tui.widgets.bar_words import HINT, Mode, act_word, placeholder, switch_word
 from tui.widgets.chat_input import ChatInput
 from tui.widgets.command_list import CommandList
 from tui.widgets.literal import LiteralButton, LiteralLabel
 from tui.widgets.queued_lines import Queued, QueuedLines
 from tui.widgets.row_list import RowList
 from tui.widgets.sent_messages import SentMessages, each_once
-
-Mode = Literal["idle", "running", "asking"]
-
-HINT = "Ask for a change…"
-TASK_SIGNS = {False: ("○", "●"), True: ("[ ]", "[x]")}
-"""By whether only ASCII is to be used: the signs that messages begin no tasks, and that they do."""
 
 
 class ChatBar(Vertical):
@@ -229,11 +224,13 @@ class ChatBar(Vertical):
         """Show what was said and is not delivered yet, oldest first."""
         self.query_one(QueuedLines).show(queued)
         self.input.has_queued = bool(queued)
+        self.input.sent.leave_out(slash.as_typed(one.text) for one in queued)
         self._say_what_edits()
 
     def _say_what_edits(self) -> None:
-        """Up takes back what is queued, but where it picks an answer."""
-        self.query_one(QueuedLines).set_key("Shift+Up" if self.input.has_options else "Up")
+        """Up takes back what is queued, but where it picks an answer or goes through a text."""
+        other = self.input.has_options or not self.input.is_empty
+        self.query_one(QueuedLines).set_key("Shift+Up" if other else "Up")
 
     def put_back(self, text: str, *, mine: bool = False) -> None:
         """Put a text that was sent before what is written: nothing is lost on either side.
@@ -388,6 +385,7 @@ class ChatBar(Vertical):
     @on(TextArea.Changed)
     def _written(self) -> None:
         self.commands.offer(self.draft)
+        self._say_what_edits()
         if self._draft_is_older and not self.draft:
             self._draft_is_older = False
             self._show_mode()
@@ -407,19 +405,16 @@ class ChatBar(Vertical):
         if not self.is_mounted:
             return
         act = self.query_one(".chat--act", LiteralButton)
-        idle = "Start task" if self._begins_tasks else "Send"
-        if self._offers_to_continue:
-            idle = "Continue"
-        word = (
-            "Send"
-            if self._draft_is_older and self._live
-            else {"idle": idle, "running": "Stop", "asking": "Reply"}[self._mode]
+        word = act_word(
+            self._mode,
+            begins_tasks=self._begins_tasks,
+            continues=self._offers_to_continue,
+            steers=self._draft_is_older and self._live,
         )
         _relabel(act, word)
         switch = self.query_one(".chat--task", LiteralButton)
         switch.display = self._mode == "idle"
-        off, on = TASK_SIGNS[self._ascii_only]
-        _relabel(switch, f"{on if self._begins_tasks else off} task")
+        _relabel(switch, switch_word(self._begins_tasks, ascii_only=self._ascii_only))
         switch.set_class(self._begins_tasks, "-on")
         act.set_class(self._mode == "running", "-stop")
         self.query_one(".chat--stop").display = self._mode == "asking"
@@ -427,10 +422,9 @@ class ChatBar(Vertical):
             self._buttons = buttons
             # Textual 8.2 does not always draw what a button leaves uncovered when others move in the same moment.
             self.call_after_refresh(self.query_one(".chat--row").refresh)
-        steer = "Add something while it works…"
-        hint = {"idle": self._hint, "running": steer, "asking": self._question or "Your answer…"}[self._mode]
-        own = self._mode != "asking" or not self._question
-        self.input.set_placeholder(hint.replace("…", "...") if own and self._ascii_only else hint)
+        self.input.set_placeholder(
+            placeholder(self._mode, self._hint, self._question, ascii_only=self._ascii_only)
+        )
 
     def _show_label(self, selector: str, text: str, limit: int) -> None:
         label = self.query_one(selector, LiteralLabel)

@@ -43,7 +43,7 @@ class ChatInput(GuardedTextArea):
         key: str
 
     class TakeBack(Message):
-        """Up, or Shift+Up where Up picks an answer, was pressed with nothing written, and a message is queued."""
+        """Shift+Up was pressed and a message is queued; or Up, with nothing written and no answer to pick."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(soft_wrap=True, highlight_cursor_line=False, tab_behavior="focus", **options)
@@ -170,7 +170,9 @@ class ChatInput(GuardedTextArea):
                 self._enter()
             case _ if key in NEWLINE_KEYS:
                 self._replace_via_keyboard("\n", *self.selection)
-            case "up" | "shift+up" if self.has_queued and not self.text:
+            case "shift+up" if self.has_queued:
+                self.post_message(self.TakeBack())
+            case "up" if self.has_queued and not self.text:
                 self.post_message(self.TakeBack())
             case "up" if self._at_edge(first=True):
                 self._recall(self.sent.previous(self.text))

@@ -24,6 +24,7 @@ class SentMessages:
         self._messages = list(messages)[-KEPT:]
         self._changed: dict[int, str] = {}
         self._at = len(self._messages)
+        self._queued: tuple[str, ...] = ()
 
     @property
     def messages(self) -> tuple[str, ...]:
@@ -34,6 +35,19 @@ class SentMessages:
     def browsing(self) -> bool:
         """Whether a recalled message is shown and not the draft."""
         return self._at < len(self._messages)
+
+    def leave_out(self, queued: Iterable[str]) -> None:
+        """Pass over these, the last place of each: they wait to be delivered, and sending one again would double it."""
+        self._queued = tuple(queued)
+
+    def _passed_over(self) -> set[int]:
+        """Return the places of what is queued, unless something else is written there now."""
+        places: set[int] = set()
+        for message in self._queued:
+            last = range(len(self._messages) - 1, -1, -1)
+            found = (p for p in last if p not in places and self._messages[p] == message)
+            places.update(place for place in [next(found, -1)] if place >= 0)
+        return places - self._changed.keys()
 
     def add(self, message: str) -> None:
         """`message` was sent (or put aside); the next draft is empty."""
@@ -66,7 +80,8 @@ class SentMessages:
 
     def recall(self, message: str, shown: str) -> str:
         """Go to the last time that `message` was sent and return what stands there; `shown` is what stood here."""
-        places = [place for place, text in enumerate(self._messages) if text == message]
+        out = self._passed_over()
+        places = [place for place, text in enumerate(self._messages) if text == message and place not in out]
         return (self._go(places[-1] - self._at, shown) if places else None) or message
 
     def previous(self, shown: str) -> str | None:
@@ -79,12 +94,14 @@ class SentMessages:
 
     def find(self, text: str) -> list[str]:
         """Return the sent messages that hold `text`, letter case aside, latest first, each once."""
-        needle = text.casefold()
-        found = (message for message in reversed(self._messages) if needle in message.casefold())
-        return list(dict.fromkeys(found))
+        needle, out = text.casefold(), self._passed_over()
+        kept = [message for place, message in enumerate(self._messages) if place not in out]
+        return list(dict.fromkeys(message for message in reversed(kept) if needle in message.casefold()))
 
     def _go(self, step: int, shown: str) -> str | None:
-        target = self._at + step
+        target, out = self._at + step, self._passed_over()
+        while target in out:
+            target += step
         if not 0 <= target <= len(self._messages):
             return None
         self._changed[self._at] = shown
