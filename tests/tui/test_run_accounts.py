@@ -11,8 +11,10 @@ from agent.models.base import Usage
 from agent.models.offline import OfflineModel
 from agent.models.prices import cost
 from agent.models.scripted import answer
-from tests.tui.program import Gate, GatedModel, make_store, program
+from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tui.screens.confirm import Confirm
 from tui.secret_text import keep_out
+from tui.widgets.key_line import KeyLine
 
 
 async def test_a_fault_in_a_run_is_told_without_secrets_and_written_down(
@@ -53,3 +55,21 @@ async def test_a_run_costs_what_the_model_takes_that_answered_it(tmp_path: Path)
         await p.until(lambda: not p.main.conversing.running)
         price, talk = cost("claude-opus-5-5", usage, model.endpoint), p.main.conversing.talk
         assert price and talk is not None and talk.cost == price
+
+
+async def test_the_line_at_the_bottom_tells_what_the_open_conversation_took(tmp_path: Path) -> None:
+    def took(p: Program) -> str:
+        return str(p.main.query_one(KeyLine)._note).partition(" · ")[2]
+
+    answers = [answer("Yes.", usage=Usage(output_tokens=tokens)) for tokens in (252, 30)]
+    async with program(make_store(tmp_path), *answers) as p:
+        await p.run_to_end("hello")
+        await p.until(lambda: took(p) == "252 tok")
+        p.main.action_clear_conversation()
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: took(p) == "")
+        await p.run_to_end("hello again")
+        await p.until(lambda: took(p) == "30 tok")
+        p.main.action_unclear_conversation()
+        await p.until(lambda: took(p) == "252 tok")
