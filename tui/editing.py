@@ -32,6 +32,7 @@ REPLACED = (
     "The agent changed the lines you are typing in. What you type stays in the editor and is kept; "
     "undo takes the agent's change back."
 )
+KEPT = "The file is broken. What you type is kept, and goes into the file once it is mended."
 
 
 class Editing(Undoing):
@@ -47,7 +48,7 @@ class Editing(Undoing):
         self._told_refused = False
         self._unknown = False  # the file was broken when it was opened: what its prompt is, nobody knows
         self._absence = Absence(desk, self)
-        self._told_locked = False
+        self._told_locked = self._told_kept = False
         self.inputs = InputSaving(desk, self)
         self.fields = FieldSaving(desk, self)
         self.giving = GivingBack(desk, self)
@@ -147,7 +148,7 @@ class Editing(Undoing):
         self._look.begin(persona_id, before_reading)
         broken = persona.error is not None
         self._desk.prompt.show(persona.system_prompt, read_only=broken)
-        self._unknown, self._told_locked = broken and PROMPT not in kept, False
+        self._unknown, self._told_locked, self._told_kept = broken and PROMPT not in kept, False, False
         self._desk.tests.show(persona.test_inputs, locked=broken, fresh=True)
         self._desk.settings.show(persona, fresh=True)
         self.giving.show(kept, known=known)
@@ -226,6 +227,7 @@ class Editing(Undoing):
         self._desk.settings.show(persona)
         self._desk.show_state()
         if mended:
+            self._told_kept = False
             self._desk.start(self.giving.store(persona.id))
 
     def refuse_key(self) -> None:
@@ -233,6 +235,12 @@ class Editing(Undoing):
         if self.persona is not None and self.persona.error is not None and not self._told_locked:
             self._told_locked = True
             self._desk.tell("Nothing can be typed here: the file is broken. Mend it first.", error=True)
+
+    def tell_kept(self) -> None:
+        """What is typed beside the prompt, where no banner says so, cannot go into a broken file: say it, once."""
+        if not self._told_kept:
+            self._told_kept = True
+            self._desk.tell(KEPT, error=True)
 
     def select_test_input(self, input_id: str) -> None:
         """Put the cursor of the test inputs on this one."""

@@ -57,6 +57,8 @@ class FieldSaving:
         if editing.id is None:
             return
         self.hold()
+        if editing.persona is not None and editing.persona.error is not None:
+            editing.tell_kept()
         if all(name != field for name, _, _ in self._desk.settings.typed()):
             editing.unsaved.let_go(editing.id, FIELD + field)  # typed away again
         await editing.write_down()

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from personas.errors import InvalidValue, PersonaError
+from personas.errors import BrokenFile, InvalidValue, PersonaError
+from tui.commands import keymap_of, sentence
 from tui.draft import Clash
 from tui.unsaved import Unsaved
 
@@ -36,6 +37,7 @@ class InputSaving:
         self._desk, self._editing = desk, editing
         self._told: tuple[str, str] | None = None
         self._choosing = False
+        self._refused = ""  # what was said last of letters that could not be typed
         self._typing: set[str] = (
             set()
         )  # of what is kept of the open persona, that which stands in the editor too
@@ -45,10 +47,29 @@ class InputSaving:
     def begin(self) -> None:
         """Another persona is open: what is kept of it stands in no editor yet."""
         self._typing.clear()
+        self._refused = ""
+
+    def refuse(self, *, typed: bool) -> None:
+        """A key asked for what cannot be done: say why; of letters that are `typed`, once."""
+        persona, tests = self._editing.persona, self._desk.tests
+        if persona is None:
+            why = "Open a persona first."
+        elif persona.error is not None:
+            what = "typed" if typed else "changed"
+            why = f"Nothing can be {what} here: the file is broken. Mend it first."
+        elif tests.shown is None:
+            how = sentence("tests.new", keymap_of(tests.app), " {} in the list makes one.")
+            why = f"There is no test input to type in.{how}"
+        else:
+            return
+        if not typed or why != self._refused:
+            self._desk.tell(why, error=True)
+        self._refused = why if typed else self._refused
 
     def take(self, persona: Persona, *, by_agent: bool, elsewhere: bool) -> None:
         """Show the test inputs as they are now; where the one that is being edited was deleted elsewhere, say so."""
         tests, locked = self._desk.tests, persona.error is not None
+        self._refused = ""
         was_gone = tests.is_gone
         tests.show(persona.test_inputs, locked=locked, by_agent=by_agent, elsewhere=elsewhere and not locked)
         if tests.is_gone and not was_gone:
@@ -103,8 +124,15 @@ class InputSaving:
         self, persona: Persona, input_id: str, base: str, text: str, retrace: Retrace | None
     ) -> None:
         editing = self._editing
+        now = editing.persona
+        if now is not None and now.id == persona.id and now.error is not None:
+            await self._keep(persona.id, input_id, base, text)
+            return
         try:
             stored = await editing.workspace.save_test_input(persona.id, input_id, base, text, retrace)
+        except BrokenFile:
+            await self._keep(persona.id, input_id, base, text)
+            return
         except InvalidValue as error:
             why = f"{error} What you typed is kept as a new one."
             await self._keep_as_new(persona.id, input_id, base, text, why)
@@ -128,6 +156,12 @@ class InputSaving:
         }
         if left - self._typing:
             self._desk.start(self.bring_back(persona.id))  # the disk takes it now
+
+    async def _keep(self, persona_id: str, input_id: str, base: str, text: str) -> None:
+        """The file is broken: keep a content until it is mended."""
+        self._hold(persona_id, input_id, base, text)
+        self._editing.tell_kept()
+        await self._editing.write_down()
 
     def hold(self) -> None:
         """Keep what stands in the editor and is not saved."""

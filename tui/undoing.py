@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from personas.errors import Conflict, NothingToUndo, PersonaError
+from tui.commands import keymap_of, sentence
 from tui.diffs import shown_counts
 from tui.draft import Clash, meet
 from tui.input_saving import FIELD
@@ -137,7 +138,14 @@ class Undoing:
 
     async def _walk(self, operation: Retrace, editor: TextEditor | None) -> None:
         persona, past = self.persona, self.past
-        while persona is not None and self.past is past:  # each opening has its own
+        if persona is None:
+            keymap, told = (
+                keymap_of(self._desk.tests.app),
+                " {} in the list of personas brings back a deleted one.",
+            )
+            self._desk.tell(f"Open a persona first.{sentence('list.restore', keymap, told)}")
+            return
+        while self.past is past:  # each opening has its own
             deed = past.next(operation)
             if deed is None:
                 self._desk.tell(f"There is nothing to {operation} in {persona.id}.")

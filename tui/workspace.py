@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from personas.errors import Conflict, PersonaError
+from personas.errors import BrokenFile, Conflict, PersonaError
 from tui.draft import Clash, meet
 
 if TYPE_CHECKING:
@@ -159,6 +159,8 @@ class Workspace:
 
         for _ in range(_TRIES):
             now = self.store.get(persona_id)
+            if (wrong := now.error) is not None:  # what could be read of it is not what was changed
+                raise BrokenFile(wrong.message, wrong.line, wrong.column)
             met = meet(base, ours, read(now))
             if isinstance(met, Clash):
                 return met

@@ -356,7 +356,7 @@ class MainScreen(MainActions, PersonaActions, ChatActions, Asking, PaneLayout):
                     else ""
                 )
                 banner = f"{persona.error.message}{where}." + _hint("opens the file to mend it.", external)
-                if self.prompt.unsaved:
+                if self.prompt.unsaved or self.tests.editor.unsaved:
                     banner += " What you type is kept, and goes into the file once it is mended."
             elif editing.state == "conflict":
                 banner = "This prompt was changed elsewhere in the same lines."

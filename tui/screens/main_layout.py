@@ -12,6 +12,7 @@ from textual.widget import Widget
 
 from tui.toasts import LOW
 from tui.widgets.literal import LiteralStatic
+from tui.widgets.ordered_keys import OrderedKeys
 from tui.widgets.pane_tabs import PaneTabs
 
 if TYPE_CHECKING:
@@ -206,6 +207,13 @@ class PaneLayout(Screen[None]):
         if self.is_current and (self.focused is None or not self.focused.display):
             self._main.focus_chat()
 
+    def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
+        # Textual gives the keys to what stands beside a widget that vanishes: a list would take letters for commands.
+        if self.focused is not widget or avoiding or not isinstance(widget, OrderedKeys):
+            super()._reset_focus(widget, avoiding)
+        elif not self.has_class("-too-small"):  # there it is only out of sight
+            self._main.focus_chat()
+
     def on_screen_resume(self) -> None:
         if self.query(PaneTabs):  # not before everything is there
             self._keep_focus()
@@ -219,6 +227,8 @@ class PaneLayout(Screen[None]):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if self.focused is not None:
             self._main.conversing.keys_moved()  # reading is the state in which no widget has the keys
+        if self.app.size.width >= WIDE and (pane := self._here()) != "chat":
+            self.pane = pane  # it stays in sight when the terminal gets narrow
         self.call_later(self._main.show_keys)
 
     @on(PaneTabs.Chosen)

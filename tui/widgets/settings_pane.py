@@ -69,6 +69,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
         self._typing_since = 0.0
         self._pasts: dict[str, FieldPast] = {}
         self._shown: Persona | None = None
+        self._locked = False
         self._filled = False  # while the fields are being mounted they are empty, whatever is stored
         self.border_title = "Settings"
 
@@ -96,7 +97,10 @@ class SettingsPane(VerticalScroll, can_focus=False):
         return self.field("name") if self._filled else None
 
     def show(self, persona: Persona | None, *, fresh: bool = False) -> None:
-        """Show a persona's settings; a field being typed in keeps its text unless `fresh`."""
+        """Show a persona's settings; a field being typed in keeps its text unless `fresh`.
+
+        Where the file breaks, the field with the keys takes them on until it is left; the others take none.
+        """
         self._shown = persona
         stored = values_of(persona)
         if fresh:
@@ -108,8 +112,11 @@ class SettingsPane(VerticalScroll, can_focus=False):
             self._stored = stored
             return
         broken = persona is not None and persona.error is not None
+        self._locked = persona is None or broken
         for name, value in stored.items():
             field = self.field(name)
+            if broken and not fresh and self._has_keys(field):
+                continue
             if fresh or field.raw in (_shown(self._stored[name]), _shown(value)):
                 field.raw = value
                 self._put_off.discard(name)
@@ -123,8 +130,12 @@ class SettingsPane(VerticalScroll, can_focus=False):
             self._stored[name] = value
         for name, _, hint in FIELDS:
             field = self.field(name)
-            field.disabled = persona is None or broken
+            field.disabled = self._locked and not (broken and not fresh and self._has_keys(field))
             field.placeholder = "" if field.disabled else hint  # nobody knows what would hold
+
+    def _has_keys(self, field: Field) -> bool:
+        """Whether the keys go to a field, also if they do so only once the terminal has its focus back."""
+        return not field.disabled and field in (self.screen.focused, self.app._last_focused_on_app_blur)
 
     def put_back(self, name: str, base: str, text: str) -> None:
         """Put a text into a field that was typed there when `base` was stored, and could not be saved.
@@ -192,6 +203,8 @@ class SettingsPane(VerticalScroll, can_focus=False):
     def on_input_blurred(self, event: Input.Blurred) -> None:
         event.stop()
         self._tell(event.input)
+        if self._locked and not self._has_keys(event.input):  # type: ignore[arg-type]
+            event.input.disabled = True
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
@@ -219,13 +232,15 @@ class SettingsPane(VerticalScroll, can_focus=False):
     def _tell(self, field: Input) -> None:
         name = _name_of(field)
         self._put_off.discard(name)
+        if self._locked and any(changed == name for changed, _, _ in self.typed()):
+            self._paused(name)  # it is kept, and stored once that can be done
         for changed, value in self.unsaved():
             if changed == name:
                 self.post_message(self.Changed(name, value))
 
     def unsaved(self) -> list[tuple[str, str]]:
         """Return (field, value) of every field that differs from what is stored and can be stored now."""
-        if not self._filled or self.field("name").disabled:
+        if not self._filled or self._locked:
             return []
         return [(name, value) for name, _, value in self.typed() if name not in self._put_off]
 

@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.message import Message
 
 from tui.commands import bindings, keymap_of, sentence
+from tui.editable import is_editable
 from tui.widgets.literal import label
 from tui.widgets.row_list import Row, RowList
 from tui.widgets.text_editor import FRESH, TextEditor
@@ -50,12 +51,19 @@ class TestInputs(Vertical):
         base: str
         text: str
 
+    @dataclass
+    class Refused(Message):
+        """A key asked for what cannot be done here; `typed`: it was a letter for a content."""
+
+        typed: bool = False
+
     def __init__(self, id: str = "tests") -> None:
         super().__init__(id=id)
         self._inputs: dict[str, TestInput] = {}
         self._shown: str | None = None
         self._is_gone = False
         self._locked = False
+        self._is_known = False  # what the file holds; of one that broke, what it held before
         self.remember: Callable[[str], None] | None = None  # told before how a content was typed is forgotten
         self._editor = TextEditor(id="test-content", prose=False)
         self.border_title = "Test inputs"
@@ -83,6 +91,11 @@ class TestInputs(Vertical):
         """The id of the test input whose content stands in the editor."""
         return self._shown
 
+    @property
+    def _has_keys(self) -> bool:
+        """Whether the keys go to the content, also if they do so only once the terminal has its focus back."""
+        return self.editor in (self.screen.focused, self.app._last_focused_on_app_blur)
+
     def show(
         self,
         inputs: Sequence[TestInput],
@@ -96,25 +109,28 @@ class TestInputs(Vertical):
         """Show a persona's test inputs.
 
         One that is deleted elsewhere while the keys go to its content stays in the editor, in no list: what is typed on
-        is not to go into another.
+        is not to go into another. Where the file of the open persona breaks, what it held stays, and is typed on in.
 
         Args:
             inputs: in file order.
-            locked: nothing can be changed (a broken file).
+            locked: nothing can be changed (a broken file, or none).
             fresh: another persona's; else what is typed in the editor stays, and what is new is highlighted.
             select: where the cursor goes.
             by_agent: as in `TextEditor.absorb`.
             elsewhere: neither the person nor their undo made it so.
         """
-        before = self._inputs
-        self._locked = locked
+        if locked and not fresh and self._is_known:
+            self._locked = True
+            return
+        before, was_locked = self._inputs, self._locked
+        self._locked, self._is_known = locked, not locked
         how = sentence("tests.new", keymap_of(self.app), "Press {} to add one.")
         self.rows.empty = "" if locked else f"{NONE_YET} {how}".strip()
         self._inputs = {test_input.id: test_input for test_input in inputs}
         if fresh:
             self._shown, self._is_gone = None, False
         elif self._shown is not None and self._shown in before:
-            self._is_gone = elsewhere and self.editor.has_focus and self._shown not in self._inputs
+            self._is_gone = elsewhere and self._has_keys and self._shown not in self._inputs
         elif self._shown in self._inputs:
             self._is_gone = False
             select = self._shown if select is None else select
@@ -122,6 +138,8 @@ class TestInputs(Vertical):
             self._name_content()
         news = set() if fresh else {key for key, value in self._inputs.items() if before.get(key) != value}
         self._set_rows(news, select, by_agent)
+        if was_locked and not locked and self._shown is not None:
+            self.editor.read_only = not is_editable(self.editor.raw)
         if news:
             self.set_timer(FRESH, self._set_rows)
 
@@ -143,15 +161,20 @@ class TestInputs(Vertical):
         editor = self.editor
         if key is not None and editor.parent is None:
             self.mount(editor)  # not before there is something in it: the first paint does without
-        editor.display = key is not None
+        # While it has the keys it stays: they would fall to the list, which takes letters for commands.
+        editor.display = key is not None or self._has_keys
         if key is None:
+            self._ask_to_save()
             self._shown = None
+            if editor.display:
+                editor.show("", read_only=True)
+                self._name_content()
             return
         content = self._inputs[key].content
         if key != self._shown:
             self._ask_to_save()
             self._shown = key
-            editor.show(content, read_only=self._locked)
+            editor.show(content, read_only=self._locked and not self._is_known)
             self._name_content()
         elif content != editor.base:
             editor.absorb(content, by_agent=by_agent)
@@ -182,6 +205,11 @@ class TestInputs(Vertical):
     def _edited(self, event: TextEditor.Edited) -> None:
         event.stop()
 
+    @on(TextEditor.Refused)
+    def _refused(self, event: TextEditor.Refused) -> None:
+        event.stop()
+        self.post_message(self.Refused(typed=True))
+
     @on(RowList.Highlighted)
     def _highlighted(self, event: RowList.Highlighted) -> None:
         event.stop()
@@ -190,6 +218,10 @@ class TestInputs(Vertical):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if event.widget is self.rows:
             self._leave_gone()
+
+    def on_descendant_blur(self) -> None:
+        if self._shown is None and not self._has_keys:
+            self.editor.display = False
 
     def _leave_gone(self) -> None:
         """The person goes to the list: the content of the chosen row is shown."""
@@ -205,9 +237,13 @@ class TestInputs(Vertical):
     def action_edit(self) -> None:
         if self.editor.display:
             self.editor.focus()
+        elif self._locked:
+            self.post_message(self.Refused())
 
     def _want(self, deed: str) -> None:
-        if not self._locked:
+        if self._locked:
+            self.post_message(self.Refused())
+        else:
             self.post_message(self.Wanted(deed, self.rows.key, tuple(self.rows.marked)))
 
     def action_mark(self) -> None:

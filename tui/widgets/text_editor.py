@@ -371,6 +371,8 @@ class TextEditor(GuardedTextArea):
     async def _on_key(self, event: events.Key) -> None:
         # Beside the handler of the base class, which types.
         if self.read_only and event.is_printable:
+            event.stop()  # it would be a command of the pane around this
+            event.prevent_default()
             self.post_message(self.Refused(self))
 
     async def _on_paste(self, event: events.Paste) -> None:

@@ -1,0 +1,190 @@
+"""What takes the keys away from a text never lets letters act as commands, nor go into another text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from personas.authorship import USER
+from personas.changes import DeleteTestInput
+from tests.tui.program import Program, make_store, program
+from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
+from tui import gone
+from tui.screens import main
+from tui.widgets import text_editor
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
+
+
+async def go_into(p: Program, typed: str = "") -> None:
+    """Go to the content of the first test input, and type."""
+    p.main.tests.editor.focus()
+    await p.until(lambda: p.main.tests.editor.has_focus)
+    await p.write(typed)
+
+
+def break_it(p: Program) -> str:
+    """Break the file outside; return what it held."""
+    whole = p.file("one").read_text(encoding="utf-8")
+    p.file("one").write_text(f"{whole}broken = [\n", encoding="utf-8")
+    return whole
+
+
+async def test_who_types_in_a_test_input_types_on_while_the_file_is_broken(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        await go_into(p, "M ")
+        await p.until(lambda: contents(p)["a"] == "M ca" and p.state == "saved")
+        whole = break_it(p)
+        await p.write("wxn")
+        await p.until(lambda: p.state == "broken")
+        await p.write("xnJ")
+        await p.told("What you type is kept")
+        await p.until(
+            lambda: [one.text for one in p.main.editing.unsaved.all_held("one").values()] == ["M wxnxnJca"]
+        )
+        p.file("one").write_text(whole, encoding="utf-8")
+        await p.write("xx")
+        await p.until(lambda: contents(p) == {"a": "M wxnxnJxxca", "b": "cb"})
+        await p.until(lambda: not p.main.editing.unsaved.all_held("one"))
+        assert p.app.screen is p.main and p.main.tests.editor.has_focus
+
+
+async def test_a_file_that_breaks_between_two_looks_is_no_deleted_test_input(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        for place, editor in (("prompt", p.prompt), ("input", p.main.tests.editor)):
+            editor.focus()
+            await p.until(lambda editor=editor: editor.has_focus)
+            with pytest.MonkeyPatch.context() as blind:
+                blind.setattr(p.main.editing, "look", p.main.editing.write_down)
+                whole = break_it(p)
+                await p.write("M")
+                await p.until(lambda: p.main.editing.unsaved.all_held("one"))
+                assert editor.clash is None, place
+                p.file("one").write_text(whole, encoding="utf-8")
+            await p.write("N")
+            await p.until(lambda: p.state == "saved" and not p.main.editing.unsaved.all_held("one"))
+        assert p.on_disk("one") == "MNp" and contents(p) == {"a": "MNca", "b": "cb"}
+
+
+async def test_the_last_test_input_goes_and_the_list_gets_no_keys(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        p.store.change("one", DeleteTestInput("a"), by=USER, revision=None)
+        await p.main.editing.read_again(quiet=True)
+        await go_into(p)
+        agent(p, DeleteTestInput("b"))
+        await p.until(lambda: p.main.tests.is_gone)
+        await p.press("ctrl+z", "ctrl+y")
+        await p.until(lambda: not contents(p) and p.main.tests.shown is None)
+        await p.write("nx")
+        await p.told("There is no test input")
+        assert p.app.screen is p.main and p.main.focused is p.main.tests.editor
+        await p.press("ctrl+z")
+        await p.until(lambda: p.main.tests.shown == "b")
+        await p.write("N")
+        await p.until(lambda: contents(p) == {"b": "Ncb"})
+
+
+async def test_a_persona_deleted_outside_leaves_no_list_with_the_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        await go_into(p)
+        monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.0)
+        whole = p.file("one").read_text(encoding="utf-8")
+        p.file("one").unlink()
+        await p.until(lambda: p.main.editing.id is None)
+        await p.write("nx")
+        assert p.app.screen is p.main and p.main.focused is p.main.tests.editor
+        p.file("one").write_text(whole, encoding="utf-8")
+        await p.until(lambda: p.main.editing.id == "one")
+        await p.write("xx")
+        await p.until(lambda: contents(p) == {"a": "xxca", "b": "cb"})
+
+
+async def test_a_terminal_without_focus_gets_its_text_back(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        await go_into(p)
+        p.app.app_focus = False
+        await p.until(lambda: p.main.focused is None)
+        agent(p, DeleteTestInput("a"))
+        await p.until(lambda: p.main.tests.is_gone)
+        p.app.app_focus = True
+        await p.write("xn")
+        await p.until(lambda: sorted(contents(p).values()) == ["cb", "xnca"])
+
+
+async def test_a_field_takes_keys_while_the_file_is_broken(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        field = p.main.settings.field("description")
+        field.focus()
+        await p.until(lambda: field.has_focus)
+        await p.write("ab")
+        whole = break_it(p)
+        await p.until(lambda: p.state == "broken")
+        await p.write("xn")
+        await p.told("What you type is kept")
+        await p.press("f3")
+        await p.until(lambda: field.disabled)
+        p.file("one").write_text(whole, encoding="utf-8")
+        await p.until(lambda: p.store.get("one").description == "abxn" and not field.disabled)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (20, 5)])
+async def test_a_terminal_that_gets_smaller_takes_the_keys_from_no_text(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS}), size=(120, 30)) as p:
+        await go_into(p)
+        await p.pilot.resize_terminal(*size)
+        await p.until(lambda: p.app.size == size)
+        await p.write("xn")
+        await p.pilot.resize_terminal(120, 30)
+        await p.write("xx")
+        await p.until(lambda: contents(p) == {"a": "xnxxca", "b": "cb"})
+
+
+async def test_a_key_that_can_do_nothing_says_why(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        p.main.tests.rows.focus()
+        break_it(p)
+        await p.until(lambda: p.state == "broken")
+        for key in "ncxKJ":
+            await p.press(key)
+            await p.told("Nothing can be changed here: the file is broken")
+            p.app.clear_notifications()
+        p.file("one").unlink()
+        await p.until(lambda: p.main.editing._absence.noted)
+        p.main.editing.close()
+        for press, why in (("n", "Open a persona first."), ("ctrl+z", "brings back a deleted one")):
+            await p.press(press)
+            await p.told(why)
+
+
+async def test_letters_for_a_test_input_that_was_broken_from_the_start_are_refused_until_it_is_mended(
+    tmp_path: Path,
+) -> None:
+    twice = TWO_INPUTS.replace('id = "b"', 'id = ""')
+    async with program(make_store(tmp_path, {"one": twice})) as p:
+        assert p.state == "broken" and p.main.tests.shown == "a"
+        await go_into(p, "xn")
+        await p.told("Nothing can be typed here: the file is broken")
+        p.app.clear_notifications()
+        await p.write("x")
+        await p.pilot.pause()
+        assert p.messages == []
+        p.file("one").write_text(TWO_INPUTS, encoding="utf-8")
+        await p.until(lambda: p.state == "saved")
+        await p.write("xn")
+        await p.until(lambda: contents(p) == {"a": "xnca", "b": "cb"})
+
+
+async def test_letters_in_a_content_that_cannot_be_edited_are_no_commands(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS.replace("ca", "c\U0010f000")})) as p:
+        await go_into(p, "xnJ ")
+        await p.pilot.pause()
+        assert len(contents(p)) == 2 and p.app.screen is p.main and not p.main.tests.rows.marked
