@@ -10,12 +10,14 @@ from agent.tools.control import CONTROL
 from agent.tools.preview import HARMLESS
 
 
-def ending_of(end: AgentEnd, summary: str | None) -> tuple[Status, dict[str, Any]]:
+def ending_of(end: AgentEnd, summary: str | None, *, is_stopped: bool) -> tuple[Status, dict[str, Any]]:
     """Return what a run's outcome makes of its task, and what else changes of it.
 
     Args:
         end: of the run.
         summary: what `task_complete` said, None where it was not called.
+        is_stopped: whether the person stopped it. Whatever else cuts a run off is the end of the program, after which
+            the task can be gone on with.
     """
     match end.outcome:
         case "completed":
@@ -26,8 +28,10 @@ def ending_of(end: AgentEnd, summary: str | None) -> tuple[Status, dict[str, Any
             return "error", {"error_message": "The model refused to answer."}
         case "truncated" | "limit":
             return "limit", {}
-        case _:
+        case _ if is_stopped:
             return "cancelled", {}
+        case _:
+            return "interrupted", {"ended_at": None}
 
 
 def has_written(event: ToolEnd) -> bool:

@@ -83,6 +83,7 @@ class TaskRun(AskingTask):
         self._summary: str | None = None
         self._ended_at: str | None = None
         self._stopped: tuple[str, AgentTask] | None = None  # why, and what it was then
+        self._by_person = False  # it was the person who stopped it
 
     # -- the run ---------------------------------------------------------------------------------------
 
@@ -192,25 +193,36 @@ class TaskRun(AskingTask):
         )
 
     def stop(self, reason: str = "") -> None:
-        """Stop at once; what was done stays, and a notice says where."""
+        """Stop at once, by the person's word: it is over. What was done stays, and a notice says where."""
         if self._stopped is None:
-            self._stopped = (reason or "stopped by the user", self.task)
+            self._stopped, self._by_person = (reason or "stopped by the user", self.task), True
+            self._stop_if_asked()
+
+    def leave(self, reason: str) -> None:
+        """End the run at once for a program that ends: the task is interrupted, and the next one can go on with it."""
+        if self.task.is_waiting and self._answer is not None:
+            self._park()  # an answer that was just given is in the log: going on gives it to the call
+        elif self._stopped is None:
+            self._stopped = (reason, self.task)
             self._stop_if_asked()
 
     def _stop_if_asked(self) -> None:
         if self._stopped is not None:
             reason, task = self._stopped
-            notice = stop_notice(task, self._wrote) if task.mode == "task" else None
-            self.chat.abort(reason, notice=notice)
+            is_task_over = self._by_person and task.mode == "task"
+            self.chat.abort(reason, notice=stop_notice(task, self._wrote) if is_task_over else None)
 
     def park(self) -> bool:
         """Leave a waiting task waiting on the disk and end the run; return whether it was waiting."""
         if not self.task.is_waiting or self._answer is None or self._answer.done():
             return False
+        self._park()
+        return True
+
+    def _park(self) -> None:
         self.parked = True
         self._record.on = False
         self.chat.park()
-        return True
 
     # -- what happens ----------------------------------------------------------------------------------
 
@@ -247,9 +259,10 @@ class TaskRun(AskingTask):
             # While the conversation is still held: nobody finds a task at work on which nobody works.
             self._meter.watch.halt()
             self._ended_at = utc_now()
-            self._ending = ending_of(event, self._summary)
+            self._ending = ending_of(event, self._summary, is_stopped=self._by_person)
             ended = self._ended()
-            return self._record.keep_quietly(ended, self._last_turn() if ended.mode == "task" else "")
+            has_end = ended.mode == "task" and ended.status != "interrupted"
+            return self._record.keep_quietly(ended, self._last_turn() if has_end else "")
         return None
 
     def _hear_tool_end(self, event: ToolEnd) -> None:

@@ -11,7 +11,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent.approval import (
     NotTrusted,
@@ -42,6 +42,13 @@ log = logging.getLogger(__name__)
 Observer = Callable[[AgentTask], object]
 
 
+class _Halt(NamedTuple):
+    """Why a task is not to go on that is about to begin; `is_left`: the program ends, nobody stopped it."""
+
+    reason: str
+    is_left: bool
+
+
 class AgentTaskRunner:
     """Starts, stops, answers and observes tasks. Belongs to the thread of its event loop.
 
@@ -66,7 +73,7 @@ class AgentTaskRunner:
         self._clock = clock
         self._runs: dict[str, TaskRun] = {}
         self._ends: dict[str, asyncio.Task[AgentEnd | None]] = {}
-        self._beginning: dict[str, str | None] = {}  # by persona: why it is to stop before it began
+        self._beginning: dict[str, _Halt | None] = {}  # by persona: why it is to stop before it began
         self._known: dict[str, AgentTask] = {}  # the last state of each task that is not running here
         self._observers: list[Observer] = []
         self._closing = False
@@ -204,13 +211,20 @@ class AgentTaskRunner:
         (run.chat.follow_up if later else run.chat.steer)(text)
 
     def stop(self, persona_id: str, reason: str = "") -> bool:
-        """Stop the task that runs or waits in this program, at once; return whether there was one."""
+        """Stop the task that runs or waits in this program, at once and for good; return whether there was one."""
         run = self._runs.get(persona_id)
         if run is not None:
             run.stop(reason)
         elif persona_id in self._beginning:
-            self._beginning[persona_id] = reason or "stopped by the user"
+            self._beginning[persona_id] = _Halt(reason or "stopped by the user", is_left=False)
         return run is not None or persona_id in self._beginning
+
+    def leave(self, persona_id: str, reason: str) -> None:
+        """End the task at work for a program that ends, at once: it is interrupted, and can be gone on with."""
+        if (run := self._runs.get(persona_id)) is not None:
+            run.leave(reason)
+        elif persona_id in self._beginning:
+            self._beginning[persona_id] = self._beginning[persona_id] or _Halt(reason, is_left=True)
 
     async def stop_found(self, chat: Chat) -> AgentTask:
         """Give up a task that an earlier program left waiting, interrupted or at a limit.
@@ -242,11 +256,11 @@ class AgentTaskRunner:
         return await asyncio.shield(running) if running is not None else None
 
     async def close(self, seconds: float = 5.0) -> None:
-        """End everything for a program that ends: waiting tasks stay waiting on disk, working ones are stopped."""
+        """End everything for a program that ends: on disk waiting tasks stay waiting, working ones are interrupted."""
         self._closing = True
         for persona_id in (*self._runs, *self._beginning):
             if not self.park(persona_id):
-                self.stop(persona_id, "the program was left")
+                self.leave(persona_id, "the program was left")
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._runs or self._beginning:
@@ -324,8 +338,8 @@ class AgentTaskRunner:
         persona_id = run.chat.persona_id
         before = self._known.pop(persona_id, None)
         self._runs[persona_id] = run
-        if (reason := self._beginning.get(persona_id)) is not None:
-            run.stop(reason)
+        if (halt := self._beginning.get(persona_id)) is not None:
+            (run.leave if halt.is_left else run.stop)(halt.reason)
         running = asyncio.get_running_loop().create_task(self._follow(run, said, prepare))
         running.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._ends[persona_id] = running
@@ -405,8 +419,8 @@ class AgentTaskRunner:
                 task = found.model_copy(update={"pending": anew})
                 await asyncio.to_thread(write_task, chat.store, task)
                 self._tell(task)
-                is_stopped = self._beginning[persona_id] is not None and not self._closing
-                return await self._give_up(chat, task) if is_stopped else task
+                halt = self._beginning[persona_id]
+                return await self._give_up(chat, task) if halt is not None and not halt.is_left else task
         run = self._make_run(chat, found, found)
         return await self._launch(run, None, settle_approval(run, question, decision))
 

@@ -5,15 +5,39 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from agent.task_found import read_task
 from personas import trust
+from personas.home import open_home
+from personas.store import Store
 from tests.e2e.terminal import Terminal
-from tests.messages_server import MessagesServer, call
+from tests.e2e.test_screen import IN_ORDER
+from tests.messages_server import Answer, MessagesServer, Text, call
 from tui.widgets.question_box import GRACE
 
 PERSONA = 'name = "Optimist" # mine\nsystem_prompt = """\nYou see the good side.\nBe short.\n"""\n'
 ASK = call("ask_user", {"question": "How short shall it be?", "options": ["one line", "three lines"]})
 EDIT = call("edit_system_prompt", {"old": "Be short.", "new": "Answer in three lines."})
 DONE = call("task_complete", {"summary": "It answers in three lines now."})
+
+
+def test_a_task_at_work_in_a_terminal_that_vanishes_is_left_to_be_gone_on_with(tmp_path: Path) -> None:
+    file = tmp_path / "home" / "personas" / "optimist.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(PERSONA)
+    with MessagesServer([Answer((Text("Word after word."),), stall_after_events=4)]) as server:
+        env = {
+            "ANTHROPIC_BASE_URL": server.url,
+            "ANTHROPIC_API_KEY": server.key,
+            "PERSONA_MODEL": "claude-sonnet-5-5",
+        }
+        with Terminal(["--home", str(tmp_path / "home")], tmp_path, env, command=IN_ORDER) as terminal:
+            terminal.until("saved")
+            terminal.send("/task make the answers shorter\r")
+            terminal.until("Word")
+            terminal.hang_up()
+            assert terminal.ended() == 129
+    left = read_task(Store(open_home(tmp_path / "home", env={})), "optimist")
+    assert left is not None and left.status == "interrupted"
 
 
 def test_a_task_asks_is_killed_comes_back_waiting_and_is_finished_by_keys(tmp_path: Path) -> None:

@@ -523,6 +523,35 @@ def test_ctrl_c_stops_a_task_and_its_notice_says_where(serve: Any) -> None:
     assert line.run("undo", "kept")[0] == 0 and line.prompt == PROMPT
 
 
+@pytest.mark.parametrize(("end", "code"), [(signal.SIGHUP, 129), (None, 141)])
+def test_a_task_whose_command_ends_without_a_stop_goes_on_with_reply(
+    serve: Any, end: signal.Signals | None, code: int
+) -> None:
+    line = serve(EDIT, Answer((Text("A long answer. " * 5_000),), stall_after_events=1_500), DONE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tui", "chat", "kept", "Do it", "--task", "--json"],
+        env=line.place.environment(line.env),
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        bufsize=0,
+    )
+    assert process.stdout is not None
+    told = []
+    for raw in process.stdout:
+        told.append(json.loads(raw))
+        if told[-1]["type"] == "text_delta":
+            break
+    if end is None:
+        process.stdout.close()  # the reader goes away
+    else:
+        process.send_signal(end)
+        told = [json.loads(raw) for raw in process.stdout.read().splitlines()]
+        assert told[-1]["stop_reason"] == "cancelled" and "persona reply kept continue" in told[-2]["content"]
+    assert process.wait(60) == code
+    code, told, _ = line.run("reply", "kept", "continue")
+    assert code == 0 and told[-1]["stop_reason"] == "end_turn"
+
+
 def test_a_signal_that_was_ignored_at_the_start_is_outlived(serve: Any) -> None:
     line = serve(EDIT, Answer((Text("A slow answer, word by word."),), delay=0.1), DONE)
     process = subprocess.Popen(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agent.models.scripted import answer
+from agent.task_found import read_task
 from personas.errors import StorageError
 from personas.store import Store
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
@@ -96,6 +97,29 @@ async def test_who_wanted_to_wait_is_asked_about_what_no_disk_took_since(
         await p.press("y")
         await p.until(lambda: p.app._exit)
     assert "my " not in elsewhere(tmp_path), "the person agreed to lose it"
+
+
+@pytest.mark.parametrize("how", ["signal", "fault", "stop and quit"])
+async def test_a_task_is_found_interrupted_unless_the_person_stopped_it(tmp_path: Path, how: str) -> None:
+    store, gate = make_store(tmp_path), Gate()
+    async with program(store, model=GatedModel([[gate, *answer("Done.")]])) as p:
+        p.main.action_task_mode()
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.working)
+        if how == "stop and quit":
+            p.main.action_leave()
+            await p.dialog(Leaving)
+            await p.press("s")
+        elif how == "signal":
+            p.app.leave_by_signal(129)
+        else:
+            (running,) = p.main.conversing._talks.runner._ends.values()  # type: ignore[union-attr]
+            running.cancel()  # what the end of the loop does
+            await p.until(lambda: not p.main.conversing.working)
+            p.main.action_leave()
+        await p.until(lambda: p.app._exit)
+    left = read_task(store, "one")
+    assert left is not None and left.status == ("cancelled" if how == "stop and quit" else "interrupted")
 
 
 async def test_what_is_typed_after_the_question_is_written_elsewhere(

@@ -166,21 +166,26 @@ class _Talk:
 
     def _stop(self, number: signal.Signals) -> None:
         self._received.append(number)
-        if number == signal.SIGINT or not self._park():
+        if number == signal.SIGINT:
             self._runner.stop(self._chat.persona_id, f"stopped by {number.name}")
+        else:
+            self._leave(f"stopped by {number.name}")
 
     def _leave(self, reason: str) -> None:
+        """Nobody stopped the task, and yet the command ends: `persona reply` goes on with it."""
         if not self._park():
-            self._runner.stop(self._chat.persona_id, reason)
+            self._runner.leave(self._chat.persona_id, reason)
 
     def _park(self) -> bool:
         """Leave the task waiting, for `persona reply`; return whether it waits."""
         task = self._runner.task(self._chat.persona_id)
         if task is None or not task.is_waiting or not self._runner.is_live(self._chat.persona_id):
             return False
+        if not self._runner.park(self._chat.persona_id):
+            return False  # the answer came a moment ago
         self._waits = True
         self._printer.mute()
-        return self._runner.park(self._chat.persona_id)
+        return True
 
     def _see(self, task: AgentTask) -> None:
         question = task.pending

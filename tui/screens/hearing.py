@@ -32,6 +32,12 @@ class Hearing(Remembering):
         """The names of all personas the agent works on."""
         return [self._name(talk.persona_id) for talk in (self._talks.working if self._talks else [])]
 
+    def stop_working(self) -> None:
+        """Stop all of them, by the person's word."""
+        if self._talks is not None:
+            for talk in self._talks.working:
+                self._talks.stop(talk)
+
     def _name(self, persona_id: str) -> str:
         entry = self._screen.personas.entries.get(persona_id)
         return entry.name if entry is not None else persona_id

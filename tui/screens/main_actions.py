@@ -119,6 +119,7 @@ class MainActions(Screen[None]):
             screen.show_keys()  # they tell whether the program is to end
             if choice != "stop":
                 return
+            screen.conversing.stop_working()
         await screen.program.leave(0, given_up=nowhere)
 
     def _leave_now_idle(self, agreed: Mapping[str, str]) -> None:

@@ -1,0 +1,108 @@
+"""A program that ends under a task, however it ends, leaves it interrupted; only the person's stop is the end of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from agent.models.scripted import Pause, answer
+from agent.task_found import read_task
+from agent.turns import AssistantTextTurn
+from personas.store import Store
+from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
+
+AT_WORK = answer("Half of an", Pause(3600), " answer.")
+"""An answer that stops in the middle."""
+
+
+async def close(bench: Bench) -> None:
+    await bench.runner.close()
+
+
+async def leave(bench: Bench) -> None:
+    bench.runner.leave("kept", "stopped by SIGTERM")
+    await bench.runner.wait("kept")
+
+
+async def take_the_loop_down(bench: Bench) -> None:
+    """As after an exception that ends the program: whatever runs is cancelled."""
+    running = bench.runner._ends["kept"]
+    running.cancel()
+    await asyncio.wait({running})
+
+
+async def begin(store: Store) -> Bench:
+    bench = Bench(store, [answer(EDIT), AT_WORK])
+    await bench.runner.start(bench.chat, "Do it.")
+    async with asyncio.timeout(120):
+        while not any(turn.type == "tool_result" for turn in bench.chat.turns) or bench.task.step_count < 1:
+            await asyncio.sleep(0)
+        while bench.task.status != "thinking":
+            await asyncio.sleep(0)
+    return bench
+
+
+@pytest.mark.parametrize("end", [close, leave, take_the_loop_down])
+async def test_a_task_at_work_is_interrupted_and_gone_on_with(
+    store: Store, end: Callable[[Bench], object]
+) -> None:
+    bench = await begin(store)
+    await end(bench)  # type: ignore[misc]
+    assert (bench.task.status, bench.task.ended_at) == ("interrupted", None)
+    assert bench.notices() == [], "nobody stopped it"
+    left = read_task(store, "kept")
+    assert left is not None and left.status == "interrupted" and left.can_continue
+    again = Bench(store, [answer(COMPLETE)])
+    await again.runner.resume(again.chat)
+    await again.runner.wait("kept")
+    assert (again.task.status, again.task.id) == ("completed", bench.task.id)
+    assert again.notices() == ["resumed"]
+
+
+async def test_what_had_arrived_of_the_answer_is_kept(store: Store) -> None:
+    bench = Bench(store, [AT_WORK])
+    began = asyncio.Event()
+    bench.chat.subscribe(lambda event: began.set() if event.type == "turn_delta" else None)
+    await bench.runner.start(bench.chat, "Do it.")
+    await began.wait()
+    await bench.runner.close()
+    again = Bench(store, [])
+    again.chat.load()
+    (said,) = [turn for turn in again.chat.turns if isinstance(turn, AssistantTextTurn)]
+    assert said.interrupted and said.content and "Half of an".startswith(said.content)
+
+
+async def test_who_stopped_it_before_the_program_ended_finds_it_stopped(store: Store) -> None:
+    bench = await begin(store)
+    bench.runner.stop("kept")
+    await bench.runner.close()
+    left = read_task(store, "kept")
+    assert left is not None and left.status == "cancelled" and bench.notices() == ["stopped"]
+
+
+async def test_an_answer_that_was_given_as_the_program_ended_is_not_lost(store: Store) -> None:
+    bench = Bench(store, [answer(ASK)])
+    await bench.runner.start(bench.chat, "Do it.")
+    await bench.until("waiting_user")
+    await bench.runner.respond(bench.chat, "the second")
+    assert bench.task.is_waiting, "the call that asked has not taken it yet"
+    await bench.runner.close()
+    left = read_task(store, "kept")
+    assert left is not None and left.status == "interrupted"
+    again = Bench(store, [answer(COMPLETE)])
+    await again.runner.resume(again.chat)
+    await again.runner.wait("kept")
+    assert again.results()[0] == "the second" and again.task.status == "completed"
+
+
+async def test_a_task_that_is_about_to_begin_as_the_program_ends_begins_in_the_next_one(store: Store) -> None:
+    bench = Bench(store, [])
+    starting = asyncio.ensure_future(bench.runner.start(bench.chat, "Do it."))
+    while "kept" not in bench.runner._beginning:
+        await asyncio.sleep(0)
+    await bench.runner.close()
+    await starting
+    left = read_task(store, "kept")
+    assert left is not None and left.status == "interrupted" and bench.model.requests == []
