@@ -389,7 +389,7 @@ def build_client(
             follow_redirects=False,
             trust_env=not is_loopback(base_url),
             headers=ENCODINGS,
-            event_hooks=body_hooks(),
+            event_hooks=body_hooks("/v1/messages"),
         )
     client = anthropic.AsyncAnthropic(
         api_key=None if token else key or "",

@@ -19,13 +19,17 @@ ENCODINGS = {"accept-encoding": "gzip, deflate"}
 """What an HTTP client with `body_hooks` asks for: the beginning of such a body can be read without its end."""
 
 
-def body_hooks() -> dict[str, list[Any]]:
+def body_hooks(stream_path: str) -> dict[str, list[Any]]:
     """Return hooks for an HTTP client that let only the beginning of a body be read, as if it ended there.
 
     The beginning is `REFUSAL_LIMIT` bytes that come within `REFUSAL_SECONDS`, of a success `ANSWER_LIMIT` bytes; what
-    has more is closed, its connection with it. A success that is a stream of events is left alone.
+    has more is closed, its connection with it. A success that is a stream of events is left alone where one was asked
+    for.
 
     Imports the HTTP client. Slow: call it in a thread.
+
+    Args:
+        stream_path: how the path ends of what is asked for a stream of events.
     """
     import httpx2
 
@@ -52,7 +56,8 @@ def body_hooks() -> dict[str, list[Any]]:
             await self._stream.aclose()
 
     async def shorten(response: httpx2.Response) -> None:
-        if response.is_success and "event-stream" in response.headers.get("content-type", "").lower():
+        is_stream = "event-stream" in response.headers.get("content-type", "").lower()
+        if response.is_success and is_stream and response.request.url.path.endswith(stream_path):
             return
         most = ANSWER_LIMIT if response.is_success else REFUSAL_LIMIT
         seconds = None if response.is_success else REFUSAL_SECONDS

@@ -45,6 +45,7 @@ from agent.turns import thaw
 
 OPTIONS = ("thinking", "max_tokens", "session_id")
 """The fields of a `Request` that are sent as options; its `api_key` is not among them."""
+_STREAM_PATH = "/api/stream"
 
 _KINDS: tuple[str, ...] = get_args(BlockKind)
 _ERROR_KINDS: tuple[str, ...] = get_args(ErrorKind)
@@ -121,7 +122,7 @@ class ProxyModel:
             headers["authorization"] = f"Bearer {token}"
         content = json.dumps(body, ensure_ascii=False, default=_plain).encode()
         async with client.stream(
-            "POST", f"{self._url}/api/stream", content=content, headers=headers
+            "POST", f"{self._url}{_STREAM_PATH}", content=content, headers=headers
         ) as response:
             if not response.is_success:
                 await response.aread()
@@ -164,7 +165,7 @@ def _build_client(loopback: bool) -> Any:
         follow_redirects=False,
         trust_env=not loopback,
         headers=ENCODINGS,
-        event_hooks=body_hooks(),
+        event_hooks=body_hooks(_STREAM_PATH),
     )
 
 

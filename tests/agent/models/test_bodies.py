@@ -122,8 +122,9 @@ async def test_a_page_that_does_not_go_on_is_told_by_what_came(
         ("500 X\r\ncontent-type: text/event-stream", b"x" * _MUCH, REFUSAL_LIMIT),
         ("500 X\r\ncontent-encoding: gzip", gzip.compress(b"\0" * 32 * 1024 * 1024, 9), ANSWER_LIMIT + 2**20),
         ("200 OK\r\ncontent-type: application/json", b"x" * _MUCH, ANSWER_LIMIT),
+        ("200 OK\r\ncontent-type: text/event-stream", b"x" * _MUCH, ANSWER_LIMIT),
     ],
-    ids=["refusal", "redirection", "stream", "compressed", "success"],
+    ids=["refusal", "redirection", "stream", "compressed", "success", "stream that nobody asked for"],
 )
 @pytest.mark.parametrize("sdk", [False, True], ids=["proxy", "sdk"])
 async def test_both_clients_read_the_beginning_only(head: str, body: bytes, most: int, sdk: bool) -> None:
@@ -136,12 +137,15 @@ async def test_both_clients_read_the_beginning_only(head: str, body: bytes, most
             assert len((await client.get(server.url)).content) <= most
 
 
-async def test_a_short_refusal_is_read_to_its_end_and_a_stream_however_long_it_is() -> None:
+@pytest.mark.parametrize("sdk", [False, True], ids=["proxy", "sdk"])
+async def test_a_short_refusal_is_read_to_its_end_and_a_stream_however_long_it_is(sdk: bool) -> None:
     stream = b"x" * _MUCH
     for head, body in (("200 OK\r\ncontent-type: text/event-stream", stream), ("500 X", b'{"error": "no"}')):
         server = Endless(f"{head}\r\ncontent-length: {len(body)}", body)
-        async with server.running(), asyncio.timeout(_STALLED), _build_client(True) as client:
-            assert (await client.get(server.url)).content == body
+        client: Any = build_client("", ("k", None), EndpointProfile())[1] if sdk else _build_client(True)
+        path = "v1/messages" if sdk else "api/stream"
+        async with server.running(), asyncio.timeout(_STALLED), client:
+            assert (await client.post(f"{server.url}/{path}")).content == body
 
 
 async def test_a_question_that_is_answered_drop_by_drop_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
