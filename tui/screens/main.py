@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Coroutine
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,6 +26,7 @@ from tui.screens.main_actions import MainActions
 from tui.screens.main_chat import ChatActions
 from tui.screens.main_layout import PANES, PaneLayout
 from tui.screens.main_persona import PersonaActions
+from tui.screens.too_small import TooSmall
 from tui.widgets.chat_bar import HINT, ChatBar
 from tui.widgets.key_line import KeyLine
 from tui.widgets.literal import LiteralStatic
@@ -50,7 +51,7 @@ LOOK_EVERY = 1.0
 """Seconds between two looks for changes from outside."""
 
 
-class MainScreen(MainActions, PersonaActions, ChatActions, Asking, PaneLayout):
+class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, PaneLayout):
     """Everything on one screen."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -93,23 +94,23 @@ class MainScreen(MainActions, PersonaActions, ChatActions, Asking, PaneLayout):
 
     # -- parts --------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def prompt(self) -> TextEditor:
         return self.query_one(PromptPane).editor
 
-    @property
+    @cached_property
     def tests(self) -> TestInputs:
         return self.query_one(TestInputs)
 
-    @property
+    @cached_property
     def settings(self) -> SettingsPane:
         return self.query_one(SettingsPane)
 
-    @property
+    @cached_property
     def personas(self) -> PersonaList:
         return self.query_one(PersonaList)
 
-    @property
+    @cached_property
     def chat_bar(self) -> ChatBar:
         return self.query_one(ChatBar)
 

@@ -6,6 +6,7 @@ The input keeps the focus and the draft whatever happens around it; nothing but 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -131,12 +132,12 @@ class ChatBar(Vertical):
         """Keep the list within a screen of another size."""
         self.commands.place()
 
-    @property
+    @cached_property
     def input(self) -> ChatInput:
         """The text area."""
         return self.query_one(ChatInput)
 
-    @property
+    @cached_property
     def commands(self) -> CommandList:
         """The list of commands, shown while one is being written."""
         return self.query_one(CommandList)

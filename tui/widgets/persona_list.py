@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -99,7 +100,7 @@ class PersonaList(Vertical):
     def compose(self) -> ComposeResult:
         yield RowList(empty="Reading…", id="persona-rows")
 
-    @property
+    @cached_property
     def rows(self) -> RowList:
         """The list itself."""
         return self.query_one(RowList)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 
 from textual.app import ComposeResult
@@ -53,7 +54,7 @@ class PromptPane(Vertical):
         editor.add_class("-read-only", update=False)
         yield editor
 
-    @property
+    @cached_property
     def editor(self) -> TextEditor:
         """The editor."""
         return self.query_one("#prompt", TextEditor)
