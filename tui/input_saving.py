@@ -318,13 +318,18 @@ class InputSaving:
             await editing.write_down()
             self._desk.tell(f"Not saved: {error}", error=True)
             return
-        self._tell_waiting(persona_id, input_id, base, (persona.test_inputs[-1].id, text))
+        new_id, tests = persona.test_inputs[-1].id, self._desk.tests
+        self._tell_waiting(persona_id, input_id, base, (new_id, text))
         self._let_go(persona_id, input_id, text)
-        await editing.write_down()
+        # At once: a save asked for meanwhile would store it a second time, and the list may not have known yet.
+        grew = tests.editor.unsaved and tests.editor.base == base
+        if grew and editing.id == persona_id and tests.shown == input_id:
+            self.note_typing(input_id)
+            if tests.rows.has_focus:
+                tests.editor.mark_saved(text)  # it was left: the list goes on from where the cursor is
+            else:
+                tests.adopt(new_id, text)
+        editing.take(persona)
         self._told = None
         self._desk.tell(why)
-        tests = self._desk.tests
-        if editing.id == persona_id and tests.is_gone and tests.shown == input_id:
-            self.note_typing(input_id)
-            tests.adopt(persona.test_inputs[-1].id, text)
-        editing.take(persona)
+        await editing.write_down()

@@ -98,3 +98,37 @@ async def test_what_is_typed_after_another_text_could_not_be_saved_does_not_take
         await p.write("!")
         await p.until(lambda: contents(p) == ["What is 2+2? then!", "Other", "What is 2+2? first"])
         await p.until(lambda: kept() == [])
+
+
+@pytest.mark.parametrize(
+    ("outside", "leaving"), [("another id", ""), ("another id", "list"), ("deleted", ""), ("deleted", "chat")]
+)
+async def test_what_is_typed_in_a_test_input_that_goes_before_a_look_is_one_new_one_and_typed_on_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outside: str, leaving: str
+) -> None:
+    monkeypatch.setattr(main, "LOOK_EVERY", 600.0)
+    async with program(make_store(tmp_path, {"two": TWO})) as p:
+        with monkeypatch.context() as slow:
+            slow.setattr(text_editor, "PAUSE", 60)
+            await type_in(p, "sum", " mine")
+        rest = ["Other"]
+        if outside == "deleted":
+            text = TWO.replace('[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n\n', "")
+        else:
+            text, rest = TWO.replace('"sum"', '"bb"'), ["What is 2+2?", "Other"]
+        p.file("two").write_text(text, encoding="utf-8")
+        if leaving == "list":
+            p.main.tests.rows.focus()
+        elif leaving == "chat":
+            p.main.focus_chat()
+        else:
+            await p.write("!")
+        whole = "What is 2+2? mine" + "!" * (not leaving)
+        await p.told("What you typed is kept as a new one")
+        await p.until(lambda: contents(p) == [*rest, whole] and not p.main.editing.unsaved.all_held("two"))
+        if not leaving:
+            await p.write(" rest")
+            await p.until(lambda: contents(p) == [*rest, f"{whole} rest"])
+        await p.main.editing.flush()
+        await p.main.editing.read_again()
+        assert contents(p) == [*rest, whole + " rest" * (not leaving)]
