@@ -27,6 +27,7 @@ from agent.models.shortened import Shortened
 from agent.prompt import system_prompt
 from agent.reach import Reach
 from agent.run import Cut
+from agent.saying import as_message
 from agent.tool import BeforeAnswer, HookContext
 from agent.tools import chat_tools
 from agent.tools.base import Desk
@@ -208,10 +209,13 @@ class Chat:
         Raises:
             Busy: another process is talking in this session.
             BrokenFile: the persona's file cannot be read; its line and column are in the message.
+            NoWords: a message without words.
             PersonaError: no such persona, or the disk refuses; what was said before is on disk.
         """
         if self._running:
             raise Busy("The agent is at work; steer it or stop it first.")
+        if said is not None:
+            said = as_message(said, ())  # nothing is begun for a message without words
         self._running = True
         self._stop = None
         self.reach = Reach()
@@ -283,7 +287,7 @@ class Chat:
         return [*self._tell_what_is_sent(), *self.session.hand_edits(persona)]
 
     def _assigned(
-        self, said: str | UserTurn | None, asides: Sequence[Turn], prepared: Sequence[Turn]
+        self, said: UserTurn | None, asides: Sequence[Turn], prepared: Sequence[Turn]
     ) -> list[Turn]:
         """Make the agent ready for this run and return the turns to prompt with."""
         given, agent = self._assignment, self._agent
@@ -293,8 +297,7 @@ class Chat:
         agent.when_idle = given.when_idle
         agent.when_failed = given.when_failed
         agent.make_left_open = self.session.rest_is_made
-        words = UserTurn(content=said) if isinstance(said, str) else said
-        return [*asides, *given.asides, *prepared, *([words] if words is not None else [])]
+        return [*asides, *given.asides, *prepared, *([said] if said is not None else [])]
 
     def _tell_what_is_sent(self) -> list[Turn]:
         """Say, once in a conversation, that older turns are not sent any more."""

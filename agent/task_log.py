@@ -106,13 +106,21 @@ class TaskLog:
         """
         told: dict[str, Any] = {}
         before: dict[str, Any] = {}
+        newest: dict[str, Any] = {}
+        begun: set[str] = set()
         for _, merged in self._states():
             if told and merged["id"] != told["id"] and not _is_past_message(told):
                 before = told
             told = merged
+            if told["id"] not in begun or told["id"] == newest["id"]:
+                newest = told
+            begun.add(told["id"])
+        written_last = told
+        if newest and newest.get("status") not in OVER and told.get("status") in OVER:
+            told = newest  # it took the place of a task that was closed then
         task = self._task(told, persona_id)
         if task is not None:
-            self._written = task.to_record()
+            self._written = task.to_record() if told is written_last else {}
         if before and _is_past_message(told):
             earlier = self._task(before, persona_id)
             if earlier is not None and not earlier.is_over:
@@ -168,6 +176,11 @@ class TaskLog:
             return AgentTask.model_validate({name: value for name, value in told.items() if name != "type"})
         except (ValidationError, RecursionError):
             return None
+
+    def forget(self) -> None:
+        """Write all of a task the next time, not only what changed of it."""
+        with self._writing:
+            self._written = {}
 
     def close(self) -> None:
         """Close the file; a later record opens it again."""

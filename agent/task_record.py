@@ -38,8 +38,8 @@ class TaskRecord:
             PersonaError: the disk refused.
         """
         if self.on:
-            self.written = True
             await asyncio.to_thread(self._of(task).write, task, sync=True)
+            self.written = True
 
     async def keep_quietly(self, task: AgentTask, ends_after: str = "") -> None:
         """Write the end of the task where nobody can be told that the disk refuses.
@@ -74,6 +74,11 @@ class TaskRecord:
                 self._of(task).mark(task, kind, after)
         except PersonaError as error:
             log.warning("the task could not be written: %s", error)
+
+    def begin_anew(self) -> None:
+        """What is written next is not next to what was written last: another task was written in between."""
+        if self._log is not None:
+            self._log.forget()
 
     def close(self) -> None:
         """Close the file."""

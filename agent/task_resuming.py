@@ -40,7 +40,7 @@ def go_on_with(chat: Chat, task: AgentTask, text: str) -> Prepare:
     Args:
         chat: its conversation.
         task: as it was left.
-        text: what the person says to it; empty asks to continue.
+        text: what the person says to it; blank asks to continue.
     """
 
     async def go_on() -> Sequence[Turn]:
@@ -155,10 +155,11 @@ def _words_to_go_on(task: AgentTask, chat: Chat, text: str) -> Sequence[Turn]:
 
     Words that began a task and never reached the conversation are said in place of anything else.
     """
+    text = text if text.strip() else CONTINUE
     if task.status != "interrupted":
-        return [UserTurn(content=text or CONTINUE)]
+        return [UserTurn(content=text)]
     note = f"The program ended while this task was {where_it_was(task)}; it goes on here."
     aside = NoticeTurn(content=note, kind="resumed")
     if task.step_count == 0 and all(turn.id != task.prompt_turn_id for turn in chat.turns):
         return [aside, UserTurn(content=task.original_prompt, id=task.prompt_turn_id or new_id("turn"))]
-    return [aside, UserTurn(content=text or CONTINUE)]
+    return [aside, UserTurn(content=text)]

@@ -98,17 +98,21 @@ class TaskRun(AskingTask):
         async def begin() -> Sequence[Turn]:
             # What was read before the conversation was held may be old.
             turns: list[Turn] = []
+            replaced: Sequence[Turn] = ()
             if self._found is not None:
                 await asyncio.to_thread(refuse_when_changed, self.chat.store, self._found)
             else:
-                turns.extend(await asyncio.to_thread(self._take_place))
+                turns.extend(replaced := await asyncio.to_thread(self._look_at_place))
             if prepare is not None:
                 turns.extend(await prepare())
             session_id = self.chat.session_id
             assert session_id is not None, "an open conversation has an id"
             self.task = self.task.model_copy(update={"session_id": session_id, "model": self.chat.model.name})
             await self.keep()
-            if self._found is not None:
+            if self._found is None:
+                if self.task.mode == "task":
+                    await self._take_place(replaced[0].id if replaced else "")
+            else:
                 await asyncio.to_thread(self._take_up)
                 self._stop_if_asked()  # only now it is known what it has changed
             return turns
@@ -135,16 +139,24 @@ class TaskRun(AskingTask):
             self._record.close()
         return end
 
-    def _take_place(self) -> Sequence[Turn]:
-        """Take the place of what could be continued, and return what is said of that. Blocking."""
+    def _look_at_place(self) -> Sequence[Turn]:
+        """Look what could be continued, and return what is said of it where this takes its place. Blocking."""
         session_id = self.chat.session_id
         assert session_id is not None, "an open conversation has an id"
         self._place.look(self.task.persona_id, session_id)
         if self.task.mode != "task":
             return ()
         replaced = self._place.notice()
-        self._place.take(replaced.id if replaced is not None else "")
         return () if replaced is None else (replaced,)
+
+    async def _take_place(self, after: str) -> None:
+        """Take the place of what could be continued, now that this task is on the disk.
+
+        Args:
+            after: the turn after which the conversation says so; empty where it does not.
+        """
+        await asyncio.to_thread(self._place.take, after)
+        self._record.begin_anew()
 
     def _take_up(self) -> None:
         """An earlier program began this task: learn what it changed, and what was allowed for it. Blocking."""
@@ -300,10 +312,16 @@ class TaskRun(AskingTask):
     def _note_update(self, text: str) -> None:
         self._change(task=self.task.with_note(text))
 
-    def _become_task(self) -> str:
+    async def _become_task(self) -> str:
         mode: Mode = "task"
-        replaced = self._place.notice()
-        self._place.take(self._last_turn())
-        self._change(mode=mode)
+        after, was_kept = self._last_turn(), self._record.on
+        replaced = await asyncio.to_thread(self._place.notice)
         self._record.on = True
+        try:
+            await self.keep(self.task.model_copy(update={"mode": mode}))
+        except PersonaError:
+            self._record.on = was_kept
+            raise
+        await self._take_place(after)
+        self._change(mode=mode)
         return TASK_MODE.strip() if replaced is None else f"{replaced.content}\n{TASK_MODE.strip()}"

@@ -123,11 +123,11 @@ def task_tools(ask: Ask, on_update: Callable[[str], None]) -> tuple[Tool, ...]:
     )
 
 
-def begin_task_tool(on_begin: Callable[[], str]) -> Tool:
+def begin_task_tool(on_begin: Callable[[], Awaitable[str]]) -> Tool:
     """Return `begin_task`; `on_begin` makes the run a task and returns how to work on it."""
 
     async def begin_task(_input: NoInput, _ctx: ToolContext) -> str:
-        return on_begin()
+        return await on_begin()
 
     return Tool(
         BEGIN_TASK,

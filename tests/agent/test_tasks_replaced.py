@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from agent import task_replacing
 from agent.approval import ApprovalRules
 from agent.chat import Chat
 from agent.models.scripted import ToolUse, answer
+from agent.saying import NoWords
+from agent.task_files import SUFFIX
 from agent.task_found import read_task
 from agent.task_log import TaskLog
 from agent.task_options import TaskOptions
 from agent.turns import NoticeTurn, ToolResultTurn
+from personas.errors import StorageError
+from personas.journal import Journal
 from personas.store import Store
 from tests.agent.task_bench import COMPLETE, EDIT, Bench
 
@@ -80,6 +87,73 @@ async def test_a_message_that_becomes_a_task_says_what_stays_behind(store: Store
     assert said.output.startswith("A new task begins here; the one that stopped at a limit at step 1 stays")
     tasks, _ = TaskLog(store.home, left.session_id).past("kept")
     assert [task.status for task in tasks] == ["cancelled", "completed"]
+
+
+@pytest.mark.parametrize("mode", ["task", "chat"])
+async def test_words_that_are_none_take_no_task_away(store: Store, mode: str) -> None:
+    bench = await at_its_limit(store)
+    goes_on(bench, answer(COMPLETE))
+    with pytest.raises(NoWords):
+        await bench.run("  ", mode)
+    found = read_task(store, "kept")
+    assert found is not None and (found.status, found.step_count) == ("limit", 1)
+    await bench.runner.resume(bench.chat, " \n")
+    await bench.runner.wait("kept")
+    assert (bench.task.id, bench.task.status) == (found.id, "completed")
+
+
+@pytest.mark.parametrize("begins", ["at once", "by itself"])
+async def test_a_task_that_the_disk_refuses_takes_no_task_away(
+    store: Store, monkeypatch: pytest.MonkeyPatch, begins: str
+) -> None:
+    bench = await at_its_limit(store)
+    left = bench.task
+    append, first = Journal.append, iter([True])
+
+    def refuse(journal: Journal, record: dict[str, Any], *, sync: bool = False) -> None:
+        if record["type"] == "task" and record["id"] != left.id and next(first, False):
+            raise StorageError("The disk is full.")
+        append(journal, record, sync=sync)
+
+    goes_on(bench, answer(ToolUse("begin_task")), answer("Done."), answer(COMPLETE))
+    with monkeypatch.context() as full:
+        full.setattr(Journal, "append", refuse)
+        if begins == "at once":
+            with pytest.raises(StorageError):
+                await bench.run("Another thing.")
+        else:
+            bench.runner.options = TaskOptions(request_pause=0, begin_by_themselves=True)
+            assert (await bench.run("Do many things.", mode="chat")).mode == "chat"
+    assert read_task(store, "kept") == left
+    assert not any("stays behind" in str(turn) for turn in bench.chat.turns)
+
+
+async def test_a_program_that_ends_where_a_task_takes_a_place_leaves_the_one_or_the_other(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between any two records it is the old task that can be continued, or the new one."""
+    bench = await at_its_limit(store)
+    left = bench.task
+    log, said = (store.home.sessions / f"{left.session_id}{end}" for end in (SUFFIX, ".jsonl"))
+    before, close_log = len(log.read_bytes()), task_replacing.close_log
+    then: list[bytes] = []
+
+    def close(*args: Any) -> None:
+        close_log(*args)
+        then.extend([log.read_bytes(), said.read_bytes()])
+
+    goes_on(bench, answer(COMPLETE))
+    monkeypatch.setattr(task_replacing, "close_log", close)
+    await bench.run("Another thing.")
+    written, conversation = then
+    said.write_bytes(conversation)
+    ends = [at + 1 for at, byte in enumerate(written) if byte == ord("\n") and at + 1 >= before]
+    assert len(ends) == 4, "as it was, the new task, the old one as cancelled, the mark of its end"
+    for end in ends:
+        log.write_bytes(written[:end])
+        now = read_task(store, "kept", is_held=True)
+        assert now is not None and now.can_continue
+        assert (now.id == left.id) == (end == before)
 
 
 @pytest.mark.parametrize(
