@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,6 +18,7 @@ from tui import graphemes
 from tui.commands import textual_keymap
 from tui.config import Settings
 from tui.ending import Ending
+from tui.environment import given_environment
 from tui.held_keys import HeldKeys
 from tui.painting import FrontCompositor, paint_promptly
 from tui.settings_rules import CONNECTING
@@ -68,7 +68,7 @@ class PersonaApp(Ending, inherit_bindings=False):
     ) -> None:
         super().__init__(
             settings or (preferences.settings if preferences else Settings()),
-            dict(os.environ) if env is None else env,
+            given_environment() if env is None else env,
         )
         self._held = HeldKeys(self)
         graphemes.install()

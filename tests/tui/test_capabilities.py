@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
+from agent.models.scripted import ScriptedModel
+from tui.app import PersonaApp
 from tui.capabilities import detect
+from tui.environment import as_given
 
 
 @pytest.mark.parametrize("name", ["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"])
@@ -49,6 +56,54 @@ def test_screen_is_not_tmux() -> None:
 def test_ascii_signs_where_unicode_does_not_arrive(environment: dict[str, str], ascii_only: bool) -> None:
     assert detect(environment).ascii_only is ascii_only
     assert not detect(environment, ascii_only=False).ascii_only
+
+
+@pytest.mark.parametrize(
+    ("set_by_somebody", "ascii_only"),
+    [
+        ({"LANG": "C"}, True),
+        ({"LANG": "POSIX"}, True),
+        ({"LANG": "xx_XX.ISO-8859-1"}, True),  # not installed, which is why Python put its own in
+        ({"LANG": "xx_XX.UTF-8"}, False),  # not installed here; the terminal takes it all the same
+        ({}, False),
+        ({"LANG": "C", "LC_CTYPE": "UTF-8"}, False),
+        ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, False),
+        ({"LANG": "C", "LC_CTYPE": "C"}, True),
+    ],
+)
+def test_the_locale_that_python_puts_in_is_not_the_terminals(
+    set_by_somebody: dict[str, str], ascii_only: bool
+) -> None:
+    begun_with = b"".join(f"{name}={value}\0".encode() for name, value in set_by_somebody.items())
+    found = as_given({**set_by_somebody, "LC_CTYPE": "C.UTF-8"}, begun_with + b"TERM=xterm\0")
+    assert detect(found).ascii_only is ascii_only
+
+
+def test_where_the_system_does_not_say_what_was_set_only_the_c_locale_is_believed() -> None:
+    for lang, ascii_only in (("C", True), ("POSIX", True), ("", False), ("de_DE.UTF-8", False)):
+        assert detect(as_given({"LANG": lang, "LC_CTYPE": "UTF-8"}, b"")).ascii_only is ascii_only
+    assert as_given({"LC_ALL": "C", "LC_CTYPE": "UTF-8"}, b"")["LC_CTYPE"] == "UTF-8"
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only here the system says it")
+def test_a_process_that_python_changed_the_locale_of_knows_it() -> None:
+    told = "import os; from tui.environment import given_environment as given; "
+    told += "print([os.environ['LC_CTYPE'], given()['LC_CTYPE']])"
+    for more, expected in (({}, "['C.UTF-8', '']"), ({"LC_CTYPE": "C.UTF-8"}, "['C.UTF-8', 'C.UTF-8']")):
+        env = {"LANG": "C", "PYTHONPATH": str(Path(__file__).parent.parent.parent), **more}
+        done = subprocess.run(
+            [sys.executable, "-c", told], env=env, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == expected
+
+
+def test_the_program_goes_by_what_was_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LC_ALL", raising=False)
+    monkeypatch.setenv("LANG", "C")
+    monkeypatch.setenv("LC_CTYPE", "C.UTF-8")
+    monkeypatch.setattr("tui.environment.begun_with", lambda: b"LANG=C\0")
+    app = PersonaApp(lambda: None, make_model=lambda _: ScriptedModel(), name_model=lambda: "")  # type: ignore[arg-type,return-value]
+    assert app.capabilities.ascii_only
 
 
 def test_no_color_counts_only_when_it_is_not_empty_and_nothing_else_is_set() -> None:
