@@ -76,9 +76,14 @@ class Secrets:
             self._forms = tuple(sorted(forms, key=len, reverse=True))
 
     def clean(self, text: str) -> str:
-        """Return `text` without them. Before it is cut short: half a key would not be found."""
+        """Return `text` without them, and without the first part of one at its end: it may have been cut there.
+
+        Before it is cut short where that can be: a few characters of a key are not found.
+        """
         for form in self._forms:
             text = _without(form, text)
+        for form in self._forms:
+            text = _without_part(form, text)
         return text
 
 
@@ -89,6 +94,17 @@ def _forms(secret: str) -> set[str]:
     forms = {secret, *quoted, quote(raw), quote(raw, safe="")}
     parts = [part for part in secret.split() if len(part) >= _CERTAINLY_A_SECRET]
     return {stripped for form in (*forms, *parts) if (stripped := form.strip())}
+
+
+def _without_part(secret: str, text: str) -> str:
+    """Return `text` without the first part of a secret with which it ends."""
+    end = text.rstrip("\ufffd")  # what is left of a character that was cut itself
+    if end[-_CERTAINLY_A_SECRET:] not in secret:
+        return text
+    for size in range(min(len(secret) - 1, len(end)), _CERTAINLY_A_SECRET - 1, -1):
+        if end.endswith(secret[:size]):
+            return end[:-size] + _STAND_IN
+    return text
 
 
 def _without(secret: str, text: str) -> str:

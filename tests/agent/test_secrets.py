@@ -98,6 +98,16 @@ def test_a_key_is_known_in_every_form_in_which_code_quotes_it(form: Any) -> None
     assert shown.startswith("before ") and shown.endswith(" after")
 
 
+@pytest.mark.parametrize("form", [str, repr, lambda key: repr(key.encode()), json.dumps, quote])
+def test_a_text_that_was_cut_within_a_key_shows_no_part_of_it(form: Any) -> None:
+    whole = f"before {form(KEY)}".encode()
+    for size in range(len(whole)):
+        cut = whole[:size].decode("utf-8", "replace")
+        shown = Secrets(KEY).clean(cut)
+        assert "0123456789" not in shown and "quoted" not in shown
+        assert shown == cut or shown.startswith("before ")
+
+
 async def test_what_raised_in_place_of_giving_the_key_is_told_by_its_type(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

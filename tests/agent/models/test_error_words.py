@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from agent.models.base import ModelError
 from agent.models.errors import (
+    EXCERPT,
     SEND_AGAIN,
     Where,
     explain_event,
@@ -14,6 +17,7 @@ from agent.models.errors import (
     explain_status,
     with_next_step,
 )
+from agent.models.transfer import read_beginning
 
 WHERE = Where("http://x", "m")
 
@@ -81,3 +85,22 @@ def test_no_rest_of_an_escape_sequence_stands_in_a_message_and_none_hides_a_key(
         explain_page(text, text, where),
     ):
         assert shown in error.message
+
+
+async def test_no_half_of_a_key_is_shown_where_a_body_was_cut_within_it() -> None:
+    key = "sk-ant-0123456789-abcdefghij"
+    where = Where(secrets=(key,))
+
+    async def body(blanks: int) -> AsyncIterator[bytes]:
+        yield b"\n" * blanks + f"key: {key} is wrong".encode()
+
+    for kept in range(len(key)):  # how much of the key comes before the cut
+        blanks = 4 * EXCERPT - len("key: ") - kept
+        page = explain_page("text/html", await read_beginning(body(blanks)), where)
+        nested = {"error": {"message": [" " * (2000 - len('["') - kept) + key]}}
+        for error in (
+            page,
+            explain_status(500, " " * 60_000 + f"key: {key[:kept]}", where),
+            explain_status(500, nested, where),
+        ):
+            assert "0123" not in error.message
