@@ -45,6 +45,7 @@ from personas.versions import VersionFolder
 
 if TYPE_CHECKING:
     from personas.changes import Change
+    from personas.in_hand import Hand
 
 LONGEST_WAIT = 5.0
 """Seconds to wait for another writer."""
@@ -69,16 +70,20 @@ class PersonaFile:
         home: the home.
         persona_id: any text.
         now: the clock.
+        hand: who has the file open in another program, if the person does.
 
     Raises:
         OutsideHome: the id is no plain file name.
     """
 
-    def __init__(self, home: Home, persona_id: str, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, home: Home, persona_id: str, now: Callable[[], datetime], hand: Hand | None = None
+    ) -> None:
         if not is_id(persona_id):
             raise OutsideHome(f"{persona_id!r} cannot be a persona's id: an id is a plain file name.")
         self._home = home
         self._now = now
+        self._hand = hand
         self.persona_id = persona_id
         self.path: Path = home.personas / f"{persona_id}.toml"
         self.versions = VersionFolder(home, persona_id)
@@ -134,6 +139,7 @@ class PersonaFile:
 
         Where the text before it is lost there is nothing to make a version of: then the file is known from now on as
         it is. One that only cannot be read now is no reason for that: the error is told, and nothing is written.
+        While the person has the file open in another program, a change is theirs, and can be undone.
         """
         timeline = self.timeline(content)
         current = None if content is None else sha256(content)
@@ -154,18 +160,22 @@ class PersonaFile:
             self.versions.store(content)
         what = "deleted" if content is None else "changed" if timeline.last_sha else "brought back"
         added, removed = count(readable(before), "" if content is None else readable(content))
+        hand = self._hand if content is not None else None
         entry = self._entry(
             timeline,
             before=known,
             after=current,
             role="external",
-            by=Author("external"),
-            reason=f"{what} outside the program",
+            by=Author("external") if hand is None else hand.by,
+            reason=f"{what} outside the program" if hand is None else hand.reason,
             note=("file", f"file +{added} -{removed}"),
             added=added,
             removed=removed,
+            unit="" if hand is None else hand.unit,
         )
         self._record(entry)
+        if hand is not None:
+            hand.unit = entry.unit
         self._mark_done()
         timeline.take(entry)
         timeline.records += 2
@@ -175,6 +185,11 @@ class PersonaFile:
         self.remember(content)
         timeline.last_sha, timeline.gone, timeline.last = sha256(content), None, None
         timeline.records += 1
+
+    def know(self, content: bytes) -> None:
+        """Keep what the file holds now, unless that is done: then what is written over it can be had again."""
+        if self.noticed(content).last_sha is None:
+            self.remember(content)
 
     def remember(self, content: bytes) -> None:
         """Keep what the file holds now as known, so that later changes from outside are noticed."""

@@ -41,6 +41,7 @@ from personas.toml_parse import parsing_once
 
 if TYPE_CHECKING:
     from personas.changes import Change
+    from personas.in_hand import Hand
     from personas.undo import Retrace
 
 
@@ -67,6 +68,7 @@ class Store:
     def __init__(self, home: Home, *, now: Callable[[], datetime] = utc_now) -> None:
         self.home = home
         self._now = now
+        self.in_hand: dict[str, Hand] = {}
 
     # -- reading --------------------------------------------------------------------------------------
 
@@ -84,7 +86,7 @@ class Store:
         Raises:
             UnknownPersona: no such file; the message names the nearest ids.
         """
-        file = self._file(persona_id)
+        file = self.file(persona_id)
         session_id = self.session_of(persona_id)
         try:
             return read_persona(persona_id, self._content(file), session_id)
@@ -93,7 +95,7 @@ class Store:
 
     def writer(self, persona_id: str) -> int | None:
         """Return the pid of the process that writes a persona now, 0 if unknown, None for nobody."""
-        path = self._file(persona_id).lock_path
+        path = self.file(persona_id).lock_path
         return holder(path) if path.exists() else None
 
     def text(self, persona_id: str) -> str:
@@ -102,7 +104,7 @@ class Store:
         Raises:
             BrokenFile: the file is not UTF-8.
         """
-        return decode(self._content(self._file(persona_id))).text
+        return decode(self._content(self.file(persona_id))).text
 
     def path(self, persona_id: str) -> Path:
         """Return where the persona's file lies; it need not exist.
@@ -110,7 +112,7 @@ class Store:
         Raises:
             OutsideHome: the id is no plain file name.
         """
-        return self._file(persona_id).path
+        return self.file(persona_id).path
 
     # -- changing -------------------------------------------------------------------------------------
 
@@ -141,7 +143,7 @@ class Store:
         while True:
             # An id that texts are kept of is taken too: they must not turn up in another persona.
             free = free_id(wanted, lambda name: name in taken or is_kept(self.home, name))
-            file = self._file(free)
+            file = self.file(free)
             try:
                 with file.lock():
                     replace_file(file.path, content, root=self.home.root, exclusive=True)
@@ -243,7 +245,7 @@ class Store:
             InvalidValue: the name is empty, a number or taken.
             UnknownVersion: there is no such version.
         """
-        file = self._file(persona_id)
+        file = self.file(persona_id)
         if not name.strip() or name.strip() != name or any(mark in name for mark in "\n\r\0"):
             raise InvalidValue("A version's name is a single line, not empty.")
         if len(name) > VERSION_NAME_LIMIT:
@@ -308,7 +310,7 @@ class Store:
         """
         from personas.restoring import write_version
 
-        file = self._file(persona_id)
+        file = self.file(persona_id)
         with file.lock():
             before = file.read_if_there()
             timeline = file.noticed(before)
@@ -354,17 +356,18 @@ class Store:
         Raises:
             InvalidValue: the session id has other characters than letters, digits, `-` and `_`.
         """
-        self._file(persona_id)  # refuses what is no id
+        self.file(persona_id)  # refuses what is no id
         link_session(self.home, persona_id, session_id)
 
     # -- inside ---------------------------------------------------------------------------------------
 
-    def _file(self, persona_id: str) -> PersonaFile:
-        return PersonaFile(self.home, persona_id, self._now)
+    def file(self, persona_id: str) -> PersonaFile:
+        """Return a persona's file with its versions, for what works on both; it need not exist."""
+        return PersonaFile(self.home, persona_id, self._now, self.in_hand.get(persona_id))
 
     def _existing(self, persona_id: str) -> PersonaFile:
         """Return a persona's file, refusing an unknown id before any lock is made for it."""
-        file = self._file(persona_id)
+        file = self.file(persona_id)
         if not os.path.lexists(file.path):
             raise unknown_persona(self.home, persona_id, has_versions=file.versions.exists())
         return file
@@ -411,7 +414,7 @@ class Store:
 
     def _recorded(self, persona_id: str) -> tuple[PersonaFile, Timeline]:
         """Return a persona's versions, changes from outside included where they can be recorded now."""
-        file = self._file(persona_id)
+        file = self.file(persona_id)
         if not file.versions.exists():
             return file, file.timeline(self._content(file))
         try:

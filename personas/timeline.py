@@ -108,7 +108,7 @@ class Timeline:
         last: the last change that reached the file, None if there was none or something came after it.
         last_sha: SHA-256 of the text the program last knew the file to have; None if it knew of no file.
         gone: the change that deleted the file, None while it is there.
-        outside: what other programs wrote, by version.
+        outside: what other programs wrote, the person's own editor too, by version.
         next_version: the number the next version gets.
         records: how many records the journal has.
         kept: how many it had when it was last thinned out.
@@ -179,7 +179,7 @@ class Timeline:
         if entry.role == "external":
             self.outside[entry.version] = entry
         hop = Hop(entry.before, entry.after)
-        if entry.role == "change":
+        if entry.role == "change" or (entry.role == "external" and entry.by.kind != "external"):
             self.cursor.changed(entry.unit, entry.by.kind, hop, entry.note, typed=entry.typed)
         elif entry.role == "undo":
             self.cursor.undone(entry.unit, hop, entry.by.kind, entry.note)

@@ -58,6 +58,8 @@ class Editing(Undoing):
         self._openings = 0
         self._choosing = False
         self._saving = asyncio.Lock()
+        self.in_hand = False
+        """Whether the person has the file open in their editor: it is looked at when that is done."""
         self.begin_walking()
 
     # -- state ------------------------------------------------------------------------------------------
@@ -250,6 +252,8 @@ class Editing(Undoing):
         """Take in what other programs did; returns whether the list of files changed too."""
         await self.write_down()
         listed, file = await self.workspace.call(self._look.changed, self.id)
+        if self.in_hand:
+            return listed
         if self.persona is not None and (file or self._absence.noted):
             await self.read_again()
         elif (
@@ -308,6 +312,12 @@ class Editing(Undoing):
             self._desk.start(self.giving.store(now.id))
         if changed and now.error is None and not quiet and self._desk.prompt.clash is None:
             self._desk.tell(f"{now.name} was changed outside; what is new is shown.")
+
+    async def take_edited(self, key: str) -> None:
+        """Take in what the person wrote in their editor, as one deed of theirs; `key`: of its unit, empty for none."""
+        if key:
+            self.past.stored(Stored(key=key))
+        await self.read_again(quiet=True, outside=not key)
 
     async def write_back(self) -> None:
         """Write the file that is gone as it was, and into it what is typed."""

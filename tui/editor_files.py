@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from personas import in_hand
 from personas.authorship import USER
 from personas.changes import ReplaceText
 from personas.errors import Conflict, PersonaError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from personas.store import Store
 
 _TRIES = 5
+BY_HAND = "edited by hand"
 MERGED = "merged with what was changed while the editor was open"
 
 
@@ -45,7 +47,14 @@ class SavedFile:
 
 
 def hand_out(store: Store, persona_id: str) -> HandedOut | None:
-    """Note what an editor is about to read; None where that is no text. Blocking."""
+    """Note what an editor is about to read; None where that is no text. Blocking.
+
+    What it writes until `personas.in_hand.take` is a change of the person's.
+
+    Raises:
+        PersonaError: what is there cannot be kept: what the editor takes away is gone.
+    """
+    in_hand.give(store, persona_id, by=USER, reason=BY_HAND)
     try:
         return HandedOut(persona_id, store.text(persona_id), moment(store, persona_id))
     except PersonaError:

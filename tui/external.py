@@ -167,10 +167,11 @@ def _make_settings(path: Path) -> None:
 
 
 async def edit_file(app: PersonaApp, editing: Editing) -> None:
-    """Let the person edit the open persona's file; what they wrote is taken in like any outside change.
+    """Let the person edit the open persona's file; what they wrote is a change of theirs, and one step of undo.
 
     What it took away of changes made meanwhile is put back; where both touch, the person chooses.
     """
+    from personas import in_hand
     from tui.editor_files import hand_out
 
     failure = ""
@@ -181,14 +182,22 @@ async def edit_file(app: PersonaApp, editing: Editing) -> None:
         persona = editing.persona
         if persona is None:
             return
-        store = editing.workspace.store
-        handed = await editing.workspace.call(hand_out, store, persona.id)
+        store, call = editing.workspace.store, editing.workspace.call
+        handed = None
+        try:
+            handed = await call(hand_out, store, persona.id)
+        except PersonaError as error:
+            app.main.tell(f"What your editor takes away cannot be brought back: {error}", error=True)
+        editing.in_hand = True
         try:
             if not await _edit(app, store.path(persona.id)):
                 return
         except EditorFailed as error:
             failure = str(error)
-        await editing.read_again(quiet=True)
+        finally:
+            editing.in_hand = False
+            unit = await call(in_hand.take, store, persona.id)
+        await editing.take_edited(unit)
         clash = None if handed is None else await _put_back(app, editing, handed)
     if failure:
         now = editing.persona

@@ -28,11 +28,13 @@ class Typed:
     Attributes:
         place: which text, by the name under which it is kept while unsaved.
         before, after: the text.
+        outside: another program wrote it, nobody typed.
     """
 
     place: str
     before: str
     after: str
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,12 @@ class Stored:
     Attributes:
         run_id: the agent's run that made it; None: it was not a run.
         undone_by: which operation of the store takes it back.
+        key: of the unit, where that one is meant whatever was done since; empty for the next one.
     """
 
     run_id: str | None = None
     undone_by: Retrace = "undo"
+    key: str = ""
 
 
 Deed = Typed | Stored
@@ -70,22 +74,25 @@ class Past:
             False  # something was done since the persona was opened: the store's redo is no longer ours
         )
 
-    def typed(self, place: str, texts: Sequence[str], *, goes_on: bool = False) -> None:
+    def typed(
+        self, place: str, texts: Sequence[str], *, goes_on: bool = False, outside: bool = False
+    ) -> None:
         """A text was typed in; what was undone cannot be redone any more.
 
         Args:
             place: which text.
             texts: what it held between the stretches, oldest first.
             goes_on: whether the first stretch goes on with the last one that was told.
+            outside: whether another program wrote it.
         """
         for before, after in pairwise(texts):
             last = self._done[-1][1] if self._done else None
-            if goes_on and isinstance(last, Typed) and last.place == place and last.after == before:
+            if goes_on and isinstance(last, Typed) and last == Typed(place, last.before, before):
                 self._done.pop()
                 before = last.before
             goes_on = False
             if before != after:
-                self._add(Typed(place, before, after))
+                self._add(Typed(place, before, after, outside))
 
     def settled(self, place: str, typed: tuple[str, str], met: str, chosen: str) -> None:
         """What was typed met another text, and it was chosen what is to be: undo leads to what was typed, then to that.

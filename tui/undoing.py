@@ -156,7 +156,9 @@ class Undoing:
                 continue
             way = deed.undone_by if operation == "undo" else opposite(deed.undone_by)
             try:
-                done = await self._store_step(way, only=None if deed.run_id is None else "agent")
+                done = await self._store_step(
+                    way, only=deed.key or (None if deed.run_id is None else "agent")
+                )
             except NothingToUndo as error:
                 if past.drop(operation):  # another program undid it
                     continue
@@ -215,7 +217,8 @@ class Undoing:
             return True
         self.past.move(operation, deed)
         if here is None or here is not editor:
-            self._desk.tell(f"{_said(operation)}: what you typed in {_title(deed.place)}.")
+            what = "was written outside" if deed.outside else "you typed"
+            self._desk.tell(f"{_said(operation)}: what {what} in {_title(deed.place)}.")
         await self._put(deed.place, met, operation)
         return True
 
@@ -358,7 +361,7 @@ class Undoing:
             editor, _ = self._text_at(place)
             known = old.get(place, text)
             if editor is None or text not in (editor.base, editor.raw):
-                self.past.typed(place, (known, text))
+                self.past.typed(place, (known, text), outside=True)
 
     async def last_change(self) -> tuple[str, str]:
         """Return what the last change was called, and its diff; an empty diff when there was none."""

@@ -9,10 +9,12 @@ import pytest
 
 from personas.authorship import Author
 from personas.changes import EditPrompt
+from personas.persona_reading import read_persona
 from tests.tui.program import ONE, Program, make_store, program
 from tui import external
 from tui.draft import Clash
 from tui.editor_files import hand_out, meet_files, take_back, with_what_was_taken
+from tui.past import BEFORE, Stored
 from tui.screens.conflict import ChooseText
 
 AGENT = Author("agent", "a", "r")
@@ -60,8 +62,73 @@ def test_what_was_taken_away_is_put_back_as_a_version_of_its_own(tmp_path: Path)
     assert take_back(store, handed) is not None
     wanted = ONE.replace("first", agents("first")).replace("third", "third (editor)")
     assert store.path("one").read_text() == wanted
-    assert [version.by.kind for version in store.log("one")] == ["user", "external", "agent"]
+    assert [version.by.kind for version in store.log("one")] == ["user", "user", "agent"]
     assert take_back(store, handed) is None
+
+
+def _is_broken(content: bytes) -> bool:
+    return read_persona("one", content).error is not None
+
+
+INPUTS = "".join(f'[[test_inputs]]\nid = "{one}"\ncontent = "{one * 3}"\n' for one in "abc")
+
+
+@pytest.mark.parametrize(
+    "written", [b'name = "T2"\n', b"", b"x = [", b"\xff", (ONE + INPUTS).replace("aaa", "aab").encode()]
+)
+async def test_what_the_editor_did_is_kept_and_one_step_of_undo_whatever_it_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: bytes
+) -> None:
+    async with program(make_store(tmp_path, {"one": ONE + INPUTS})) as p:
+        given = p.file("one").read_bytes()
+
+        async def edit(_app: object, path: Path, _keep: object = ()) -> bool:
+            path.write_bytes(b"half of it")
+            await p.main.editing.look()  # type: ignore[union-attr]
+            path.write_bytes(written)
+            return True
+
+        monkeypatch.setattr(external, "_edit", edit)
+        await p.press("f3", "ctrl+g")
+        await p.until(lambda: p.main.editing.past.next("undo") != BEFORE)  # type: ignore[union-attr]
+        (kept,) = p.store.log("one")
+        assert (kept.by.kind, kept.reason) == ("user", "edited by hand")
+        assert p.store.version_text("one", kept.number).encode() == given
+        await p.press("ctrl+z")
+        await p.told("Undone: your edit (file")
+        assert p.file("one").read_bytes() == given
+        await p.until(lambda: p.prompt.raw.startswith("first line"))
+        if not _is_broken(written):  # redo breaks no file
+            await p.press("ctrl+y")
+            await p.until(lambda: p.file("one").read_bytes() == written)
+
+
+async def test_what_the_agent_did_after_the_editor_saved_stays_when_the_editors_work_is_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+
+        async def edit(_app: object, path: Path, _keep: object = ()) -> bool:
+            path.write_text(path.read_text().replace("third", "third (editor)"))
+            now = p.store.change("one", EditPrompt("first", agents("first")), revision=None, by=AGENT)
+            p.main.editing.agent_wrote(now, Stored("r"))  # type: ignore[union-attr]
+            return True
+
+        monkeypatch.setattr(external, "_edit", edit)
+        await p.press("f3", "ctrl+g")
+        await p.until(lambda: p.main.editing.past.next("undo") not in (BEFORE, Stored("r")))  # type: ignore[union-attr]
+        await p.press("ctrl+z")
+        await p.until(lambda: p.on_disk("one") == "first (agent) line\nsecond line\nthird line\n")
+        await p.press("ctrl+z")
+        await p.until(lambda: p.on_disk("one") == "first line\nsecond line\nthird line\n")
+
+
+async def test_nobody_is_said_to_have_typed_what_was_written_outside(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.file("one").write_text(ONE.replace("first", "1st"))
+        await p.until(lambda: p.prompt.raw.startswith("1st line"))
+        await p.press("ctrl+z")
+        await p.told("Undone: what was written outside in the system prompt.")
 
 
 async def edits(p: Program, monkeypatch: pytest.MonkeyPatch, write: Callable[[str], str]) -> None:

@@ -18,7 +18,7 @@ from tui.cli.complaints import complain
 from tui.cli.group import Invocation
 from tui.cli.output import say
 from tui.draft import Clash
-from tui.editor_files import save_file
+from tui.editor_files import BY_HAND, save_file
 from tui.external import editor_command
 
 _LONGEST_ID = 40
@@ -79,7 +79,7 @@ def _edit(store: Store, persona_id: str, old: str, draft: Path) -> str:
         _remove(draft)
         return "nothing changed"
     try:
-        done = save_file(store, persona_id, old, new, "edited by hand")
+        done = save_file(store, persona_id, old, new, BY_HAND)
     except PersonaError as error:
         # What was written stays in the draft; the person is told where.
         raise (

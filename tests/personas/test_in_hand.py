@@ -1,0 +1,45 @@
+"""A file in the person's own editor: whose the changes are, and what undo makes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from personas import in_hand
+from personas.authorship import USER, Author
+from personas.changes import SetName
+from personas.store import Store
+
+AGENT = Author("agent", "session", "run")
+
+
+@pytest.fixture
+def file(store: Store) -> Path:
+    path = store.path("a")
+    path.write_text("description = 'x'\n\n\n\nname = 'a'\n")
+    return path
+
+
+def test_what_an_editor_writes_in_one_go_or_in_several_is_one_unit_of_the_person(
+    store: Store, file: Path
+) -> None:
+    given = file.read_text()
+    in_hand.give(store, "a", by=USER, reason="edited by hand")
+    file.write_text(given.replace("'x'", "'y'"))
+    store.change("a", SetName("b"), revision=None, by=AGENT)
+    file.write_text(file.read_text() + "tags = []\n")
+    key = in_hand.take(store, "a")
+    assert key and [version.by.kind for version in store.log("a")] == ["user", "agent", "user"]
+    assert store.undo("a", by=USER).summary.startswith("your edit")
+    assert file.read_text() == given.replace("name = 'a'", "name = 'b'")
+    store.redo("a", by=USER, only=key)
+    assert "'y'" in file.read_text() and "tags" in file.read_text()
+
+
+def test_it_is_over_when_the_editor_has_ended(store: Store, file: Path) -> None:
+    in_hand.give(store, "a", by=USER, reason="edited by hand")
+    assert in_hand.take(store, "a") == ""
+    assert store.log("a") == []
+    file.write_text("name = 'z'\n")
+    assert [version.by.kind for version in store.log("a")] == ["external"]
