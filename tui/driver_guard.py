@@ -17,12 +17,14 @@ from textual._xterm_parser import XTermParser
 from textual.message import Message
 
 from tui.key_sequences import NEWLINE_SEQUENCES, PASTE_END, PASTE_START, Kind, as_kitty, begins, is_output
-from tui.typed_runs import RUN, TypedRuns, is_paste
+from tui.typed_runs import AT_ONCE, RUN, TypedRuns, is_paste
 
 CUT_WAITS = 1.0
 """Seconds that the rest of a sequence which a read cut may take to come; a part of a key nobody types."""
 PASTE_WAITS = 2.0
-"""Seconds without input after which a paste whose end mark did not come is over."""
+"""Seconds without input after which a paste whose end mark did not come is given on as far as it came."""
+REST_WAITS = 60.0
+"""Seconds for which the rest of such a paste, or of a mark that was cut, may still come if no key comes first."""
 
 _Token = tuple[Kind | None, str]
 """A sequence or an ESC by its kind, or None and a run of characters or a control character."""
@@ -49,6 +51,9 @@ class GuardedParser(XTermParser):
         self._came = clock()
         self._paste: list[str] | None = None
         self._begun = ""  # a sequence, or the end mark of a paste, of which the rest is to come
+        self._given_up = ""  # the same, but it came too late: the Esc was pressed, or the sequence left out
+        self._due = False  # a paste was given on without its end mark: what comes may be its rest
+        self._is_key = False  # what came last is no rest of it, unless more follows at once
         super().__init__(debug)
 
     def feed(self, data: str) -> Iterable[Message]:
@@ -57,39 +62,57 @@ class GuardedParser(XTermParser):
             yield from self._press(self._runs.other())
             yield from super().feed(data)
             return
+        self._forget_rest()
         self._came = self._clock()
+        given_up, self._given_up = self._given_up, ""
+        if given_up and data == PASTE_START[len(given_up) :]:
+            yield from self._take_typed(data)  # it may have been typed, but what follows is a paste then
+            self._paste = []
+            return
         data, self._begun = self._begun + data, ""
+        data = self._completed(given_up, data) if given_up else data
         while data:
+            is_rest = self._due and self._paste is None and self._is_rest(data)
+            if is_rest:
+                yield from self._press(self._runs.other())
+                self._paste = []
             if self._paste is not None:
                 data, message = self._take_paste(data)
-                if message is not None:
+                if message is not None and (message.text or not is_rest):
                     yield message
                 continue
             before, mark, data = data.partition(PASTE_START)
-            if before:
+            if before and mark and self._due:
+                yield events.Paste(before)
+            elif before:
                 yield from self._take_typed(before)
             if mark:
                 if self._runs.is_behind_paste:
                     yield from self._runs.end_of_paste()
                 yield from self._press(self._runs.other())
-                self._paste = []
+                self._paste, self._due = [], False
+        if self._due and self._paste is not None and not self._begun:
+            yield self._end_paste("")
 
     def tick(self) -> Iterable[Message]:
         """Time has gone by: yield what waited for something to follow it."""
         yield from self._press(self._runs.tick())
+        self._forget_rest()
         quiet = self._clock() - self._came
         if self._paste is not None:
             if quiet >= PASTE_WAITS:
-                held, self._begun = self._begun, ""
-                yield self._end_paste(held)
+                self._given_up, self._begun = self._begun, ""
+                self._due, self._is_key = True, False
+                yield self._end_paste(self._given_up)
         elif self._begun:
             kind, _ = begins(self._begun, 0)
             if kind is Kind.CUT and quiet >= CUT_WAITS:
-                self._begun = ""
+                self._given_up, self._begun = self._begun, ""
             elif kind is Kind.BEGUN and quiet >= constants.ESCAPE_DELAY:
-                typed, self._begun = self._begun[1:], ""
+                self._given_up, self._begun = self._begun, ""
+                self._due = False
                 yield events.Key("escape", "\x1b")
-                if typed:
+                if typed := self._given_up[1:]:
                     yield from self._take_run(typed, ends_read=True)
 
     # -- what is typed ------------------------------------------------------------------------------------
@@ -182,9 +205,42 @@ class GuardedParser(XTermParser):
             self._gen = self.parse(self._tokens.append)
             self._awaiting, self._timeout_time = next(self._gen), None
 
+    # -- what comes too late -------------------------------------------------------------------------------
+
+    def _completed(self, given_up: str, data: str) -> str:
+        """Return what came, with its mark whole where it begins with the rest of one: nobody types that in one go."""
+        for mark in (PASTE_START, PASTE_END):
+            rest = mark.removeprefix(given_up)
+            if rest != mark and data.startswith(rest):
+                return mark + data[len(rest) :]
+            if rest != mark and rest.startswith(data):
+                self._given_up = given_up + data
+        return data
+
+    def _is_rest(self, data: str) -> bool:
+        """Whether what came is the rest of the paste whose end mark is due; an Enter alone is such a rest too."""
+        start, end = data.find(PASTE_START), data.find(PASTE_END)
+        if start >= 0 or end >= 0:
+            return end >= 0 and not 0 <= start < end
+        tokens = list(self._tokens_of(data))
+        ends_in_mark, self._begun = bool(self._begun) and PASTE_END.startswith(self._begun), ""
+        is_rest = any(
+            kind is None and (len(text) > 1 or text in "\r\n" or ends_in_mark) for kind, text in tokens
+        )
+        self._is_key = not is_rest and any(kind is not Kind.REPORT for kind, _ in tokens)
+        return is_rest
+
+    def _forget_rest(self) -> None:
+        """Wait no longer for a rest that did not come in time, or behind what was pressed."""
+        quiet = self._clock() - self._came
+        if quiet >= REST_WAITS:
+            self._given_up = ""
+        if quiet >= (AT_ONCE if self._is_key else REST_WAITS):
+            self._due = self._is_key = False
+
     # -- what is pasted -----------------------------------------------------------------------------------
 
-    def _take_paste(self, data: str) -> tuple[str, Message | None]:
+    def _take_paste(self, data: str) -> tuple[str, events.Paste | None]:
         """Take `data` up to the end mark; return what follows it, and the paste when it is whole."""
         assert self._paste is not None
         # Of several the last: the others are within the text.
@@ -192,6 +248,7 @@ class GuardedParser(XTermParser):
         at = data.rfind(PASTE_END, 0, until if until >= 0 else len(data))
         if at >= 0:
             message = self._end_paste(data[:at])
+            self._due = False
             self._runs.pasted()
             return data[at + len(PASTE_END) :], message
         # The end mark may be cut by this read: its possible beginning is kept apart.
@@ -204,7 +261,7 @@ class GuardedParser(XTermParser):
         self._begun = data[keep:]
         return "", None
 
-    def _end_paste(self, rest: str) -> Message:
+    def _end_paste(self, rest: str) -> events.Paste:
         assert self._paste is not None
         text = "".join([*self._paste, rest]).replace("\x00", "")
         self._paste = None
