@@ -1,4 +1,4 @@
-"""Texts begun in a dialog, and dialogs that wait for a slow disk: none lies over another, and the newest text counts."""
+"""Texts begun in a dialog, and dialogs that wait for a slow disk: none lies over another; the newest text counts."""
 
 from __future__ import annotations
 

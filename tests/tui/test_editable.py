@@ -70,7 +70,7 @@ def test_two_sides_meet_in_one_text_or_in_places_that_can_be_chosen(
 
 
 def _edited(mark: str) -> st.SearchStrategy[list[str]]:
-    """What a side makes of ten lines: each as it is, gone, written anew or below a new one; some have no last newline."""
+    """What a side makes of ten lines: each as it is, gone, written anew or below a new one; some end in no newline."""
     deeds = st.lists(
         st.sampled_from(["keep", "keep", "keep", "drop", "write", "add"]), min_size=10, max_size=10
     )

@@ -39,8 +39,8 @@ class Asking(Screen[None]):
     async def alone(self, deed: Coroutine[Any, Any, Any]) -> Any:
         """Do what waits for the disk before it asks something; return what it gives, None where it is not begun.
 
-        On a slow disk its key may be pressed again, or another's: two dialogs would lie one over the other, and the lower
-        one would not know what was written in the upper. So none begins before the one before has got its answer.
+        On a slow disk its key may be pressed again, or another's: two dialogs would lie one over the other, and the
+        lower one would not know what was written in the upper. So none begins before the last one has its answer.
         """
         if self._before_dialog is not None:
             deed.close()

@@ -194,7 +194,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
         await self.conversing.find_tasks()
 
     async def _try_first(self, *, again: bool = False) -> None:
-        """Show what comes first; where it cannot be read which personas there are, each look tries `again`, told once."""
+        """Show what comes first; where the disk does not say which personas there are, each look tries `again`."""
         assert self._first is not None
         try:
             await self._first()
@@ -206,7 +206,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
                 await self.program.tell_fault(error)
 
     async def _show_first(self, editing: Editing, deeds: Deeds) -> None:
-        """Show the persona to begin with, and its conversation; where it fails before `editing` is set, it can be tried again."""
+        """Show the persona to begin with, and its conversation; until `editing` is set it can be tried again."""
         ids = await editing.workspace.ids()
         self.personas.show_ids(ids)
         if self._last is None:  # once: what is written since is remembered
