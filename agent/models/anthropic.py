@@ -135,7 +135,7 @@ class AnthropicModel:
                 return
             except _Refused as refused:
                 text = errors.read_complaint(refused.body).text
-                learned = profiles.learn(profile, refused.status, text, body)
+                learned = profiles.learn(profile, refused.status, text, body, with_key=where.has_key)
                 if learned is not None and learned[0].max_tokens != profile.max_tokens:
                     lowerings += 1
                 if learned is None or learned[0] == profile or lowerings > profiles.MOST_LOWERINGS:
@@ -200,8 +200,7 @@ class AnthropicModel:
         problem = problem or token_problem or check_base_url(self._base_url)
         if problem is None and not key and not token and is_official(self._base_url):
             message = (
-                f"There is no API key: set {self._key_name}, or paste one with /model in the program; "
-                "--model offline needs none."
+                f"There is no API key: {errors.ways_to_a_key(self._key_name)}; --model offline needs none."
             )
             problem = ModelError("authentication", message)
         if problem is not None:
@@ -255,7 +254,8 @@ class AnthropicModel:
         password = self._base_url.rpartition("@")[0].rpartition(":")[2]
         key = request.api_key if request else None
         secrets = (self._api_key, self._auth_token, password, key)
-        return Where(self._endpoint, self._name, self._key_name, secrets)
+        has_key = bool(self._api_key or self._auth_token if key is None else key)
+        return Where(self._endpoint, self._name, self._key_name, secrets, has_key)
 
     # -- questions other than a stream --------------------------------------------------------------------
 

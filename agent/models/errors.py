@@ -36,12 +36,14 @@ class Where:
         model: the model's name.
         key_name: the setting that holds the key, for example `ANTHROPIC_API_KEY`.
         secrets: texts that are cut out of every message.
+        has_key: whether there is a key or a token at all.
     """
 
     endpoint: str = ""
     model: str = ""
     key_name: str = "ANTHROPIC_API_KEY"
     secrets: tuple[str | None, ...] = field(default=(), repr=False)
+    has_key: bool = True
 
     def clean(self, text: str, limit: int = EXCERPT) -> str:
         """Return `text` on one line, without secrets and control characters, at most `limit` characters."""
@@ -233,6 +235,11 @@ def with_next_step(error: ModelError | None) -> str:
     return f"{message} {SEND_AGAIN}"
 
 
+def ways_to_a_key(key_name: str) -> str:
+    """Return how a person gives a key, as part of a sentence; `key_name`: the variable that would hold it."""
+    return f"set {key_name}, or paste one with /model in the program"
+
+
 def _server(where: Where) -> str:
     return f"The server at {where.endpoint}" if where.endpoint else "The server"
 
@@ -245,6 +252,9 @@ def _sentence(kind: ErrorKind, status: int | None, complaint: Complaint, where: 
     code = f" ({status})" if status is not None else ""
     server = _server(where)
     match kind:
+        case "authentication" | "permission" if not where.has_key:
+            wants = "wants a key" if kind == "authentication" else "does not allow this"
+            return f"{server} {wants}{code}, and no key is set; {ways_to_a_key(where.key_name)}{because}"
         case "authentication":
             return f"{server} does not accept the key{code}; check {where.key_name}{because}"
         case "permission":

@@ -80,7 +80,9 @@ _CONTEXT = re.compile(
 )
 
 
-def learn(profile: EndpointProfile, status: int, text: str, sent: Mapping[str, Any]) -> Learned | None:
+def learn(
+    profile: EndpointProfile, status: int, text: str, sent: Mapping[str, Any], *, with_key: bool = True
+) -> Learned | None:
     """Return the profile without what the server refused by name and a sentence about it, or None.
 
     Args:
@@ -88,13 +90,14 @@ def learn(profile: EndpointProfile, status: int, text: str, sent: Mapping[str, A
         status: HTTP status of the refusal.
         text: what the server said.
         sent: the refused request's body: a feature that was not sent cannot have been refused.
+        with_key: whether it was sent with a key: where there is none, no other header helps.
     """
 
     def but(sentence: str, **changes: Any) -> Learned:
         return replace(profile, **changes), sentence
 
     lowered = text.lower()
-    if status == 401 and not profile.api_key_header and _KEY_HEADER.search(lowered):
+    if status == 401 and with_key and not profile.api_key_header and _KEY_HEADER.search(lowered):
         return but("The server wants the key as x-api-key; it is sent so from now on.", api_key_header=True)
     if status not in (400, 422):
         return None

@@ -16,6 +16,7 @@ from tests.agent.models.clock import FakeClock
 from tests.agent.models.test_anthropic import ask, collect, model_at, text_of
 from tests.messages_server import KEY, Answer, MessagesServer, Page, Refusal, Silence, Text, call, say
 
+KEYLESS = "no key is set; set MY_KEY, or paste one with /model in the program"
 OVERFLOW = "prompt is too long: 210000 tokens > 200000 maximum"
 SPEND = {"error_code": "enforced_spend_limit_reached"}
 
@@ -462,3 +463,25 @@ async def test_a_server_that_is_never_content_is_asked_a_few_times_only() -> Non
         assert len(server.requests) == 3
     assert isinstance(events[-1], Failed)
     assert events[-1].error.kind == "invalid_request"
+
+
+@pytest.mark.parametrize("only_api_key_header", [True, False])
+async def test_a_server_that_wants_a_key_where_none_is_set_is_told_so_with_the_ways_to_one(
+    only_api_key_header: bool,
+) -> None:
+    async with MessagesServer([say("ok")], only_api_key_header=only_api_key_header) as server:
+        model = model_at(server, api_key=None, key_name="MY_KEY")
+        events = await collect(model, ask())
+        assert not any(isinstance(event, Notice) for event in events), "no key was sent in another way"
+        (failed,) = [event for event in events if isinstance(event, Failed)]
+        assert failed.error.kind == "authentication" and KEYLESS in failed.error.message
+        assert f"{server.url} wants a key (401)" in failed.error.message
+        given = await collect(model, ask(api_key=KEY))
+        assert text_of(given) == "ok"
+        assert any(isinstance(event, Notice) for event in given) is only_api_key_header
+
+
+async def test_what_is_not_allowed_without_a_key_is_not_put_down_to_one() -> None:
+    async with MessagesServer([Refusal(403, "permission_error", "not yours")], key=None) as server:
+        error = (await failure(server, api_key=None, key_name="MY_KEY")).error
+    assert error.kind == "permission" and KEYLESS in error.message and "not yours" in error.message
