@@ -184,9 +184,10 @@ def test_an_edit_that_is_interrupted_says_where_the_text_is_and_so_does_the_next
     assert list((place.home / "state").glob("optimist.*")) == []
 
 
-def test_what_an_editor_leaves_in_place_of_its_file_is_named(place: Workplace) -> None:
+@pytest.mark.parametrize("leave", ["mkdir", "ln -s /dev/null", "mkfifo"])
+def test_what_an_editor_leaves_in_place_of_its_file_is_named(place: Workplace, leave: str) -> None:
     done(place.run_here("list"))
-    refused = place.run_here("edit", "optimist", env={"EDITOR": 'sh -c \'rm "$0"; mkdir "$0"\''})
+    refused = place.run_here("edit", "optimist", env={"EDITOR": f'sh -c \'rm "$0"; {leave} "$0"\''})
     said = refused.stderr.decode()
     assert refused.returncode == 1 and "it is kept in" in said and "stdout" not in said
 

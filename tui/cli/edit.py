@@ -14,6 +14,7 @@ import click
 
 from personas.errors import BrokenFile, PersonaError, StorageError
 from personas.store import Store
+from personas.textfile import read_regular
 from tui.cli.complaints import complain
 from tui.cli.group import Invocation
 from tui.cli.output import say
@@ -110,10 +111,10 @@ def _remove(draft: Path) -> None:
 def _holds_news(draft: Path, old: str) -> bool:
     """Whether there is anything in a draft that is not in the file it was made from."""
     try:
-        return draft.read_bytes().decode("utf-8-sig") != old
+        return _read(draft) != old
     except FileNotFoundError:
         return False
-    except (OSError, UnicodeDecodeError):
+    except (PersonaError, UnicodeDecodeError):
         return True
 
 
@@ -154,14 +155,19 @@ def read_draft(draft: Path) -> str:
         EditFailed: the file is gone, is not UTF-8 or cannot be read.
     """
     try:
-        return draft.read_bytes().decode("utf-8-sig")
+        return _read(draft)
     except FileNotFoundError:
         raise EditFailed("the editor removed its file; nothing was changed") from None
-    except OSError as error:
-        why = error.strerror or str(error)
+    except PersonaError as error:
+        why = str(error).rstrip(".")
         raise EditFailed(f"what the editor left cannot be read ({why}); it is kept in {draft}") from None
     except UnicodeDecodeError:
         raise EditFailed(f"what the editor left is not UTF-8 text; it is kept in {draft}") from None
+
+
+def _read(draft: Path) -> str:
+    """Return what a draft holds, whatever an editor has put in its place: a pipe or a device is never waited for."""
+    return read_regular(draft, root=draft.parent).decode("utf-8-sig")
 
 
 def run_editor(path: Path) -> None:
