@@ -261,6 +261,8 @@ class PersonaApp(Ending, inherit_bindings=False):
             driver.flush()
 
     async def on_event(self, event: Event) -> None:
+        if self.screen_stack and not event.is_forwarded and self.main.is_blind_to(event):
+            return
         if isinstance(event, Key | Paste) and not event.is_forwarded and self.screen_stack:
             self.has_typed = True
             self.main.conversing.key_pressed()  # whichever widget or dialog it is for: an error has been seen

@@ -224,8 +224,18 @@ class QuestionBox(Vertical, can_focus=False):
         self.body.scroll_home(animate=False)
         self.call_after_refresh(self._seen, question.id)
 
+    def on_show(self) -> None:
+        """It came on the screen, with the panel or in a terminal that has room again."""
+        if self.question is not None:
+            self.call_after_refresh(self._seen, self.question.id)
+
+    def on_hide(self) -> None:
+        """It is not on the screen any more: who sees it again begins anew."""
+        self._appeared = None
+
     def _seen(self, question_id: str) -> None:
-        if self.question is not None and self.question.id == question_id and self._appeared is None:
+        asked = self.question is not None and self.question.id == question_id
+        if asked and self._appeared is None and self.is_on_screen:
             self._appeared = self._clock()
             self._show_how()
 

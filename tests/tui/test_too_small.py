@@ -1,0 +1,87 @@
+"""A terminal that is too small shows only that: nothing that is not seen is answered, sent, changed or pressed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.events import Key, MouseDown, Paste
+
+from agent.models.scripted import answer
+from tests.tui.program import Program, make_store, program
+from tests.tui.test_app_layout import drawn
+from tests.tui.test_app_tasks import ASK, ASK_ALL, DONE, EDIT, asked, box, over, task
+
+SMALL, ENOUGH = (40, 10), (80, 24)
+
+
+async def shrink(p: Program) -> None:
+    await p.pilot.resize_terminal(*SMALL)
+    await p.until(lambda: p.main.has_class("-too-small"))
+
+
+async def grow(p: Program) -> None:
+    await p.pilot.resize_terminal(*ENOUGH)
+    await p.until(lambda: not p.main.has_class("-too-small"))
+
+
+@pytest.mark.parametrize("made", [ASK, EDIT], ids=["question", "approval"])
+@pytest.mark.parametrize("seen_before", [False, True])
+async def test_nothing_answers_what_is_not_seen(tmp_path: Path, made: object, seen_before: bool) -> None:
+    async with program(
+        make_store(tmp_path), answer(made), answer(DONE), settings=ASK_ALL, size=ENOUGH, painted=True
+    ) as p:
+        p.main.chat_bar.set_draft("/task go")
+        await p.press("enter")
+        if seen_before:
+            await asked(p)
+            await p.press("1")
+        await shrink(p)
+        await p.until(lambda: p.main.conversing.question is not None and task(p).is_waiting)
+        question = p.main.conversing.question
+        await p.until(lambda: p.main.chat_bar.asked == question.id)
+        assert box(p)._appeared is None, "the time of grace begins when it is seen"
+        await p.press("1", "enter", "y", "enter", "down", "enter", "ctrl+o", "1", "enter")
+        p.app.post_message(Paste("yes"))
+        await p.press("enter")
+        assert p.main.conversing.question is question and p.main.chat_bar.draft == ""
+        await grow(p)
+        await asked(p)
+        assert (box(p).choices.picked == 0) == seen_before
+        await p.press("1", "enter")
+        await over(p)
+        assert task(p).status == "completed"
+
+
+async def test_what_is_written_is_kept_and_not_sent(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Yes."), size=ENOUGH) as p:
+        await shrink(p)
+        await p.write("dra")
+        p.app.post_message(Paste("ft"))
+        for key in ("enter", "tab", "f4", "ctrl+p", "ctrl+g", "up", "f1", "escape"):
+            p.app.post_message(Key(key, None))
+        await p.press("f8")
+        assert p.main.chat_bar.draft == "draft" and p.main.focused is p.main.chat_bar.input
+        assert p.app.screen is p.main and not p.main.conversing.running and p.main.pane == "prompt"
+        await grow(p)
+        await p.press("enter")
+        await p.until(lambda: p.main.conversing.running or p.main.conversing.talk.earlier)
+        await p.until(lambda: "Yes." in drawn(p.app.screen))
+
+
+async def test_no_pane_is_written_in_and_nothing_pressed_but_ctrl_c(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=ENOUGH) as p:
+        p.main.action_go("tests")
+        await p.press("ctrl+o")
+        shown = p.main.conversing.panel.state
+        await shrink(p)
+        p.main.set_focus(p.main.prompt)
+        await p.write("blind")
+        p.app.post_message(Paste("blind"))
+        p.main._forward_event(MouseDown(p.main, 3, 3, 0, 0, 1, False, False, False, 3, 3))
+        await p.pilot.pause()
+        assert "blind" not in p.prompt.text and p.main.conversing.panel.state is shown
+        await p.press("ctrl+c")
+        await p.told("again to quit")
+        await p.press("ctrl+c")
+        await p.until(lambda: p.app.return_code is not None)
