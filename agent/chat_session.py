@@ -250,7 +250,7 @@ class ChatSession:
                 error.column,
             )
         with self._reading:
-            self._told = None
+            self._told, self._is_held = None, False  # a run that was cancelled as it began let nothing go
             self._hold(held)
             self._is_held = True
             held.callback(self._let_go)

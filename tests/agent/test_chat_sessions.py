@@ -300,3 +300,16 @@ async def test_a_first_conversation_that_others_began_is_not_replaced(store: Sto
     new = start_session(store, "wren")
     await chat.send("one")
     assert chat.session_id == new
+
+
+async def test_a_message_that_was_cancelled_as_it_began_holds_the_next_one_up_in_nothing(
+    store: Store,
+) -> None:
+    chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer("two")]))
+    await chat.send("one")
+    chat.session.open_run(ExitStack())  # in a thread for which nobody waited
+    new = start_session(store, "wren")
+    await chat.send("two")
+    assert chat.session_id == new and spoken_in(store, '"two"') == [new]
+    chat.load()
+    assert chat.clear() != new
