@@ -211,8 +211,15 @@ class PaneLayout(Screen[None]):
         # Textual gives the keys to what stands beside a widget that vanishes: a list would take letters for commands.
         if self.focused is not widget or avoiding or not isinstance(widget, OrderedKeys):
             super()._reset_focus(widget, avoiding)
-        elif not self.has_class("-too-small"):  # there it is only out of sight
+        elif self.has_class("-too-small") or self._is_there(widget):
+            return  # it was out of sight only, and may be told of that when it is seen again
+        else:
             self._main.focus_chat()
+
+    @staticmethod
+    def _is_there(widget: Widget) -> bool:
+        shown = all(node.display for node in widget.ancestors_with_self if isinstance(node, Widget))
+        return shown and widget.focusable
 
     def on_screen_resume(self) -> None:
         if self.query(PaneTabs):  # not before everything is there
