@@ -11,7 +11,6 @@ from pydantic import BaseModel
 
 from agent.answer import Answer, failure
 from agent.config import AgentContext
-from agent.error_text import Secrets
 from agent.events import RetryWait
 from agent.messages import sendable, sendable_object
 from agent.models.base import ModelError, Request, ToolSpec, Usage
@@ -47,7 +46,6 @@ class Asking:
         self._specs: tuple[ToolSpec, ...] | None = None
         self._ids = {turn.tool_use_id for turn in self.turns if isinstance(turn, ToolCallTurn)}
         self._sent = Sent(model=run.model_name, endpoint=run.model_endpoint)
-        self._secrets = Secrets()
         self._requested_at: float | None = None
         self._answer: Answer | None = None
 
@@ -62,7 +60,7 @@ class Asking:
         self.usage = Usage()
         self.requests = []
         while True:
-            self._answer = answer = Answer(run, self._ids, self._secrets.clean)
+            self._answer = answer = Answer(run, self._ids, run.secrets.clean)
             if await self._is_time():
                 await self._attempt(answer)
             await answer.close()
@@ -104,7 +102,7 @@ class Asking:
             answer.error = ModelError("client", str(error))
             return
         except BaseException as error:  # noqa: BLE001 - functions of the application
-            answer.error = failure("The request", run.fault(error), self._secrets.clean)
+            answer.error = failure("The request", run.fault(error), run.secrets.clean)
             return
         silence = config.limits.max_silence
         if silence is None:
@@ -159,7 +157,7 @@ class Asking:
             raise KeyUnknown(f"The API key could not be got: get_api_key raised {kind}.") from None
         if key is not None and not isinstance(key, str):
             raise TypeError(f"get_api_key gave {type(key).__name__}, not text")
-        self._secrets.keep_out(key)
+        run.secrets.keep_out(key)
         return key
 
     def _tool_specs(self) -> tuple[ToolSpec, ...]:

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import traceback
+from collections.abc import Callable
 from urllib.parse import quote
 
 logging.getLogger("agent").addHandler(logging.NullHandler())  # a library; who runs it says where its log goes
@@ -22,15 +23,16 @@ def text_of(error: BaseException) -> str:
         return ""
 
 
-def report(log: logging.Logger, what: str, error: BaseException) -> None:
+def report(log: logging.Logger, what: str, error: BaseException, clean: Callable[[str], str] = str) -> None:
     """Log a failure of code given to us as one line; where it came from, without the chain, at the level of debugging.
 
     Args:
         log: of the module that met it.
         what: in words.
         error: what was raised.
+        clean: takes out of its words what must not be told.
     """
-    text = " ".join(text_of(error).split())[:_LONGEST_LINE]
+    text = " ".join(clean(text_of(error)).split())[:_LONGEST_LINE]
     log.error("%s: %s%s", what, type(error).__name__, f": {text}" if text else "")
     if log.isEnabledFor(logging.DEBUG):
         frames = "".join(traceback.format_tb(error.__traceback__))

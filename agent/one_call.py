@@ -192,7 +192,7 @@ class Call:
                 self.cut or (NOT_RUN if run.stopped else f"Not run: the check failed, {cut}.")
             )
         except BaseException as error:  # noqa: BLE001 - a hook or a validator of the application
-            return error_output(f"Not run: the check before the call failed ({describe(run.fault(error))}).")
+            return error_output(f"Not run: the check before the call failed ({self._words_of(error)}).")
         return None
 
     def announce(self) -> ToolOutput | None:
@@ -203,8 +203,7 @@ class Call:
         try:
             announce(self.turn, self._changed)
         except BaseException as error:  # noqa: BLE001 - a function of the application
-            fault = self._run.fault(error)
-            return not_noted(describe(fault))
+            return not_noted(self._words_of(error))
         return None
 
     # Its tool
@@ -249,7 +248,7 @@ class Call:
         except asyncio.CancelledError:
             raise  # the task is cancelled, or the tool cancelled itself
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises is its result
-            output = error_output(shorten(describe(run.fault(error)), most))
+            output = error_output(shorten(self._words_of(error), most))
         self._stop_timer()  # the tool came to its end in time; the hook has a time of its own
         hook = run.config.after_tool_call
         if hook is None or self.ended or self.cut is not None or run.stopped is not None:
@@ -261,7 +260,11 @@ class Call:
         except Cut as cut:
             return error_output(f"The call ran, but the check after it failed: {cut}.")
         except Exception as error:  # noqa: BLE001 - a hook of the application
-            return error_output(f"The call ran, but the check after it failed ({describe(error)}).")
+            return error_output(f"The call ran, but the check after it failed ({self._words_of(error)}).")
+
+    def _words_of(self, error: BaseException) -> str:
+        """What code given to us raised, in words for the model, without the run's keys."""
+        return self._run.secrets.clean(describe(self._run.fault(error)))
 
     def take_output(self) -> ToolOutput:
         """Return what came of the launched tool; one that goes on in spite of its cancellation is left behind."""

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from agent.error_text import report, text_of
+from agent.error_text import Secrets, report, text_of
 from agent.events import Event, Outcome, TurnDelta, TurnEnd, TurnStart
 from agent.listeners import Telling
 from agent.models.base import Usage, endpoint_of, name_of
@@ -52,6 +52,7 @@ class Run:
         stop_notice: the notice that ends a run which was stopped, if whoever stopped it gave one.
         model_name, model_endpoint: who answers, as it said at the beginning.
         usage: tokens of all its requests so far.
+        secrets: the keys it was given.
         step: the number of the step it is in.
         unfinished: what is open.
         cancelled_outside: the run's own task was cancelled.
@@ -67,6 +68,7 @@ class Run:
         self.model_name = name_of(config.model)
         self.model_endpoint = endpoint_of(config.model)
         self.usage = Usage()
+        self.secrets = Secrets()
         self.step = 0
         self.unfinished = Unfinished()
         self.cancelled_outside = False
@@ -133,7 +135,7 @@ class Run:
         """Report what the sink raised, once in a run."""
         if not self._complained:
             self._complained = True
-            report(log, "what reads the events failed; the run goes on", error)
+            report(log, "what reads the events failed; the run goes on", error, self.secrets.clean)
 
     async def say(self, turn: Turn) -> None:
         """Add a whole turn to the conversation.

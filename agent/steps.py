@@ -110,7 +110,9 @@ class Steps:
         try:
             undelivered.extend(as_turns(config.take_undelivered(), UserTurn))
         except BaseException as error:  # noqa: BLE001 - a function of the application; the run must have its end
-            report(log, "what is still queued could not be taken back", run.fault(error))
+            report(
+                log, "what is still queued could not be taken back", run.fault(error), self._run.secrets.clean
+            )
         end = AgentEnd(
             **run.stamp(),
             turns=tuple(run.added),
@@ -134,21 +136,25 @@ class Steps:
             notice = when_failed(error)
             return None if notice is None else as_turns([notice], NoticeTurn)[0]
         except BaseException as fault:  # noqa: BLE001 - a function of the application
-            report(log, "what is to be said of a failure could not be asked", self._run.fault(fault))
+            run = self._run
+            report(log, "what to say of a failure could not be asked", run.fault(fault), run.secrets.clean)
             return None
+
+    def _failure(self, error: BaseException) -> ModelError:
+        return failure("The agent", error, self._run.secrets.clean)
 
     async def _end_broken(self, error: BaseException) -> _Ending:
         """Close everything after a fault in the middle of a step."""
         run = self._run
         fault = run.fault(error)
-        report(log, "the run broke", fault)
+        report(log, "the run broke", fault, self._run.secrets.clean)
         run.on_turn = lambda _turn: None
         try:
             await self._asking.close()
         except Exception as again:  # noqa: BLE001 - the fault may be in the answer itself
-            report(log, "the answer could not be closed", again)
+            report(log, "the answer could not be closed", again, self._run.secrets.clean)
         await run.unfinished.end_all(run, stop_reason=self._stop_reason, usage=self._asking.usage)
-        return self._stopped() or _Ending("failed", error=failure("The agent", fault))
+        return self._stopped() or _Ending("failed", error=self._failure(fault))
 
     async def _steps(self, pending: list[Turn], *, poll_first: bool) -> _Ending:
         """Go step by step; `pending` always holds what opens the next step and was not said yet."""
@@ -157,7 +163,7 @@ class Steps:
             if poll_first:
                 pending.extend(await self.ask_for(config.get_steering))
         except Exception as error:  # noqa: BLE001 - functions of the application
-            return await self._fail_first_step(pending, failure("The agent", error))
+            return await self._fail_first_step(pending, self._failure(error))
         if config.limits.max_steps <= 0:
             text = reached(config.limits, steps=0, usage=run.usage) or ""
             return _Ending("limit", NoticeTurn(content=text, kind="limit"))
@@ -176,7 +182,7 @@ class Steps:
                         return self._stopped() or _Ending("completed")
                 why = reached(config.limits, steps=run.step, usage=run.usage, cost=self._spending.cost)
             except Exception as error:  # noqa: BLE001 - functions of the application
-                return _Ending("failed", error=failure("The agent", error))
+                return _Ending("failed", error=self._failure(error))
             if why is not None:
                 return _Ending("limit", NoticeTurn(content=why, kind="limit"))
             if (stopped := self._stopped()) is not None:
@@ -225,7 +231,7 @@ class Steps:
             try:
                 pending.extend(await self.ask_for(config.get_steering))
             except Exception as error:  # noqa: BLE001 - a function of the application
-                ending = _Ending("failed", error=failure("The agent", error))
+                ending = _Ending("failed", error=self._failure(error))
         more = (bool(answer.calls) or answer.stop_reason == "pause_turn") and not self._is_done
         return self._stopped() or ending, more
 

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from pydantic import BaseModel
 
 from agent import run as agent_run
 from agent.agent import Agent
@@ -19,11 +20,17 @@ from agent.error_text import Secrets
 from agent.events import Event
 from agent.models.base import BlockEvent, Done, Failed, ModelError, Notice, Request
 from agent.models.retry import RetryPolicy
+from agent.models.scripted import ScriptedModel, ToolUse, answer
 from agent.session import Session
+from agent.tool import Tool, ToolContext
 from agent.turns import NoticeTurn, Turn
 from personas.errors import PersonaError
 
 KEY = "sk-ant-'quoted'-Ä/+=-0123456789"
+
+
+class NoInput(BaseModel):
+    """Nothing."""
 
 
 class Leaving(BaseException):
@@ -179,3 +186,27 @@ async def test_a_key_that_is_given_too_late_stands_in_no_log(
     await asyncio.sleep(0)
     assert "was dropped" in caplog.text and ("ValueError" in caplog.text) is (how == "raises")
     assert "0123456789" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "where", ["before_tool_call", "after_tool_call", "on_launch", "execute", "when_idle"]
+)
+async def test_a_key_once_given_stands_in_no_failure_around_a_call(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, where: str
+) -> None:
+    def leak(*_args: object) -> Any:
+        raise RuntimeError(f"while {KEY} was used")
+
+    async def work(_input: BaseModel, _ctx: ToolContext) -> str:
+        return str(leak()) if where == "execute" else "done"
+
+    call = ToolUse("work", {})
+    agent = Agent(
+        model=ScriptedModel([answer(call), answer("done"), answer(call), answer("done")]),
+        tools=[Tool("work", "d", "l", NoInput, work)],
+        get_api_key=lambda: KEY,
+    )
+    if where != "execute":
+        setattr(agent, where, leak)
+    told = await everything(agent, tmp_path, caplog)
+    assert "while [key] was used" in told and "0123456789" not in told
