@@ -92,6 +92,7 @@ async def test_each_deed_that_waits_for_the_disk_before_it_asks_waits_alone(
             p.main.action_compare,
             p.main.action_write_back,
             p.main.action_throw_away,
+            p.main.action_clear_conversation,
         ):
             p.app.clear_notifications()
             begin()

@@ -206,7 +206,7 @@ class ChatActions(Screen[None]):
         self._chat.enlarge()
 
     def action_clear_conversation(self) -> None:
-        self._all.start(self._chat.clear())
+        self._all.start(self._all.alone(self._chat.clear()))
 
     def action_unclear_conversation(self) -> None:
         self._all.start(self._chat.unclear())
@@ -286,7 +286,7 @@ class ChatActions(Screen[None]):
         screen = self._all
         match name:
             case "clear":
-                await self._chat.clear()
+                await screen.alone(self._chat.clear())
             case "unclear":
                 await self._chat.unclear()
             case "model":
