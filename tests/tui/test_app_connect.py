@@ -230,6 +230,20 @@ async def test_a_server_and_a_model_are_named_and_written_but_no_key(tmp_path: P
     assert KEY not in text
 
 
+async def test_a_way_that_led_nowhere_is_still_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def find() -> list[LocalServer]:
+        return []
+
+    monkeypatch.setattr("agent.models.local.find_local_servers", find)
+    async with program(make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path)) as p:
+        await choose(p, "local")
+        await p.told("No model server answers")
+        await p.until(lambda: isinstance(p.app.screen, Connect))
+        assert p.app.screen.query_one("#choices").key == "local"  # type: ignore[attr-defined]
+
+
 async def test_waiting_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cancelled = []
 

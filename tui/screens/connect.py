@@ -43,6 +43,7 @@ class Connect(Dialog[str]):
         text: what is said above the ways, any text.
         greeting: whether this is the first start: then staying is offered as well, and first; and nobody asked for
             the dialog, so it makes way for what is typed.
+        tried: the way that led nowhere, to which the mark goes; empty for the first one.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -54,9 +55,9 @@ class Connect(Dialog[str]):
 
     grace = GRACE
 
-    def __init__(self, model: str, text: str, *, greeting: bool = False) -> None:
+    def __init__(self, model: str, text: str, *, greeting: bool = False, tried: str = "") -> None:
         super().__init__()
-        self._model, self._text, self._greeting = model, text, greeting
+        self._model, self._text, self._greeting, self._tried = model, text, greeting, tried
         self.made_way = False
 
     def make_way(self, event: events.Key | events.Paste) -> None:
@@ -82,6 +83,7 @@ class Connect(Dialog[str]):
             )
             ways = (first, *(row for row in WAYS if row.key not in ("offline", "model")))
         rows.set_rows(ways)
+        rows.select(self._tried)
         rows.styles.height = len(ways)
         rows.focus()
 

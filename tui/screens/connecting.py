@@ -59,15 +59,15 @@ class Connecting:
             f"{first_key('help', self._program.settings.keys) or '/help'} shows the keys."
         )
 
-    async def choose(self) -> None:
-        """Offer the ways to a model."""
+    async def choose(self, tried: str = "") -> None:
+        """Offer the ways to a model; `tried`: the one that led nowhere a moment ago."""
         server = self._preferences.settings.base_url
         text = NOW.format(
             model=the_model(self._program.model_name),
             server=f" at {server}" if server else "",
             is_=self._what_it_is(),
         )
-        await self._go(Connect(self._program.model_name, text.strip()))
+        await self._go(Connect(self._program.model_name, text.strip(), tried=tried))
 
     def _what_it_is(self) -> str:
         return OFFLINE_IS + " " if self._program.model_name == OFFLINE else ""
@@ -110,7 +110,7 @@ class Connecting:
                 or "No model server answers on this machine. Start Ollama, LM Studio, llama.cpp or vLLM first.",
                 error=True,
             )
-            await self.choose()
+            await self.choose("local")
             return
         rows = [
             Row(str(place), model, tail=f"{server.name}{' (!)' if server.note else ''}")
