@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from personas.home import Home
 from personas.textfile import replace_file
 from tui.long_texts import Found, TextRecord
+from tui.put_away import Drafts, read_drafts, store_drafts, together
 from tui.undelivered import Said, as_stored, read_queued
 
 _NAME = "screen"
@@ -33,6 +34,7 @@ class Remembered:
         queued: what was said to an agent at work and is not delivered, by persona.
         aside: drafts of other programs that gave way to one that was written later, by persona, oldest first.
         answers: the question a draft was written as the answer to, by persona.
+        put_away: drafts that the person put away.
         said: what there is to say of what could not be read.
     """
 
@@ -43,6 +45,7 @@ class Remembered:
     queued: Mapping[str, Said] = field(default_factory=dict)
     aside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     answers: Mapping[str, str] = field(default_factory=dict)
+    put_away: Drafts = field(default_factory=dict)
     said: tuple[str, ...] = field(default=(), compare=False)
 
     def with_drafts(self, drafts: Mapping[str, str]) -> Remembered:
@@ -83,6 +86,7 @@ def _of(found: Found) -> Remembered:
         if isinstance(aside, dict)
         else {},
         answers=_texts(stored.get("answers")),
+        put_away=read_drafts(stored.get("put_away")),
         said=found.said,
     )
 
@@ -124,6 +128,7 @@ def beside(ours: Remembered, base: Remembered, disk: Remembered) -> Remembered:
         queued={key: said for key, said in queued.items() if said.turns},
         aside={key: tuple(texts[-_ASIDE:]) for key, texts in kept.items() if texts},
         answers={key: asked for key, asked in answers.items() if asked},
+        put_away=together(disk.put_away, ours.put_away),
     )
 
 
@@ -173,5 +178,6 @@ def _write(record: TextRecord, what: Remembered, found: Found) -> bool:
         "layouts": dict(what.layouts),
         "aside": {key: list(texts) for key, texts in what.aside.items()},
         "answers": dict(what.answers),
+        "put_away": store_drafts(what.put_away),
     }
     return record.write(stored, found, replace=replace_file)

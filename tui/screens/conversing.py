@@ -161,6 +161,7 @@ class Conversing(Hearing):
         draft = self._bar.draft
         self._shown, self._talk = persona_id, None
         self._underway.find_owner(persona_id)
+        self._own_put_away(persona_id)
         self.view.clear()
         self._panel.reset()
         self._trace.clear()
@@ -221,7 +222,8 @@ class Conversing(Hearing):
         if note := talk.cut_short():
             self.view.add_notice(note)
         turns = [*talk.earlier, *(talk.chat.turns if talk.chat else ())]
-        self._bar.set_sent([t.content for t in turns if t.type == "user"])  # type: ignore[union-attr]
+        said = [(t.created_at, as_typed(t.content)) for t in turns if t.type == "user"]  # type: ignore[union-attr]
+        self._bar.set_sent(self.with_put_away(said))
         for draft in self.put_aside_drafts():
             self._bar.input.sent.add(draft)
 
@@ -354,10 +356,6 @@ class Conversing(Hearing):
     def bar_focused(self) -> bool:
         """Whether the chat bar has the keys."""
         return self._screen.focused is self._bar.input
-
-    def clear_draft(self) -> bool:
-        """Put the draft away; returns whether there was one."""
-        return self._bar.input.put_aside()
 
     def sent_messages(self) -> list[str]:
         """What the person sent, latest first."""

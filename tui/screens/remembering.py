@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from tui import put_away
 from tui.screens.delivering import below
 from tui.screens.past import Past
 
@@ -35,6 +36,7 @@ class Remembering(Past):
         self._last_id = ""
         self._base: Remembered
         self._aside: Mapping[str, tuple[str, ...]] = {}
+        self._put_away: put_away.Drafts = {}  # "" for what nobody knows whose it is yet
         self._unreadable: list[str] = []  # sentences on files that could not be read, to be told
         self._said: set[str] = set()  # those that were
 
@@ -48,6 +50,7 @@ class Remembering(Past):
         workspace = editing.workspace
         self._remembered = self._base = left = await workspace.call(recall, workspace.store.home)
         self._aside = left.aside
+        self._put_away = put_away.together(left.put_away, self._put_away)
         for sentence in (*left.said, *await workspace.call(look_through, workspace.store.home)):
             self._say_unreadable(sentence)
         if left.queued:
@@ -159,6 +162,29 @@ class Remembering(Past):
             self._said.add(sentence)
             self._screen.tell(sentence, error=True)
 
+    def clear_draft(self) -> bool:
+        """Put the draft away; returns whether there was one."""
+        from agent.turns import utc_now
+
+        text = self._bar.draft
+        if not self._bar.input.put_aside():
+            return False
+        if text.strip():
+            new = {self._shown or "": (put_away.PutAway(text, utc_now()),)}
+            self._put_away = put_away.together(self._put_away, new)
+            self._screen.start(self.remember())
+        return True
+
+    def _own_put_away(self, persona_id: str) -> None:
+        """What was put away before any conversation was shown belongs to the first that is."""
+        if some := self._put_away.get(""):
+            others = {key: drafts for key, drafts in self._put_away.items() if key}
+            self._put_away = put_away.together(others, {persona_id: some})
+
+    def with_put_away(self, messages: Iterable[tuple[str, str]]) -> list[str]:
+        """Return the messages to the open persona, given as (when, text), with what was put away between them."""
+        return put_away.among(self._put_away.get(self._shown or "", ()), messages)
+
     def put_aside_drafts(self) -> tuple[str, ...]:
         """Return the drafts of the open persona that gave way to one of another program, oldest first."""
         return tuple(self._aside.get(self._shown or "", ()))
@@ -193,7 +219,14 @@ class Remembering(Past):
         queued = {**self._elsewhere, **(self._talks.queued if self._talks is not None else {})}
         opened, layouts = self._shown or self._first_owner, self._screen.layouts
         answers = {key: asked for key, asked in answers.items() if key in written}
-        return Remembered(opened, written, layouts, queued=queued, answers=answers)
+        away = put_away.together(
+            *(
+                {owner: tuple(one for one in some if not is_key(one.text))}
+                for key, some in self._put_away.items()
+                if (owner := key or self._first_owner)
+            )
+        )
+        return Remembered(opened, written, layouts, queued=queued, answers=answers, put_away=away)
 
     def not_on_disk(self) -> dict[str, str]:
         """Return what is written and not sent, or not delivered, and no disk has, by what it is, in words."""
@@ -204,6 +237,10 @@ class Remembering(Past):
         if now == self._remembered:
             return {}
         texts = {f"{key}, the draft": text for key, text in now.drafts.items()}
+        known = self._remembered.put_away if self._remembered is not None else {}
+        for key, some in now.put_away.items():
+            if new := [one.text for one in some if one not in known.get(key, ())]:
+                texts[f"{key}, put away"] = "\n".join(new)
         for key, said in now.queued.items():
             texts[f"{key}, not delivered yet"] = "\n".join(text for _, text in said.turns)
         return texts

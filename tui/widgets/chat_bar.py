@@ -26,7 +26,7 @@ from tui.widgets.command_list import CommandList
 from tui.widgets.literal import LiteralButton, LiteralLabel
 from tui.widgets.queued_lines import Queued, QueuedLines
 from tui.widgets.row_list import RowList
-from tui.widgets.sent_messages import SentMessages, each_once
+from tui.widgets.sent_messages import each_once
 
 
 class ChatBar(Vertical):
@@ -186,8 +186,10 @@ class ChatBar(Vertical):
         self.input.history.clear()
 
     def set_sent(self, messages: list[str]) -> None:
-        """Take the messages that were sent before, oldest first."""
-        self.input.sent = SentMessages(each_once(slash.as_typed(message) for message in messages))
+        """Take the messages that were sent before, as one types them, oldest first; what is written stays."""
+        draft = self.draft
+        if (text := self.input.sent.renew(each_once(messages), draft)) != draft:
+            self.set_draft(text)
 
     def set_mode(
         self,

@@ -36,6 +36,28 @@ class SentMessages:
         """Whether a recalled message is shown and not the draft."""
         return self._at < len(self._messages)
 
+    def renew(self, messages: Iterable[str], shown: str) -> str:
+        """Take other messages, oldest first. What is written stays where its message is still among them.
+
+        Args:
+            messages: what was sent.
+            shown: what stands in the input.
+
+        Returns:
+            What is to stand there now: the same, or all that is written where one of its messages is gone.
+        """
+        new, before = list(messages)[-KEPT:], [*self._messages, None]
+        places: dict[str | None, int] = {message: place for place, message in enumerate(new)}
+        places[None] = len(new)  # the draft
+        written = {place: text for place, text in self._changed.items() if text != before[place]}
+        at = {self._at: self._at, **written}.keys()
+        stays = len({places.get(before[place]) for place in at} - {None}) == len(at)
+        text = shown if stays else self.unsent(shown)
+        self._changed = {places[before[place]]: text for place, text in written.items()} if stays else {}
+        self._at = places[before[self._at]] if stays else len(new)
+        self._messages = new
+        return text
+
     def leave_out(self, queued: Iterable[str]) -> None:
         """Pass over these, the last place of each: they wait to be delivered, and sending one again would double it."""
         self._queued = tuple(queued)
