@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from personas.errors import PersonaError
+from personas.errors import PersonaError, UnknownPersona
 from tui.begun import Begun
 from tui.commands import Keymap, sentence
 from tui.screens.dialog import Dialog
@@ -344,6 +344,9 @@ class Deeds:
         """Return what the deed gives, or None after saying why it failed."""
         try:
             return await deed()
+        except UnknownPersona:
+            self._surface.tell("Nothing was done: the file of this persona is gone.", error=True)
+            return None
         except PersonaError as error:
             self._surface.tell(str(error), error=True)
             return None

@@ -15,7 +15,7 @@ from tui.editable import is_editable
 from tui.field_saving import FieldSaving
 from tui.giving_back import GivingBack, file_of
 from tui.gone import Absence
-from tui.input_saving import InputSaving
+from tui.input_saving import InputSaving, choose_newest
 from tui.last_saving import LastSaving
 from tui.past import BEFORE, Past, Stored
 from tui.undoing import Undoing
@@ -319,6 +319,11 @@ class Editing(Undoing):
             self.past.stored(Stored(key=key))
         await self.read_again(quiet=True, outside=not key)
 
+    def miss(self) -> None:
+        """The file of the open persona is not there."""
+        if self.persona is not None:
+            self._absence.miss(self.persona)
+
     async def write_back(self) -> None:
         """Write the file that is gone as it was, and into it what is typed."""
         await self._absence.write_back()
@@ -414,31 +419,27 @@ class Editing(Undoing):
 
         Only when the person asks: a dialog of its own accord would take keys meant for the text as its answer.
         """
-        clash = self._desk.prompt.clash
-        if clash is None or self._choosing:
+        editor, persona_id = self._desk.prompt, self.id
+        if editor.clash is None or persona_id is None or self._choosing:
             return
-        persona_id = self.id
         self._choosing = True
         try:
-            chosen = await self._desk.choose(clash, "Yours", "On disk")
+            found = await choose_newest(self._desk, self, editor, lambda: self.id == persona_id)
         finally:
             self._choosing = False
-        editor = self._desk.prompt
-        if chosen is None or editor.clash is None or persona_id is None or self.id != persona_id:
+        if found is None:
             return
+        clash, chosen = found
         if chosen != clash.ours:
             try:
                 await self.workspace.keep_version(persona_id, clash.ours, "your text, not taken")
             except PersonaError as error:
                 self._desk.tell(f"Nothing was chosen: your text could not be kept. {error}", error=True)
                 return
-            if editor.clash is None or self.id != persona_id:
-                return  # settled by another way meanwhile
-        newest = editor.clash.theirs  # an agent may have gone on meanwhile
+            if editor.clash != clash or self.id != persona_id:
+                return  # settled by another way meanwhile, or to be asked once more
         editor.tell_choice(self.past, PROMPT, clash, chosen)
         editor.take(chosen)
         editor.mark_saved(clash.theirs)
-        if newest != clash.theirs:
-            editor.absorb(newest)
         self._desk.show_state()
         await self.save()

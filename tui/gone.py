@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from personas.errors import PersonaError, UnknownPersona
 from personas.textfile import encode, replace_file, sha256
 from personas.versions import VersionFolder
+from tui.commands import keymap_of, sentence
 
 if TYPE_CHECKING:
     from personas.persona import Persona
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tui.desk import Desk
     from tui.editing import Editing
 
+TEST = "test:"
+"""What the fields begin with under which contents of test inputs are kept."""
 BELIEVED_AFTER = 2.0
 """Seconds for which a file that is not there may still come back."""
 _BOM = "\ufeff"
@@ -91,13 +94,17 @@ class Absence:
         self.note()
         if not self.believed:
             return
-        if not self._told:
-            self._told = True
+        anew, self._told = not self._told, True
+        if anew:
             editing.unsaved.doubt(persona.id)  # another program that deletes it takes what is kept along
         editing.hold()
         editing.keep()
         if editing.unsaved.all_held(persona.id) or editing.giving.throwing:
             self._desk.show_state()
+            tests = self._desk.tests
+            if anew and any(name.startswith(TEST) for name in editing.unsaved.all_held(persona.id)):
+                how = sentence("edit.compare", keymap_of(tests.app), " {} offers to write the file back.")
+                self._desk.tell(f"The file is gone. What you typed is kept.{how}", error=True)
             return
         self._desk.tell(f"{persona.name} was deleted outside this program.", error=True)
         editing.close()

@@ -8,26 +8,58 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from personas.errors import BrokenFile, InvalidValue, PersonaError
+from personas.errors import BrokenFile, InvalidValue, PersonaError, UnknownPersona
 from tui.commands import keymap_of, sentence
 from tui.draft import Clash
 from tui.unsaved import Unsaved
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from personas.persona import Persona
     from personas.undo import Retrace
     from tui.desk import Desk
     from tui.editing import Editing
+    from tui.widgets.text_editor import TextEditor
     from tui.workspace import Saved
 
 FIELD = "test:"
 """With the id of a test input, the name of its content."""
 Step = tuple[tuple[str, str, str], tuple[str, str]]
 """What was stored: the persona, the test input and the content it grew from; the test input and the content now."""
-MET = (
-    "The test input {} was changed elsewhere in the same lines. "
-    "“Show what the last change did” shows both to choose from."
-)
+MET = "The test input {} was changed elsewhere in the same lines."
+CHANGED_AGAIN = "It was changed elsewhere once more: this is what stands there now."
+SETTLED = "Nothing was chosen: it was changed elsewhere once more, and holds both by now."
+
+
+async def choose_newest(
+    desk: Desk, editing: Editing, editor: TextEditor, is_open: Callable[[], bool], told: str = ""
+) -> tuple[Clash, str] | None:
+    """Show both texts of an editor where they touch, again where another was written meanwhile: none is used unseen.
+
+    Args:
+        desk: where they are shown.
+        editing: reads what is stored.
+        editor: has the texts.
+        is_open: whether the editor still has the text that the person was asked about.
+        told: as in `Desk.choose`.
+
+    Returns:
+        What was shown last, and what was chosen of it; None for not now, or where nothing is left to choose.
+    """
+    clash = editor.clash
+    while clash is not None:
+        chosen = await desk.choose(clash, "Yours", "On disk", told)
+        if chosen is None or not is_open():
+            return None
+        await editing.read_again(quiet=True)  # the next look is up to a second away
+        if not is_open():
+            return None
+        if editor.clash == clash:
+            return clash, chosen
+        clash = editor.clash
+        desk.tell(SETTLED if clash is None else CHANGED_AGAIN, error=True)
+    return None
 
 
 class InputSaving:
@@ -133,6 +165,12 @@ class InputSaving:
         except BrokenFile:
             await self._keep(persona.id, input_id, base, text)
             return
+        except UnknownPersona:
+            self._hold(persona.id, input_id, base, text)
+            await editing.write_down()
+            if editing.id == persona.id:
+                editing.miss()
+            return
         except InvalidValue as error:
             why = f"{error} What you typed is kept as a new one."
             await self._keep_as_new(persona.id, input_id, base, text, why)
@@ -207,8 +245,16 @@ class InputSaving:
         tests.editor.absorb(clash.theirs)
         if self._told != (persona_id, input_id):
             self._told = persona_id, input_id
-            self._desk.tell(MET.format(input_id), error=True)
+            self._desk.tell(self._met(input_id), error=True)
         await self._editing.write_down()
+
+    def _met(self, input_id: str) -> str:
+        """Return what is said of a test input that both sides changed."""
+        keymap, by_name = keymap_of(self._desk.tests.app), "“Show what the last change did”"
+        how = sentence(
+            "edit.compare", keymap, "{} shows both to choose from.", f"{by_name} shows both to choose from."
+        )
+        return f"{MET.format(input_id)} {how}"
 
     def _show_stored(self, input_id: str, sent: str, stored: Saved) -> None:
         """Show what is stored of a test input now, unless something else was typed meanwhile."""
@@ -224,16 +270,21 @@ class InputSaving:
     async def choose(self) -> None:
         """Show both contents where they touch and store what is chosen; a text not taken is kept as a version."""
         tests, persona_id = self._desk.tests, self._editing.id
-        input_id, clash = tests.shown, tests.editor.clash
-        if clash is None or input_id is None or persona_id is None or self._choosing:
+        input_id, editor = tests.shown, tests.editor
+        if editor.clash is None or input_id is None or persona_id is None or self._choosing:
             return
+
+        def is_open() -> bool:
+            return self._editing.id == persona_id and tests.shown == input_id
+
         self._choosing = True
         try:
-            chosen = await self._desk.choose(clash, "Yours", "On disk", MET.format(input_id))
+            found = await choose_newest(self._desk, self._editing, editor, is_open, self._met(input_id))
         finally:
             self._choosing = False
-        if chosen is None:
+        if found is None:
             return
+        clash, chosen = found
         if chosen != clash.ours:
             try:
                 await self._editing.workspace.keep_test_input(
@@ -242,15 +293,11 @@ class InputSaving:
             except PersonaError as error:
                 self._desk.tell(f"Nothing was chosen: your text could not be kept. {error}", error=True)
                 return
-        editor = tests.editor
-        if self._editing.id != persona_id or tests.shown != input_id or editor.clash is None:
-            return  # settled by another way meanwhile
-        newest = editor.clash.theirs
+        if not is_open() or editor.clash != clash:
+            return  # settled by another way meanwhile, or to be asked once more
         editor.tell_choice(self._editing.past, FIELD + input_id, clash, chosen)
         editor.take(chosen)
         editor.mark_saved(clash.theirs)
-        if newest != clash.theirs:
-            editor.absorb(newest)
         self._told = None
         if editor.unsaved:
             await self.save(input_id, editor.base, editor.raw)

@@ -268,3 +268,44 @@ async def test_a_test_input_deleted_elsewhere_comes_back_into_its_editor_or_give
         await p.until(lambda: tests.is_gone)
         tests.rows.focus()
         await p.until(lambda: not tests.is_gone and not editor.display)
+
+
+@pytest.mark.parametrize(("place", "key"), [("prompt", "1"), ("prompt", "2"), ("input", "2"), ("input", "3")])
+async def test_no_text_is_chosen_unseen_that_was_written_while_the_person_chose(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, key: str
+) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 600.0)
+    async with program(make_store(tmp_path, {"one": FILE})) as p:
+        editor, was = (p.prompt, "first") if place == "prompt" else (p.main.tests.editor, "input")
+
+        def holding(text: str) -> str:
+            return FILE.replace("first", text) if place == "prompt" else FILE.replace('"input"', f'"{text}"')
+
+        def outside(text: str) -> None:
+            p.file("one").write_text(holding(text), encoding="utf-8")
+
+        editor.focus()
+        await p.until(lambda: editor.has_focus)
+        await p.write("mine ")
+        outside("LINE")
+        await p.until(lambda: editor.clash is not None)
+        if place == "input":
+            await p.main.editing.flush()
+            await p.told("The test input sum was changed elsewhere in the same lines. F5 shows both")
+        await p.press("f5")
+        first = await p.dialog(ChooseText)
+        outside("SECOND")
+        await p.press(key)
+        await p.until(lambda: p.app.screen is not first and isinstance(p.app.screen, ChooseText))
+        second = await p.dialog(ChooseText)
+        assert "SECOND" in second._clash.theirs and p.file("one").read_text() == holding("SECOND")
+        await p.until(lambda: any("once more" in str(told.render()) for told in second.query("#dialog-told")))
+        await p.dialog(ChooseText)
+        await p.press(key)
+        stored = {"1": f"mine {was}", "2": "SECOND", "3": f"mine {was}\nSECOND"}[key]
+        if place == "input":
+            await p.until(
+                lambda: p.store.get("one").test_inputs[0].content == stored and editor.clash is None
+            )
+        else:
+            await p.until(lambda: p.on_disk("one") == f"{stored}\nsecond\nthird\n" and p.state == "saved")

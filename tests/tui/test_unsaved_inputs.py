@@ -10,7 +10,9 @@ from personas.changes import AddTestInput
 from personas.errors import StorageError
 from personas.store import Store
 from tests.tui.program import ONE, Program, make_store, program
+from tui import gone
 from tui.screens import main
+from tui.screens.confirm import Confirm
 from tui.widgets import text_editor
 
 TWO = (
@@ -132,3 +134,28 @@ async def test_what_is_typed_in_a_test_input_that_goes_before_a_look_is_one_new_
         await p.main.editing.flush()
         await p.main.editing.read_again()
         assert contents(p) == [*rest, whole + " rest" * (not leaving)]
+
+
+async def test_a_file_that_goes_while_one_types_in_a_test_input_is_offered_to_be_written_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time = [100.0]
+    monkeypatch.setattr(gone, "clock", lambda: time[0])
+    async with program(make_store(tmp_path, {"two": TWO})) as p:
+        with monkeypatch.context() as slow:
+            slow.setattr(text_editor, "PAUSE", 60)
+            await type_in(p, "sum", " mine")
+        p.file("two").unlink()
+        await p.write("!")
+        await p.until(lambda: p.main.editing._absence.noted and p.main.editing.unsaved.all_held("two"))
+        assert p.messages == []
+        time[0] += 3
+        await p.told("The file is gone. What you typed is kept. F5 offers to write the file back.")
+        p.main.tests.rows.focus()
+        await p.press("c")
+        await p.told("the file of this persona is gone")
+        await p.press("f5")
+        dialog = await p.dialog(Confirm)
+        dialog.dismiss(True)
+        await p.until(lambda: p.file("two").exists() and contents(p) == ["What is 2+2? mine!", "Other"])
+        assert not any("list" in message for message in p.messages)
