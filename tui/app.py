@@ -82,6 +82,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         self._name_model = name_model
         self._find_offer, self._accept = find_offer, accept
         self.has_typed = False
+        self._looking = asyncio.Lock()
 
     def get_default_screen(self) -> Screen[Any]:
         from tui.screens.main import MainScreen
@@ -181,9 +182,41 @@ class PersonaApp(Ending, inherit_bindings=False):
         if self.settings.mouse != before.mouse:
             self._take_mouse(self.settings.mouse)
         self.main.conversing.use_settings(self.settings)
-        self.main.show_keys()
-        if any(getattr(before, name) != getattr(self.settings, name) for name in CONNECTING):
-            self._take_model(await asyncio.to_thread(self.preferences.make_model))
+        try:
+            if any(getattr(before, name) != getattr(self.settings, name) for name in CONNECTING):
+                self._take_model(await asyncio.to_thread(self.preferences.make_model))
+        finally:
+            if self._model is None:  # there could be none by what was wrong, or nobody has asked for it yet
+                self.model_name = await asyncio.to_thread(self._name_model)
+            self.main.show_keys()
+
+    async def look_at_settings(self) -> None:
+        """Have the settings file hold as it is now, where it was changed outside of the program, and tell of it."""
+        preferences = self.preferences
+        if preferences is None or self.lending.lent:  # what is saved in the editor holds once that has ended
+            return
+        async with self._looking:
+            if not await asyncio.to_thread(preferences.look):
+                return
+            try:
+                await self.apply_settings()
+            except PersonaError as error:
+                self.tell(str(error), error=True)
+            else:
+                self.tell_odd_settings(f"{preferences.path.name} was changed; what it says holds now.")
+            for screen in self.screen_stack:
+                if (show := getattr(screen, "show_settings", None)) is not None:
+                    show()
+
+    def tell_odd_settings(self, otherwise: str = "") -> None:
+        """Say what is wrong in the settings; `otherwise`: what is told where nothing is."""
+        if (preferences := self.preferences) is None:
+            return
+        if len(odd := preferences.warnings) > 1:
+            where = preferences.path.name
+            self.tell(f"{len(odd)} things in {where} are wrong: /settings shows them.", error=True)
+        elif told := next(iter(odd), otherwise):
+            self.tell(told, error=bool(odd))
 
     # -- what is shown for a moment ---------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from tui.config import (
@@ -47,6 +48,8 @@ class Preferences:
         self._key = ""
         self._pasted_only = False
         self.new = not loaded.exists
+        self._changing = RLock()  # by whichever thread
+        self._stamp: object = ...  # of the file that was read; not known of the one at the start
 
     @property
     def settings(self) -> Settings:
@@ -82,9 +85,27 @@ class Preferences:
 
     def read_again(self) -> None:
         """Take the file as it is now; where that cannot be used, what held before holds. Blocking."""
-        server = self.settings.base_url
-        self._loaded = load_settings(self._env, model=self._flag or None).after(self._loaded)
-        self._server_was(server)
+        with self._changing:
+            server = self.settings.base_url
+            self._stamp = self._stamp_now()  # first: what is written while it is read is read once more
+            self._loaded = load_settings(self._env, model=self._flag or None).after(self._loaded)
+            self._server_was(server)
+
+    def look(self) -> bool:
+        """Take the file if it was changed elsewhere; return whether something holds, or is wrong, by it now. Blocking."""
+        with self._changing:
+            if self._stamp_now() == self._stamp:
+                return False
+            before = self.settings, self._loaded.wrong
+            self.read_again()
+            return before != (self.settings, self._loaded.wrong)
+
+    def _stamp_now(self) -> tuple[int, int, int] | None:
+        try:
+            found = self.path.stat()
+        except (OSError, ValueError):
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _server_was(self, before: str) -> None:
         """Drop the key that was given for a server, once another one is set: it goes to no other."""
@@ -97,17 +118,18 @@ class Preferences:
         Raises:
             PersonaError: a value is none for its setting, the file is not TOML, or the disk refuses.
         """
-        server = self.settings.base_url
         check_values(values)  # says what is wrong before anything is written
-        write_settings(self.path, values)
-        self.read_again()
-        for name, value in values.items():
-            self._here.pop(name, None)
-            if (
-                getattr(self._loaded.settings, name) != value
-            ):  # the environment says otherwise; the person is here
-                self._here[name] = value
-        self._server_was(server)
+        with self._changing:
+            server = self.settings.base_url
+            write_settings(self.path, values)
+            self.read_again()
+            for name, value in values.items():
+                self._here.pop(name, None)
+                if (
+                    getattr(self._loaded.settings, name) != value
+                ):  # the environment says otherwise; the person is here
+                    self._here[name] = value
+            self._server_was(server)
 
     def unset(self, name: str) -> None:
         """Take a setting out of the file and forget what was chosen since the start: what else there is holds. Blocking.
@@ -115,11 +137,12 @@ class Preferences:
         Raises:
             PersonaError: the file is not TOML, or the disk refuses.
         """
-        server = self.settings.base_url
-        unset_setting(self.path, name)
-        self.read_again()
-        self._here.pop(name, None)
-        self._server_was(server)
+        with self._changing:
+            server = self.settings.base_url
+            unset_setting(self.path, name)
+            self.read_again()
+            self._here.pop(name, None)
+            self._server_was(server)
 
     def use(self, where: Connection) -> None:
         """Have the model, the server and the key of a connection hold until the program ends."""

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 ENDS_WHEN_DONE = "quits when done"
 
+SETTINGS_WITHIN = 1.0
+"""Seconds that a message waits for a look at the settings file."""
+
 
 class Conversing(Hearing):
     """What is said about the open persona, and what the others' runs do meanwhile."""
@@ -257,6 +260,7 @@ class Conversing(Hearing):
     async def _send(self, message: Message, text: str, mode: Mode) -> None:
         with self._on_its_way(message):
             await self.settled.wait()  # in the first moments the home is still being read
+            await self._look_at_settings()
             talk, talks = await self._talk_for(message.persona_id), self._talks
             if talk is None or talks is None:
                 message.mine = True
@@ -274,6 +278,12 @@ class Conversing(Hearing):
             talks.send(talk, text, mode=mode, typed=message.typed)
             self._underway.end(message)
         self.sync()
+
+    async def _look_at_settings(self) -> None:
+        """A message goes by the settings as they are; a disk that hangs does not hold it up."""
+        if self._screen.program.preferences is not None:
+            look = self._screen.start(self._screen.program.look_at_settings())
+            await asyncio.wait({look}, timeout=SETTINGS_WITHIN)
 
     async def _talk_for(self, persona_id: str) -> Talk | None:
         """Return the conversation about a persona, opened where that was not possible before.

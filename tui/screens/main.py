@@ -235,11 +235,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
         preferences = self.program.preferences
         if preferences is None:
             return
-        if len(odd := preferences.warnings) > 1:
-            where = preferences.path.name
-            self.tell(f"{len(odd)} things in {where} are wrong: /settings shows them.", error=True)
-        elif odd:
-            self.tell(odd[0], error=True)
+        self.program.tell_odd_settings()
         if not (preferences.new and self.conversing.first_time):
             return
         from tui.screens.connecting import Connecting
@@ -275,6 +271,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
 
     def _look(self) -> None:
         self.conversing.tick()
+        self.again(self.program.look_at_settings)
         self.again(self._look_outside if self.editing is not None else self._try_first_again)
 
     async def _try_first_again(self) -> None:

@@ -68,6 +68,11 @@ class ProgramSettings(Dialog[None]):
         self._field.display = False
         self._draw()
         self._rows.focus()
+        self._program.main.start(self._program.look_at_settings())
+
+    def show_settings(self) -> None:
+        """The file was changed elsewhere: show what holds now."""
+        self._draw()
 
     # -- parts --------------------------------------------------------------------------------------------
 
