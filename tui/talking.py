@@ -43,7 +43,7 @@ class Talks:
             with what was queued and not delivered, as one types it.
         on_task: called with the persona's id after every change of a task.
         on_mark: called with every mark.
-        on_fault: called with what went wrong in a run though nobody foresaw it.
+        on_fault: called with what went wrong in a run, or after it, though nobody foresaw it.
     """
 
     def __init__(
@@ -353,14 +353,25 @@ class Talks:
         back = [turn.content for turn in end.undelivered] if end is not None else []
         back += [turn.content for turn in talk.chat.withdraw_all()]
         back = [as_typed("\n".join(back))] if back else []
-        # The task is done a moment later; what is told now must already see it so.
+        talk.undelivered.clear()  # it goes back with the last of the next lines
+        # The task is done a moment later; what is told now must already see it so. Nothing is waited for between:
+        # what is sent from here on begins another run, and of that nothing goes back.
         talk._run = None
-        if talk.failure:
-            await self.look(talk)  # a question may still be open
-        elif talk.task is not None and talk.task.mode == "chat" and talk.task.is_over:
-            await self._look_back(talk)
-        talk.undelivered.clear()  # it goes back with the next line
         self._on_end(talk, end, back)
+        await self._look_again(talk)
+
+    async def _look_again(self, talk: Talk) -> None:
+        """After a run: see what the conversation's task is, where the run does not say."""
+        try:
+            if talk.failure:
+                await self.look(talk)  # a question may still be open
+            elif talk.task is not None and talk.task.mode == "chat" and talk.task.is_over:
+                await self._look_back(talk)
+            else:
+                return
+        except Exception as error:  # noqa: BLE001 - as in a run
+            self._on_fault(error)
+        self._on_task(talk.persona_id)
 
     async def _mark_ending(self, talk: Talk) -> None:
         """Say in the conversation how a task ended, with the diff of everything it did."""

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from agent.models.scripted import ToolUse, answer
+from agent.task_runner import AgentTaskRunner
 from personas.errors import StorageError
 from personas.store import Store
-from tests.tui.program import Program, make_store, program
+from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tui.config import Settings
 from tui.remembered import recall
 from tui.talk import Talk
@@ -134,6 +135,60 @@ def begin_late(p: Program) -> asyncio.Event:
 
     talks.runner.start = late  # type: ignore[method-assign]
     return hold
+
+
+async def test_what_is_sent_while_the_last_run_is_looked_back_at_does_not_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path)
+    looks, go, find = asyncio.Event(), asyncio.Event(), AgentTaskRunner.find
+
+    async def slow(self: AgentTaskRunner, at: Store, persona_id: str) -> Any:
+        if not p.main.conversing.running:
+            looks.set()
+            await go.wait()
+        return await find(self, at, persona_id)
+
+    async with program(store, answer("Yes."), answer("Again.")) as p:
+        monkeypatch.setattr(AgentTaskRunner, "find", slow)
+        await p.say("the first")
+        await p.until(looks.is_set)
+        hold = begin_late(p)
+        await p.say("the second")
+        await p.until(lambda: p.main.conversing.running)
+        go.set()
+        await p.pilot.pause()
+        assert p.main.chat_bar.draft == ""
+        await p.main.conversing.remember()
+        assert recall(store.home).drafts == {"one": "the second"}
+        hold.set()
+        await p.until(lambda: "the second" in said_to(store, "one") and not p.main.conversing.running)
+        assert p.main.chat_bar.draft == ""
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+async def test_a_run_after_which_the_disk_fails_is_over_and_gives_back_what_was_queued(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refuses: bool
+) -> None:
+    async def fail(*_: object) -> None:
+        raise OSError("Input/output error")
+
+    async def refuse(*_: object, **__: object) -> None:
+        await hold.wait()
+        raise StorageError("The disk is full.")
+
+    store, hold = make_store(tmp_path), Gate()
+    async with program(store, model=GatedModel([[hold, *answer("Yes.")]])) as p:
+        if refuses:
+            monkeypatch.setattr(AgentTaskRunner, "start", refuse)
+        await p.say("the first")
+        await p.until(lambda: p.main.conversing.running)
+        await p.say("and more")
+        monkeypatch.setattr(AgentTaskRunner, "find", fail)
+        (hold.set if refuses else p.main.conversing.stop)()
+        await p.until(lambda: not p.main.conversing.panel.in_flight)
+        assert p.main.chat_bar.draft == ("the first\nand more" if refuses else "and more")
+        assert p.main.chat_bar.mode != "running"
 
 
 @pytest.mark.usefixtures("own_settings")
