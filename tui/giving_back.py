@@ -91,7 +91,9 @@ class GivingBack:
         await editing.write_down()
         for left in await editing.workspace.call(editing.unsaved.rest, persona_id):
             if left.field.startswith(FIELD) and self._desk.settings.first_field is None:
-                editing.unsaved.more.add(persona_id)  # what stands in the fields goes first, once they are made
+                editing.unsaved.more.add(
+                    persona_id
+                )  # what stands in the fields goes first, once they are made
                 continue
             if await self._settle(left):
                 await editing.workspace.call(editing.unsaved.drop, left)

@@ -230,7 +230,7 @@ async def test_why_a_message_failed_is_seen_once_when_the_conversation_is_shown_
         await p.open("two")
         assert told(p) == []
         await p.open("one")
-        assert told(p) == why
+        await p.until(lambda: told(p) == why)
     async with program(store) as p:
         await p.until(lambda: told(p) == why)
 

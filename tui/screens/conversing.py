@@ -17,7 +17,7 @@ from tui.screens.delivering import below
 from tui.screens.hearing import Hearing
 from tui.screens.running_note import spent
 from tui.slash import as_typed
-from tui.widgets.chat_bar import HINT
+from tui.widgets.bar_words import HINT
 from tui.widgets.text_editor import TextEditor
 
 if TYPE_CHECKING:

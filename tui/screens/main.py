@@ -27,7 +27,8 @@ from tui.screens.main_chat import ChatActions
 from tui.screens.main_layout import PANES, PaneLayout
 from tui.screens.main_persona import PersonaActions
 from tui.screens.too_small import TooSmall
-from tui.widgets.chat_bar import HINT, ChatBar
+from tui.widgets.bar_words import HINT
+from tui.widgets.chat_bar import ChatBar
 from tui.widgets.key_line import KeyLine
 from tui.widgets.literal import LiteralStatic
 from tui.widgets.pane_tabs import PaneTabs
