@@ -10,7 +10,9 @@ from agent.models.scripted import answer
 from personas.errors import StorageError
 from tests.tui.program import make_store, program
 from tui.giving_back import GivingBack
+from tui.remembered import Remembered, recall, remember
 from tui.screens.remembering import Remembering
+from tui.undelivered import Said
 from tui.workspace import Workspace
 
 
@@ -38,3 +40,44 @@ async def test_a_disk_that_refuses_once_at_the_start_is_asked_again(
         assert [message for message in p.messages if "Not read" in message] == p.messages[:1]
         await p.run_to_end("Hello")
         assert refused == 2
+
+
+@pytest.mark.parametrize("last", ["two", ""])
+@pytest.mark.parametrize("place", ["ids", "give_back"])
+async def test_what_is_written_is_remembered_where_the_disk_never_lets_the_program_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, last: str
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise StorageError("Not read: Input/output error.")
+
+    def fail(*_: object) -> None:
+        raise OSError("Input/output error")
+
+    store = make_store(tmp_path)
+    queued = {"two": Said("", (("id", "queued"),))}
+    remember(store.home, Remembered(last, {"two": "of before"}, queued=queued if place != "ids" else {}))
+    monkeypatch.setattr("tui.screens.main.LOOK_EVERY", 0.05)
+    with monkeypatch.context() as broken:
+        broken.setattr(Workspace, "ids", refuse)
+        if place == "give_back":
+            broken.setattr("tui.undelivered.give_back", fail)
+        async with program(store, ready=False) as p:
+            await p.told("Not read")
+            await p.write("words")
+            of_whom = {"two": "of before\nwords"} if last else {"": "words", "two": "of before"}
+            await p.until(lambda: recall(store.home).drafts == of_whom)
+            assert p.main.conversing.not_on_disk() == {}
+    async with program(store, persona_id="two") as p:
+        drafts = ["queued"] if place != "ids" else []
+        assert p.main.chat_bar.draft == "\n".join([*drafts, "of before", "words"])
+        await p.until(lambda: set(recall(store.home).drafts) == {"two"})
+
+
+async def test_a_draft_of_a_home_without_personas_is_there_at_the_next_start(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {})
+    async with program(store) as p:
+        await p.write("words")
+        await p.app.leave(129)
+    assert p.app.last_words == ""
+    async with program(store) as p:
+        await p.until(lambda: p.main.chat_bar.draft == "words")

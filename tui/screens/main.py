@@ -208,10 +208,12 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
 
     async def _show_first(self, editing: Editing, deeds: Deeds) -> None:
         """Show the persona to begin with, and its conversation; until `editing` is set it can be tried again."""
-        ids = await editing.workspace.ids()
-        self.personas.show_ids(ids)
-        if self._last is None:  # once: what is written since is remembered
-            self._last = await self.conversing.recall(editing)
+        try:
+            ids = await editing.workspace.ids()
+            self.personas.show_ids(ids)
+        finally:  # also where the personas are not read
+            if self._last is None:  # once: what is written since is remembered
+                self._last = await self.conversing.recall(editing)
         last = self._last
         kept = [] if last in ids else await editing.giving.without_file()
         first = self._wanted or (last if last in [*ids, *kept] else ids[0] if ids else None)

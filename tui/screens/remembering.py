@@ -42,28 +42,40 @@ class Remembering(Past):
 
     async def recall(self, editing: Editing) -> str:
         """The home is open: read what is remembered of it; returns the id of the persona that was open last."""
-        from tui.editor_drafts import BACK, take_back
         from tui.remembered import recall
-        from tui.undelivered import give_back
-        from tui.unfinished import look_through
 
         workspace = editing.workspace
         self._remembered = self._base = left = await workspace.call(recall, workspace.store.home)
         self._aside = left.aside
         self._put_away = put_away.together(left.put_away, self._put_away)
-        for sentence in (*left.said, *await workspace.call(look_through, workspace.store.home)):
+        for sentence in left.said:
+            self._say_unreadable(sentence)
+        self._first_time = not left.known and not left.said
+        self._screen.take_layouts(left.layouts)
+        # What fails here lies where it was until the next start; what is written is remembered all the same.
+        left = await self._screen.start(self._taken_back(editing, left)) or left
+        self._drafts, self._answers = {**left.drafts}, {**left.answers}
+        self._elsewhere, self._last_id = left.queued, left.persona_id
+        if nobodys := self._drafts.pop("", ""):
+            self._bar.put_back(nobodys)
+        self._editing = editing  # now: what is not read yet must not be overwritten
+        return left.persona_id
+
+    async def _taken_back(self, editing: Editing, left: Remembered) -> Remembered:
+        """Return what is remembered with what was not delivered, and what editors left, in the drafts."""
+        from tui.editor_drafts import BACK, take_back
+        from tui.undelivered import give_back
+        from tui.unfinished import look_through
+
+        workspace = editing.workspace
+        for sentence in await workspace.call(look_through, workspace.store.home):
             self._say_unreadable(sentence)
         if left.queued:
             left = await workspace.call(give_back, workspace.store, left)
         left, said = await workspace.call(take_back, workspace.store.home, left, workspace.store.ids)
         for word in said:
             self._screen.tell(word, error=word != BACK)
-        self._first_time = not left.known and not left.said
-        self._screen.take_layouts(left.layouts)
-        self._drafts, self._answers = {**left.drafts}, {**left.answers}
-        self._elsewhere, self._last_id = left.queued, left.persona_id
-        self._editing = editing  # now: what is not read yet must not be overwritten
-        return left.persona_id
+        return left
 
     @property
     def _first_owner(self) -> str:
@@ -208,14 +220,15 @@ class Remembering(Past):
             drafts[self._shown] = draft
             if asked := self.answered_now:
                 answers[self._shown] = asked
-        elif draft.strip() and (first := self._first_owner):
+        elif draft.strip():
+            first = self._first_owner
             drafts[first] = below(drafts.get(first, ""), draft)
             answers.pop(first, None)  # who typed ahead did not see what is asked
         written = {str(key): text for key, text in drafts.items() if text.strip() and not is_key(text)}
         for key, text in self._on_the_way.items():
-            if owner := key or self._first_owner:
-                written[owner] = below(text, written.get(owner, ""))
-                answers.pop(owner, None)
+            owner = key or self._first_owner
+            written[owner] = below(text, written.get(owner, ""))
+            answers.pop(owner, None)
         queued = {**self._elsewhere, **(self._talks.queued if self._talks is not None else {})}
         opened, layouts = self._shown or self._first_owner, self._screen.layouts
         answers = {key: asked for key, asked in answers.items() if key in written}
@@ -230,13 +243,10 @@ class Remembering(Past):
 
     def not_on_disk(self) -> dict[str, str]:
         """Return what is written and not sent, or not delivered, and no disk has, by what it is, in words."""
-        if not (self._shown or self._first_owner):  # the program had hardly begun
-            text = below(self._on_the_way.get("", ""), self._bar.unsent)
-            return {"the draft": text} if text else {}
         now = self._to_remember()
         if now == self._remembered:
             return {}
-        texts = {f"{key}, the draft": text for key, text in now.drafts.items()}
+        texts = {f"{key}, the draft" if key else "the draft": text for key, text in now.drafts.items()}
         known = self._remembered.put_away if self._remembered is not None else {}
         for key, some in now.put_away.items():
             if new := [one.text for one in some if one not in known.get(key, ())]:
