@@ -10,12 +10,13 @@ import asyncio
 from typing import TYPE_CHECKING, Literal
 
 from personas.errors import PersonaError, UnknownPersona
+from tui.choosing import choose_newest
 from tui.draft import Clash
 from tui.editable import is_editable
 from tui.field_saving import FieldSaving
 from tui.giving_back import GivingBack, file_of
 from tui.gone import Absence
-from tui.input_saving import InputSaving, choose_newest
+from tui.input_saving import InputSaving
 from tui.last_saving import LastSaving
 from tui.past import BEFORE, Past, Stored
 from tui.undoing import Undoing

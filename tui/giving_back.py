@@ -133,14 +133,20 @@ class GivingBack:
         """Keep no longer what is not saved of the open persona, and show what is stored; it can be taken back.
 
         Returns:
-            Whether that was done: not where another persona is open by then.
+            Whether that was done: not where another persona is open by then, or where it could be saved meanwhile.
         """
         editing = self._editing
         persona = editing.persona
-        await editing.workspace.settled()  # a save under way would store, or keep again, what is thrown away
+        while editing.workspace.writing or editing.inputs.queue:
+            # A save under way, or waiting, would store, or keep again, what is thrown away.
+            await editing.inputs.queue.settled()
+            await editing.workspace.settled()
         if persona is None or editing.id != persona.id:
             return False
         editing.hold()
+        if not editing.unsaved.all_held(persona.id):
+            self._desk.tell("Everything is saved.")
+            return False
         self._thrown_last = persona.id
         self.throwing = True
         try:

@@ -9,57 +9,25 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from personas.errors import BrokenFile, InvalidValue, PersonaError, UnknownPersona
+from tui.choosing import choose_newest
 from tui.commands import keymap_of, sentence
 from tui.draft import Clash
+from tui.input_queue import InputQueue, OnTheWay
 from tui.unsaved import Unsaved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Coroutine
+    from typing import Any
 
     from personas.persona import Persona
     from personas.undo import Retrace
     from tui.desk import Desk
     from tui.editing import Editing
-    from tui.widgets.text_editor import TextEditor
     from tui.workspace import Saved
 
 FIELD = "test:"
 """With the id of a test input, the name of its content."""
-Step = tuple[tuple[str, str, str], tuple[str, str]]
-"""What was stored: the persona, the test input and the content it grew from; the test input and the content now."""
 MET = "The test input {} was changed elsewhere in the same lines."
-CHANGED_AGAIN = "It was changed elsewhere once more: this is what stands there now."
-SETTLED = "Nothing was chosen: it was changed elsewhere once more, and holds both by now."
-
-
-async def choose_newest(
-    desk: Desk, editing: Editing, editor: TextEditor, is_open: Callable[[], bool], told: str = ""
-) -> tuple[Clash, str] | None:
-    """Show both texts of an editor where they touch, again where another was written meanwhile: none is used unseen.
-
-    Args:
-        desk: where they are shown.
-        editing: reads what is stored.
-        editor: has the texts.
-        is_open: whether the editor still has the text that the person was asked about.
-        told: as in `Desk.choose`.
-
-    Returns:
-        What was shown last, and what was chosen of it; None for not now, or where nothing is left to choose.
-    """
-    clash = editor.clash
-    while clash is not None:
-        chosen = await desk.choose(clash, "Yours", "On disk", told)
-        if chosen is None or not is_open():
-            return None
-        await editing.read_again(quiet=True)  # the next look is up to a second away
-        if not is_open():
-            return None
-        if editor.clash == clash:
-            return clash, chosen
-        clash = editor.clash
-        desk.tell(SETTLED if clash is None else CHANGED_AGAIN, error=True)
-    return None
 
 
 class InputSaving:
@@ -70,15 +38,13 @@ class InputSaving:
         self._told: tuple[str, str] | None = None
         self._choosing = False
         self._refused = ""  # what was said last of letters that could not be typed
-        self._typing: set[str] = (
-            set()
-        )  # of what is kept of the open persona, that which stands in the editor too
-        self._bringing, self._saving = asyncio.Lock(), asyncio.Lock()
-        self._waiting: list[list[Step]] = []  # what was stored while each save waited for its turn
+        # In which showing of the editor what is kept of a persona and a test input was typed.
+        self._kept_of: dict[tuple[str, str], int] = {}
+        self._bringing = asyncio.Lock()
+        self.queue = InputQueue()
 
     def begin(self) -> None:
-        """Another persona is open: what is kept of it stands in no editor yet."""
-        self._typing.clear()
+        """Another persona is open."""
         self._refused = ""
 
     def refuse(self, *, typed: bool) -> None:
@@ -113,91 +79,95 @@ class InputSaving:
             )
 
     async def flush(self) -> None:
-        """Store what stands in the editor and can be stored."""
+        """Store what stands in the editor and can be stored, and wait for what is on its way."""
         tests = self._desk.tests
-        if tests.shown is None:
-            return
-        self.note_typing(tests.shown)
-        if tests.editor.unsaved:
-            await self.save(tests.shown, tests.editor.base, tests.editor.raw)
+        if tests.shown is not None:
+            self.note_typing(tests.shown)
+            if tests.editor.unsaved:
+                await self.save_shown(tests.shown)
+                return
+        await self.queue.settled()
+
+    def save_soon(self, input_id: str) -> None:
+        """The person pauses in the content that is shown, or leaves it."""
+        self.note_typing(input_id)
+        self._desk.start(self.save_shown(input_id))
+
+    def save_shown(self, input_id: str, retrace: Retrace | None = None) -> Coroutine[Any, Any, None]:
+        """Store the content that is shown, as `save` does."""
+        editor = self._desk.tests.editor
+        return self.save(input_id, editor.base, editor.raw, retrace, shown=editor.showing)
 
     def note_typing(self, input_id: str) -> None:
         """Remember for undo how the content that is shown was typed."""
         self._desk.tests.editor.tell_typing(self._editing.past, FIELD + input_id)
 
-    async def save(self, input_id: str, base: str, text: str, retrace: Retrace | None = None) -> None:
-        """Store the content of a test input; `retrace`: a step of undo or redo led there.
+    def save(
+        self, input_id: str, base: str, text: str, retrace: Retrace | None = None, *, shown: int | None = None
+    ) -> Coroutine[Any, Any, None]:
+        """Store the content of a test input of the open persona, which is on its way already when this returns.
 
-        One at a time: on a slow disk a second one would take what the first stores for another's deed. What it
-        stores is what this one grew from, then.
+        Args:
+            input_id: the test input.
+            base: the content it grew from.
+            text: the content.
+            retrace: a step of undo or redo led there.
+            shown: as in `OnTheWay`.
         """
         persona = self._editing.persona
-        if persona is None:
-            return
-        stored: list[Step] = []
-        self._waiting.append(stored)
-        try:
-            await self._saving.acquire()
-        finally:
-            self._waiting.remove(stored)
-        try:
-            for was, now in stored:
-                if was == (persona.id, input_id, base):
-                    input_id, base = now
-            await self._save(persona, input_id, base, text, retrace)
-        finally:
-            self._saving.release()
+        one = None if persona is None else OnTheWay(persona.id, input_id, base, text, shown)
+        if one is not None:
+            self.queue.add(one)
+        return self._save_in_turn(one, retrace)
 
-    def _tell_waiting(self, persona_id: str, input_id: str, base: str, now: tuple[str, str]) -> None:
-        for stored in self._waiting:
-            stored.append(((persona_id, input_id, base), now))
+    async def _save_in_turn(self, one: OnTheWay | None, retrace: Retrace | None) -> None:
+        if one is not None:
+            async with self.queue.turn(one):
+                await self._save(one, retrace)
 
-    async def _save(
-        self, persona: Persona, input_id: str, base: str, text: str, retrace: Retrace | None
-    ) -> None:
+    async def _save(self, one: OnTheWay, retrace: Retrace | None) -> None:
         editing = self._editing
         now = editing.persona
-        if now is not None and now.id == persona.id and now.error is not None:
-            await self._keep(persona.id, input_id, base, text)
+        if now is not None and now.id == one.persona_id and now.error is not None:
+            await self._keep(one)
             return
+        takings = self._desk.tests.editor.takings
         try:
-            stored = await editing.workspace.save_test_input(persona.id, input_id, base, text, retrace)
+            stored = await editing.workspace.save_test_input(
+                one.persona_id, one.input_id, one.base, one.text, retrace
+            )
         except BrokenFile:
-            await self._keep(persona.id, input_id, base, text)
+            await self._keep(one)
             return
         except UnknownPersona:
-            self._hold(persona.id, input_id, base, text)
+            self._hold(one)
             await editing.write_down()
-            if editing.id == persona.id:
+            if editing.id == one.persona_id:
                 editing.miss()
             return
         except InvalidValue as error:
-            why = f"{error} What you typed is kept as a new one."
-            await self._keep_as_new(persona.id, input_id, base, text, why)
+            await self._keep_as_new(one, f"{error} What you typed is kept as a new one.")
             return
         except PersonaError as error:
-            self._hold(persona.id, input_id, base, text)
+            self._hold(one)
             await editing.write_down()
             self._desk.tell(f"Not saved: {error}", error=True)
             return
         if isinstance(stored, Clash):
-            await self._meet(persona.id, input_id, base, text, stored)
+            await self._meet(one, stored)
             return
-        self._tell_waiting(persona.id, input_id, base, (input_id, stored.text))
-        self._let_go(persona.id, input_id, text)
-        self._show_stored(input_id, text, stored)
+        self.queue.became(one, one.input_id, stored.text)
+        self._let_go(one)
+        await self._show_stored(one, stored, takings)
         await editing.write_down()
-        left = {
-            name.removeprefix(FIELD)
-            for name in editing.unsaved.all_held(persona.id)
-            if name.startswith(FIELD)
-        }
-        if left - self._typing:
-            self._desk.start(self.bring_back(persona.id))  # the disk takes it now
+        held = editing.unsaved.all_held(one.persona_id)
+        left = [name.removeprefix(FIELD) for name in held if name.startswith(FIELD)]
+        if editing.id == one.persona_id and not all(map(self._stands, left)):
+            self._desk.start(self.bring_back(one.persona_id))  # the disk takes it now
 
-    async def _keep(self, persona_id: str, input_id: str, base: str, text: str) -> None:
+    async def _keep(self, one: OnTheWay) -> None:
         """The file is broken: keep a content until it is mended."""
-        self._hold(persona_id, input_id, base, text)
+        self._hold(one)
         self._editing.tell_kept()
         await self._editing.write_down()
 
@@ -205,22 +175,42 @@ class InputSaving:
         """Keep what stands in the editor and is not saved."""
         tests, persona_id = self._desk.tests, self._editing.id
         if persona_id is not None and tests.shown is not None and tests.editor.unsaved:
-            self._hold(persona_id, tests.shown, tests.editor.base, tests.editor.raw)
+            editor = tests.editor
+            self._hold(OnTheWay(persona_id, tests.shown, editor.base, editor.raw, editor.showing))
 
-    def _hold(self, persona_id: str, input_id: str, base: str, text: str) -> None:
-        editing, tests = self._editing, self._desk.tests
-        kept = editing.unsaved.held(persona_id, FIELD + input_id)
-        if kept is not None and kept.text != text and input_id not in self._typing:
-            # It was left before it could be saved: what is typed now did not grow from it.
-            editing.unsaved.hold(
-                persona_id, self._place_for_another(persona_id, input_id), "", kept.text, kept.file
-            )
-        is_open = editing.id == persona_id
-        editing.unsaved.hold(persona_id, FIELD + input_id, base, text, editing.file_text if is_open else "")
-        if is_open and tests.shown == input_id and tests.editor.unsaved:
-            self._typing.add(input_id)
+    def hold_queued(self) -> None:
+        """Keep what is on its way and may not arrive; what was typed on from it stands in the editor."""
+        editor = self._desk.tests.editor
+        for one in self.queue.latest():
+            if not (editor.unsaved and one.shown == editor.showing):
+                self._hold(one)
+
+    def _hold(self, one: OnTheWay) -> None:
+        editing, persona_id, input_id = self._editing, one.persona_id, one.input_id
+        place, key = FIELD + input_id, (persona_id, input_id)
+        file = editing.file_text if editing.id == persona_id else ""
+        kept = editing.unsaved.held(persona_id, place)
+        if kept is not None and kept.text != one.text:
+            another = one.shown is None or self._kept_of.get(key) != one.shown
+            if another and editing.id == persona_id and self._stands(input_id):
+                # It was left, and what is kept is typed since.
+                place = self._place_for_another(persona_id, input_id)
+                editing.unsaved.hold(persona_id, place, "", one.text, file)
+                return
+            if another:
+                # That was left before it could be saved: what is typed now did not grow from it.
+                other = self._place_for_another(persona_id, input_id)
+                editing.unsaved.hold(persona_id, other, "", kept.text, kept.file)
+        editing.unsaved.hold(persona_id, place, one.base, one.text, file)
+        if one.shown is None:
+            self._kept_of.pop(key, None)
         else:
-            self._typing.discard(input_id)
+            self._kept_of[key] = one.shown
+
+    def _stands(self, input_id: str) -> bool:
+        """Whether what is kept of a test input of the open persona stands in the editor, or grew on there."""
+        tests, key = self._desk.tests, (self._editing.id or "", input_id)
+        return tests.shown == input_id and self._kept_of.get(key) == tests.editor.showing
 
     def _place_for_another(self, persona_id: str, input_id: str) -> str:
         """Return a field under which nothing is kept, of no test input: what is kept there comes back as a new one."""
@@ -229,23 +219,27 @@ class InputSaving:
             number += 1
         return place
 
-    def _let_go(self, persona_id: str, input_id: str, text: str) -> None:
+    def _let_go(self, one: OnTheWay) -> None:
         """A text is settled; what is kept under its name may be another one, that was left."""
-        grew = self._editing.id == persona_id and input_id in self._typing
-        self._editing.unsaved.let_go(persona_id, FIELD + input_id, None if grew else text)
+        grew = one.shown is not None and self._kept_of.get((one.persona_id, one.input_id)) == one.shown
+        self._editing.unsaved.let_go(one.persona_id, FIELD + one.input_id, None if grew else one.text)
 
-    async def _meet(self, persona_id: str, input_id: str, base: str, text: str, clash: Clash) -> None:
-        """Both sides changed it: while it is shown the person may choose; left, yours becomes a new test input."""
+    def _grew_on(self, one: OnTheWay) -> bool:
+        """Whether what stands in the editor now is that content, or grew from it."""
         tests = self._desk.tests
-        if self._editing.id != persona_id or tests.shown != input_id:
-            why = "Both are kept: yours as a new test input."
-            await self._keep_as_new(persona_id, input_id, base, text, why)
+        is_open = self._editing.id == one.persona_id and tests.shown == one.input_id
+        return is_open and tests.editor.showing == one.shown
+
+    async def _meet(self, one: OnTheWay, clash: Clash) -> None:
+        """Both sides changed it: while it is shown the person may choose; left, yours becomes a new test input."""
+        if not self._grew_on(one):
+            await self._keep_as_new(one, "Both are kept: yours as a new test input.")
             return
-        self._hold(persona_id, input_id, base, text)
-        tests.editor.absorb(clash.theirs)
-        if self._told != (persona_id, input_id):
-            self._told = persona_id, input_id
-            self._desk.tell(self._met(input_id), error=True)
+        self._hold(one)
+        self._desk.tests.editor.absorb(clash.theirs)
+        if self._told != (one.persona_id, one.input_id):
+            self._told = one.persona_id, one.input_id
+            self._desk.tell(self._met(one.input_id), error=True)
         await self._editing.write_down()
 
     def _met(self, input_id: str) -> str:
@@ -256,15 +250,21 @@ class InputSaving:
         )
         return f"{MET.format(input_id)} {how}"
 
-    def _show_stored(self, input_id: str, sent: str, stored: Saved) -> None:
-        """Show what is stored of a test input now, unless something else was typed meanwhile."""
+    async def _show_stored(self, one: OnTheWay, stored: Saved, takings: int) -> None:
+        """Show what is stored of a test input now, with what was typed on meanwhile.
+
+        `takings`: those of the editor before it was stored.
+        """
         self._told = None
         if self._editing.id != stored.persona.id:
             return
-        tests = self._desk.tests
-        if tests.shown == input_id and tests.editor.raw == sent:
-            tests.editor.take(stored.text)
-            tests.editor.mark_saved(stored.text)
+        editor = self._desk.tests.editor
+        if self._grew_on(one) and editor.takings != takings:
+            await self._editing.read_again(outside=False)
+            return
+        if self._grew_on(one):
+            editor.mark_saved(one.text)
+            editor.absorb(stored.text)
         self._editing.take(stored.persona, None)
 
     async def choose(self) -> None:
@@ -300,7 +300,7 @@ class InputSaving:
         editor.mark_saved(clash.theirs)
         self._told = None
         if editor.unsaved:
-            await self.save(input_id, editor.base, editor.raw)
+            await self.save_shown(input_id)
         else:
             self._editing.unsaved.let_go(persona_id, FIELD + input_id)
             await self._editing.write_down()
@@ -317,7 +317,7 @@ class InputSaving:
                     await self._bring_back(persona_id, input_id, kept)
 
     async def _bring_back(self, persona_id: str, input_id: str, kept: Unsaved) -> None:
-        editing = self._editing
+        editing, one = self._editing, OnTheWay(persona_id, input_id, kept.base, kept.text)
         try:
             stored = await editing.workspace.save_test_input(persona_id, input_id, kept.base, kept.text)
         except InvalidValue:
@@ -326,9 +326,9 @@ class InputSaving:
             return  # it stays kept
         if stored is None or isinstance(stored, Clash):
             why = "What you typed in a test input and was not saved is back, as a new test input."
-            await self._keep_as_new(persona_id, input_id, kept.base, kept.text, why)
+            await self._keep_as_new(one, why)
             return
-        self._let_go(persona_id, input_id, kept.text)
+        self._let_go(one)
         await editing.write_down()
         editing.take(stored.persona)
 
@@ -353,29 +353,28 @@ class InputSaving:
         self._desk.tell("What you typed in another window and was not saved is back, as a new test input.")
         return True
 
-    async def _keep_as_new(self, persona_id: str, input_id: str, base: str, text: str, why: str) -> None:
+    async def _keep_as_new(self, one: OnTheWay, why: str) -> None:
         """What was typed has no place in its test input: it becomes one of its own."""
         from personas.changes import AddTestInput
 
         editing = self._editing
         try:
-            persona = await editing.workspace.change(persona_id, AddTestInput(text))
+            persona = await editing.workspace.change(one.persona_id, AddTestInput(one.text))
         except PersonaError as error:
-            self._hold(persona_id, input_id, base, text)
+            self._hold(one)
             await editing.write_down()
             self._desk.tell(f"Not saved: {error}", error=True)
             return
         new_id, tests = persona.test_inputs[-1].id, self._desk.tests
-        self._tell_waiting(persona_id, input_id, base, (new_id, text))
-        self._let_go(persona_id, input_id, text)
+        self.queue.became(one, new_id, one.text)
+        self._let_go(one)
         # At once: a save asked for meanwhile would store it a second time, and the list may not have known yet.
-        grew = tests.editor.unsaved and tests.editor.base == base
-        if grew and editing.id == persona_id and tests.shown == input_id:
-            self.note_typing(input_id)
+        if self._grew_on(one) and tests.editor.unsaved and tests.editor.base == one.base:
+            self.note_typing(one.input_id)
             if tests.rows.has_focus:
-                tests.editor.mark_saved(text)  # it was left: the list goes on from where the cursor is
+                tests.editor.mark_saved(one.text)  # it was left: the list goes on from where the cursor is
             else:
-                tests.adopt(new_id, text)
+                tests.adopt(new_id, one.text)
         editing.take(persona)
         self._told = None
         self._desk.tell(why)

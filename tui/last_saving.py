@@ -33,7 +33,7 @@ class LastSaving:
             pass  # said on the screen already where there still is one
         except Exception as error:  # noqa: BLE001 - raised again below
             fault = error
-        editing.hold()
+        self._hold()
         await editing.workspace.call(self._write_down)
         if fault is not None:
             raise fault
@@ -42,13 +42,17 @@ class LastSaving:
         """The same for the prompt although the program is failing; blocking, and silent when it cannot be done."""
         editing, editor = self._editing, self._desk.prompt
         persona = editing.persona
-        editing.hold()
+        self._hold()
         with suppress(PersonaError):
             if persona is not None and persona.error is None and editor.unsaved:
                 stored = editing.workspace.save_prompt_now(persona.id, editor.base, editor.raw)
                 if not isinstance(stored, Clash):
                     editing.unsaved.let_go(persona.id, PROMPT)
         self._write_down()
+
+    def _hold(self) -> None:
+        self._editing.hold()
+        self._editing.inputs.hold_queued()
 
     def _write_down(self) -> None:
         self._editing.unsaved.look_after()
@@ -57,5 +61,5 @@ class LastSaving:
     def nowhere(self) -> dict[str, str]:
         """Return the texts that are not in their files and that no disk has, by what they are, in words."""
         editing = self._editing
-        editing.hold()
+        self._hold()
         return {f"{key}, {in_words(field)}": text for key, field, text in editing.unsaved.nowhere_else()}

@@ -65,7 +65,7 @@ class Undoing:
         self._walking = asyncio.Lock()
         for editor in (self._desk.prompt, self._desk.tests.editor):
             editor.walk = partial(self.walk, editor=editor)
-        self._desk.tests.remember = self.inputs.note_typing
+        self._desk.tests.save = self.inputs.save_soon
 
     # -- steps ------------------------------------------------------------------------------------------
 
@@ -241,7 +241,7 @@ class Undoing:
         if place == PROMPT:
             await self.save(retrace)
         elif editor is not None:
-            await self.inputs.save(place.removeprefix(FIELD), editor.base, editor.raw, retrace)
+            await self.inputs.save_shown(place.removeprefix(FIELD), retrace)
         elif now is not None:
             await self.inputs.save(place.removeprefix(FIELD), now, text, retrace)
 

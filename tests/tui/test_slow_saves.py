@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import threading
 from pathlib import Path
 
@@ -9,8 +11,10 @@ import pytest
 
 from personas.changes import DeleteTestInput
 from personas.store import Store
-from tests.tui.program import make_store, program
+from tests.tui.program import Program, make_store, program
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
+from tui import ending, last_resort
+from tui.input_queue import InputQueue, OnTheWay
 from tui.widgets import text_editor
 
 
@@ -69,3 +73,135 @@ async def test_what_is_typed_on_in_a_deleted_test_input_becomes_one_new_one(
         disk.goes_on.set()
         await p.until(lambda: "abcca" in contents(p).values() and not editor.unsaved)
         assert sorted(contents(p).values()) == ["abcca", "cb"]
+
+
+async def type_on_and_leave(p: Program, monkeypatch: pytest.MonkeyPatch, first: str, then: str) -> SlowDisk:
+    """Type in the test input a, type on while that is being saved, and look at the test input b."""
+    editor = p.main.tests.editor
+    editor.focus()
+    await p.until(lambda: editor.has_focus)
+    disk = SlowDisk(monkeypatch)
+    await p.write(first)
+    await p.until(disk.waits.is_set, 20)
+    await p.write(then)
+    p.main.tests.rows.select("b")
+    await p.until(lambda: p.main.tests.shown == "b")
+    return disk
+
+
+async def test_what_is_typed_in_a_test_input_that_is_shown_anew_did_not_grow_from_what_is_being_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        tests = p.main.tests
+        disk = await type_on_and_leave(p, monkeypatch, "A", "AA ")
+        tests.rows.select("a")
+        await p.until(lambda: tests.shown == "a")
+        assert tests.editor.raw == "ca"
+        await p.write("BBB ")
+        await p.until(lambda: p.main.editing and len(p.main.editing.inputs.queue.latest()) == 2)
+        disk.goes_on.set()
+        await p.told("The test input a was changed elsewhere in the same lines.")
+        await p.until(lambda: not p.main.editing.inputs.queue)
+        assert contents(p)["a"] == "AAA ca"
+        assert tests.editor.raw == "BBB ca"
+        assert tests.editor.clash is not None
+
+
+async def test_what_cannot_be_saved_is_kept_beside_what_was_typed_since_its_test_input_was_shown_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        tests, editing = p.main.tests, p.main.editing
+        assert editing is not None
+        disk = await type_on_and_leave(p, monkeypatch, "A", "AA ")
+        tests.rows.select("a")
+        await p.until(lambda: tests.shown == "a")
+        await p.write("BBB ")
+        p.file("one").write_text("broken =", encoding="utf-8")
+        disk.goes_on.set()
+        await p.until(lambda: not editing.inputs.queue)
+        editing.hold()
+        kept = {value.text for value in editing.unsaved.all_held("one").values()}
+        assert {"AAA ca", "BBB ca"} <= kept
+
+
+async def test_what_another_program_wrote_meanwhile_stays_under_what_is_typed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = TWO_INPUTS.replace('"ca"', '"ca\\n\\nlast"')
+    async with program(make_store(tmp_path, {"one": lines})) as p:
+        disk = await type_on_and_leave(p, monkeypatch, "A", "AA ")
+        p.file("one").write_text(lines.replace("last", "their last"), encoding="utf-8")
+        disk.goes_on.set()
+        await p.until(lambda: p.main.editing and not p.main.editing.inputs.queue)
+        assert contents(p) == {"a": "AAA ca\n\ntheir last", "b": "cb"}
+
+
+@pytest.mark.parametrize("how", ["command", "signal"])
+async def test_what_waits_to_be_saved_in_a_test_input_that_was_left_outlives_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    elsewhere: dict[str, str] = {}
+    monkeypatch.setattr(ending, "SAVE_WITHIN", 0.05)
+    monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
+    store = make_store(tmp_path, {"one": TWO_INPUTS})
+    async with program(store) as p:
+        disk = await type_on_and_leave(p, monkeypatch, "X", "YZ")
+        if how == "command":
+            p.main.action_leave()
+            await p.pilot.pause()
+            assert not p.app._exit
+            disk.goes_on.set()
+            await p.until(lambda: p.app._exit)
+            assert contents(p)["a"] == "XYZca"
+        else:
+            await p.app.leave(129)
+            assert elsewhere == {"one, the test input a": "XYZca"}
+            disk.goes_on.set()
+
+
+async def test_what_waits_to_be_saved_is_not_thrown_away_and_stored_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        editor, editing = p.main.tests.editor, p.main.editing
+        assert editing is not None
+        editor.focus()
+        await p.until(lambda: editor.has_focus)
+        disk = SlowDisk(monkeypatch)
+        await p.write("X")
+        await p.until(disk.waits.is_set, 20)
+        await p.write("YZ")
+        await p.until(lambda: [one.text for one in editing.inputs.queue.latest()] == ["XYZca"])
+        thrown = asyncio.ensure_future(editing.giving.throw_away())
+        await p.pilot.pause()
+        disk.goes_on.set()
+        assert not await thrown
+        assert not editing.inputs.queue
+        assert contents(p)["a"] == editor.raw == "XYZca"
+        assert editing.unsaved.thrown_away("one") == {}
+
+
+async def test_a_waiting_save_that_is_given_up_takes_no_other_ones_place() -> None:
+    queue, turns = InputQueue(), []
+
+    async def save(one: OnTheWay) -> None:
+        queue.add(one)
+        async with queue.turn(one):
+            turns.append((one.text, one.base))
+
+    first = OnTheWay("one", "a", "base", "first", 1)
+    queue.add(first)
+    async with queue.turn(first):
+        second = asyncio.create_task(save(OnTheWay("one", "a", "base", "the second", 1)))
+        third = asyncio.create_task(save(OnTheWay("one", "a", "base", "the second", 1)))
+        await asyncio.sleep(0)
+        third.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await third
+        queue.became(first, "a", "first")
+    await asyncio.wait_for(second, 10)
+    await asyncio.wait_for(queue.settled(), 10)
+    assert turns == [("the second", "first")]
+    assert not queue

@@ -82,11 +82,6 @@ class PersonaActions(Screen[None]):
         if (editing := self._screen.editing) is not None:
             self._screen.start(editing.save())
 
-    @on(TestInputs.Save)
-    def _save_test(self, event: TestInputs.Save) -> None:
-        if (editing := self._screen.editing) is not None:
-            self._screen.start(editing.inputs.save(event.input_id, event.base, event.text))
-
     @on(SettingsPane.Changed)
     def _setting(self, event: SettingsPane.Changed) -> None:
         if (editing := self._screen.editing) is not None:

@@ -44,14 +44,6 @@ class TestInputs(Vertical):
         marked: tuple[str, ...] = ()
 
     @dataclass
-    class Save(Message):
-        """A content should be stored now; `base` is what it grew from."""
-
-        input_id: str
-        base: str
-        text: str
-
-    @dataclass
     class Refused(Message):
         """A key asked for what cannot be done here; `typed`: it was a letter for a content."""
 
@@ -64,7 +56,8 @@ class TestInputs(Vertical):
         self._is_gone = False
         self._locked = False
         self._is_known = False  # what the file holds; of one that broke, what it held before
-        self.remember: Callable[[str], None] | None = None  # told before how a content was typed is forgotten
+        self.save: Callable[[str], None] | None = None
+        """Told to store the content that is shown, at once: the next moment another may stand in the editor."""
         self._editor = TextEditor(id="test-content", prose=False)
         self.border_title = "Test inputs"
 
@@ -191,10 +184,8 @@ class TestInputs(Vertical):
 
     def _ask_to_save(self) -> None:
         editor = self.editor
-        if self._shown is not None and editor.unsaved:
-            if self.remember is not None:
-                self.remember(self._shown)
-            self.post_message(self.Save(self._shown, editor.base, editor.raw))
+        if self._shown is not None and editor.unsaved and self.save is not None:
+            self.save(self._shown)
 
     @on(TextEditor.SaveWanted)
     def _save(self, event: TextEditor.SaveWanted) -> None:

@@ -105,7 +105,7 @@ class TextEditor(GuardedTextArea):
         super().__init__(id=id, max_checkpoints=500, placeholder=placeholder)
         self.base = ""
         self.clash: Clash | None = None
-        self.takings = 0
+        self.takings = self.showing = 0
         self.walk: Callable[[Retrace], Awaitable[None]] | None = None
         self._starts: list[str] = []  # the text where each stretch of typing began that is not sent yet
         self._goes_on = False  # the first of them began before what was told last
@@ -137,8 +137,12 @@ class TextEditor(GuardedTextArea):
         return self._touched
 
     def show(self, text: str, *, read_only: bool = False) -> None:
-        """Begin anew with a stored text; the undo history starts empty."""
+        """Begin anew with a stored text; the undo history starts empty.
+
+        What is typed from now on did not grow from what was typed before: `showing`, a number, tells them apart.
+        """
         self._stop_timers()
+        self.showing += 1
         self._touched = False
         self.clash = self._before_clash = None
         self.takings += 1
