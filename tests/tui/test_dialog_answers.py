@@ -94,3 +94,25 @@ async def test_a_text_is_put_together_beside_the_screen(
         assert chosen.result() == "b\nc\n"
     assert threads[0] is not threading.main_thread()
     assert len(threads) == 1
+
+
+async def test_a_key_pressed_twice_answers_no_place_that_was_not_seen(tmp_path: Path) -> None:
+    lines = [f"line {number}\n" for number in range(20)]
+    ours, theirs = (
+        "".join(f"{side} {line}" if number in (3, 12) else line for number, line in enumerate(lines))
+        for side in ("our", "their")
+    )
+    met = draft.meet("".join(lines), ours, theirs)
+    assert isinstance(met, Clash)
+    async with program(make_store(tmp_path)) as p:
+        chosen = asyncio.ensure_future(p.main.choose(met, "Yours", "On disk"))
+        dialog = await p.dialog(conflict.ChooseText)
+        at_once(p, "1", "1")
+        await p.until(lambda: dialog._choices)
+        await p.until(lambda: dialog._appeared is not None)
+        assert dialog._choices == ["ours"]
+        await p.dialog(conflict.ChooseText)
+        await p.press("2")
+        await p.until(chosen.done)
+        assert "our line 3" in chosen.result()
+        assert "their line 12" in chosen.result()

@@ -114,7 +114,9 @@ class ChooseText(Dialog[str]):
         if self._all_chosen:
             self.run_worker(self._give())
         else:
+            self._appeared = None  # a key pressed twice is no answer to the next place
             self._show()
+            self.call_after_refresh(self._appear)
 
     @property
     def _all_chosen(self) -> bool:
