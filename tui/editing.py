@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING, Literal
 
 from personas.errors import PersonaError, UnknownPersona
-from tui.choosing import choose_newest
+from tui.choosing import PromptChoice
 from tui.draft import Clash
 from tui.editable import is_editable
 from tui.field_saving import FieldSaving
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from personas.persona import Persona
     from personas.undo import Retrace
     from tui.desk import Desk
+    from tui.unsaved import Unsaved
 
 
 REPLACED = (
@@ -57,7 +58,7 @@ class Editing(Undoing):
         self._deleted: set[str] = set()
         self._look = Look(workspace.store)
         self._openings = 0
-        self._choosing = False
+        self._choice = PromptChoice(desk, self)
         self._saving = asyncio.Lock()
         self.in_hand = False
         """Whether the person has the file open in their editor: it is looked at when that is done."""
@@ -128,6 +129,9 @@ class Editing(Undoing):
         self._openings += 1
         mine = self._openings
         await self.flush()
+        if mine == self._openings and persona_id == self.id and self._is_there:
+            await self._open_again(persona_id)
+            return mine == self._openings and persona_id == self.id
         try:
             known = bool(self.unsaved.all_held(persona_id))
             before_reading = await self.workspace.call(self._look.at, persona_id)
@@ -159,6 +163,18 @@ class Editing(Undoing):
         if there and not broken and (set(kept) - {PROMPT} or persona_id in self.unsaved.more):
             self._desk.start(self.giving.store(persona_id))
         return True
+
+    @property
+    def _is_there(self) -> bool:
+        """Whether the open persona has its file, as far as is known."""
+        return self.id not in self._deleted and not self._absence.noted
+
+    async def _open_again(self, persona_id: str) -> None:
+        """The person chose the persona that is open: what they type goes on where it is."""
+        await self.read_again()
+        broken = self.persona is None or self.persona.error is not None
+        if self.id == persona_id and not broken and set(self.unsaved.all_held(persona_id)) - {PROMPT}:
+            self._desk.start(self.giving.store(persona_id))
 
     def forget(self, persona_id: str) -> None:
         """A persona is deleted: what was typed in it lies with its versions, and comes back with it."""
@@ -365,19 +381,19 @@ class Editing(Undoing):
             await self.write_down()
             return
         if persona.error is not None:
-            await self._keep_now(persona.id, editor.base, editor.raw)
+            await self._keep_now(persona.id, editor.base, editor.raw, None)
             return
         base, before = editor.base, self.unsaved.held(persona.id)
         sent, takings = editor.raw, editor.takings
         try:
             stored = await self.workspace.save_prompt(persona.id, base, sent, retrace)
         except UnknownPersona:
-            await self._keep_now(persona.id, base, sent)
+            await self._keep_now(persona.id, base, sent, before)
             if self.persona is persona:
                 self._absence.miss(persona)
             return
         except PersonaError as error:
-            await self._keep_now(persona.id, base, sent)
+            await self._keep_now(persona.id, base, sent, before)
             if self.id == persona.id:
                 if self.trouble != str(error):
                     self._desk.tell(f"Not saved: {error}", error=True)
@@ -385,10 +401,13 @@ class Editing(Undoing):
                 self._desk.show_state()
             return
         if isinstance(stored, Clash):
-            await self._keep_now(persona.id, base, sent)
+            await self._keep_now(persona.id, base, sent, before)
         else:
-            if self.unsaved.held(persona.id) == before:  # what was kept before is in what was sent
+            held = self.unsaved.held(persona.id)
+            if held == before:  # what was kept before is in what was sent
                 self.unsaved.let_go(persona.id, PROMPT)
+            elif held is not None and self.id != persona.id:  # typed on, and kept as another was opened
+                self.unsaved.hold(persona.id, PROMPT, sent, held.text)
             self.unsaved.let_go(persona.id, PROMPT, sent)
         if self.id == persona.id:
             self.trouble = ""
@@ -405,42 +424,21 @@ class Editing(Undoing):
                 await self.read_again(outside=False)
         await self.write_down()
 
-    async def _keep_now(self, persona_id: str, base: str, text: str) -> None:
-        """Keep a text that a save could not store, unless the editor went on with it meanwhile."""
+    async def _keep_now(self, persona_id: str, base: str, text: str, before: Unsaved | None) -> None:
+        """Keep a text that a save could not store, unless the editor went on with it meanwhile.
+
+        `before`: what was kept when the save began.
+        """
         editor = self._desk.prompt
         if self.id == persona_id:
             if not editor.unsaved:
                 return
             base, text = editor.base, editor.raw
+        elif self.unsaved.held(persona_id) != before:
+            return  # what was typed by the time another was opened is kept
         self.unsaved.hold(persona_id, PROMPT, base, text, self.file_text if self.id == persona_id else "")
         await self.write_down()
 
     async def choose(self) -> None:
-        """Show both texts where they touch, and store what the person chooses.
-
-        Only when the person asks: a dialog of its own accord would take keys meant for the text as its answer.
-        """
-        editor, persona_id = self._desk.prompt, self.id
-        if editor.clash is None or persona_id is None or self._choosing:
-            return
-        self._choosing = True
-        try:
-            found = await choose_newest(self._desk, self, editor, lambda: self.id == persona_id)
-        finally:
-            self._choosing = False
-        if found is None:
-            return
-        clash, chosen = found
-        if chosen != clash.ours:
-            try:
-                await self.workspace.keep_version(persona_id, clash.ours, "your text, not taken")
-            except PersonaError as error:
-                self._desk.tell(f"Nothing was chosen: your text could not be kept. {error}", error=True)
-                return
-            if editor.clash != clash or self.id != persona_id:
-                return  # settled by another way meanwhile, or to be asked once more
-        editor.tell_choice(self.past, PROMPT, clash, chosen)
-        editor.take(chosen)
-        editor.mark_saved(clash.theirs)
-        self._desk.show_state()
-        await self.save()
+        """Show both texts where they touch, and store what the person chooses."""
+        await self._choice.choose()

@@ -87,3 +87,112 @@ async def test_a_step_of_undo_that_waits_for_the_disk_does_nothing_to_the_person
         assert p.prompt.raw == p.on_disk("two") == "my first line\nsecond line\nthird line\n"
         await p.open("one")
         await p.until(lambda: p.on_disk("one").startswith("my first"))
+
+
+async def test_the_open_persona_opened_again_changes_nothing_of_what_is_being_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+        editing = p.main.editing
+        assert editing is not None
+        reads, go = asyncio.Event(), asyncio.Event()
+        get = editing.workspace.get
+
+        async def slow(persona_id: str) -> object:
+            found = await get(persona_id)
+            reads.set()
+            await go.wait()
+            return found
+
+        await p.press("f3")
+        await p.write("my ")
+        with monkeypatch.context() as disk:
+            disk.setattr(editing.workspace, "get", slow)
+            opening = asyncio.ensure_future(editing.open("one"))
+            await p.until(reads.is_set)
+            await p.write("own ")
+            go.set()
+            assert await opening
+        assert p.prompt.raw.startswith("my own first line")
+        assert p.prompt.cursor_location == (0, len("my own "))
+        await p.write("and ")
+        await editing.flush()
+        await editing.look()
+        assert p.on_disk("one").startswith("my own and first line")
+        assert p.state == "saved"
+        assert p.messages == []
+
+
+async def test_a_save_that_fails_after_another_was_opened_takes_no_place_of_what_was_typed_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+        editing = p.main.editing
+        assert editing is not None
+        await p.press("f3")
+        writes, reads, refused, go = (asyncio.Event() for _ in range(4))
+        find = editing.giving.find
+
+        async def slow_find(persona_id: str) -> object:
+            reads.set()
+            await go.wait()
+            return await find(persona_id)
+
+        async def refuse(*_: Any) -> None:
+            writes.set()
+            await refused.wait()
+            raise StorageError("The disk is full; nothing was written.")
+
+        with monkeypatch.context() as disk:
+            disk.setattr(editing.giving, "find", slow_find)
+            disk.setattr(editing.workspace, "save_prompt", refuse)
+            opening = asyncio.ensure_future(editing.open("two"))
+            await p.until(reads.is_set)
+            await p.write("my ")
+            saving = asyncio.ensure_future(editing.save())
+            await p.until(writes.is_set)
+            await p.write("own ")
+            go.set()
+            assert await opening
+            refused.set()
+            await saving
+        kept = editing.unsaved.held("one")
+        assert kept is not None
+        assert kept.text.startswith("my own first")
+
+
+async def test_what_was_typed_on_while_a_save_was_under_way_grew_from_that_where_another_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+        editing = p.main.editing
+        assert editing is not None
+        await p.press("f3")
+        writes, reads, stored, go = (asyncio.Event() for _ in range(4))
+        find, save = editing.giving.find, editing.workspace.save_prompt
+
+        async def slow_find(persona_id: str) -> object:
+            reads.set()
+            await go.wait()
+            return await find(persona_id)
+
+        async def slow_save(*arguments: Any) -> object:
+            writes.set()
+            await stored.wait()
+            return await save(*arguments)
+
+        with monkeypatch.context() as disk:
+            disk.setattr(editing.giving, "find", slow_find)
+            disk.setattr(editing.workspace, "save_prompt", slow_save)
+            opening = asyncio.ensure_future(editing.open("two"))
+            await p.until(reads.is_set)
+            await p.write("my ")
+            saving = asyncio.ensure_future(editing.save())
+            await p.until(writes.is_set)
+            await p.write("own ")
+            go.set()
+            assert await opening
+            stored.set()
+            await saving
+        await p.open("one")
+        await p.until(lambda: p.on_disk("one").startswith("my own first line") and p.state == "saved")
