@@ -41,8 +41,12 @@ class FieldSaving:
         settings.note_sent(field, value)
         outcome = await self._desk.set_field(field, value)
         if outcome != "failed":
-            if editing.unsaved.held(persona_id, FIELD + field) == before:
+            held = editing.unsaved.held(persona_id, FIELD + field)
+            if held == before:
                 editing.unsaved.let_go(persona_id, FIELD + field)
+            elif outcome == "stored" and held is not None and editing.id != persona_id:
+                # Typed on, and kept as another was opened: it grew from what is stored now.
+                editing.unsaved.hold(persona_id, FIELD + field, value, held.text)
             editing.unsaved.let_go(persona_id, FIELD + field, value)
             if outcome == "stored" and editing.id == persona_id:
                 settings.note_stored(field, value)

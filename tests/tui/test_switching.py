@@ -196,3 +196,43 @@ async def test_what_was_typed_on_while_a_save_was_under_way_grew_from_that_where
             await saving
         await p.open("one")
         await p.until(lambda: p.on_disk("one").startswith("my own first line") and p.state == "saved")
+
+
+async def test_what_was_typed_on_in_a_field_while_it_was_being_stored_meets_nothing_where_it_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+        editing = p.main.editing
+        assert editing is not None
+        field = p.main.settings.field("description")
+        field.focus()
+        await p.until(lambda: field.has_focus)
+        writes, reads, stored, go = (asyncio.Event() for _ in range(4))
+        find, change = editing.giving.find, editing.workspace.change
+
+        async def slow_find(persona_id: str) -> object:
+            reads.set()
+            await go.wait()
+            return await find(persona_id)
+
+        async def slow_change(*arguments: Any) -> object:
+            writes.set()
+            await stored.wait()
+            return await change(*arguments)
+
+        with monkeypatch.context() as disk:
+            disk.setattr(editing.giving, "find", slow_find)
+            disk.setattr(editing.workspace, "change", slow_change)
+            opening = asyncio.ensure_future(editing.open("two"))
+            await p.until(reads.is_set)
+            await p.write("my")
+            saving = asyncio.ensure_future(editing.fields.save("description"))
+            await p.until(writes.is_set)
+            await p.write("own")
+            go.set()
+            assert await opening
+            stored.set()
+            await saving
+        await p.open("one")
+        await p.until(lambda: p.store.get("one").description == "myown")
+        assert p.messages == []
