@@ -221,8 +221,13 @@ class InputSaving:
 
     def _let_go(self, one: OnTheWay) -> None:
         """A text is settled; what is kept under its name may be another one, that was left."""
-        grew = one.shown is not None and self._kept_of.get((one.persona_id, one.input_id)) == one.shown
-        self._editing.unsaved.let_go(one.persona_id, FIELD + one.input_id, None if grew else one.text)
+        unsaved, place = self._editing.unsaved, FIELD + one.input_id
+        held = unsaved.held(one.persona_id, place)
+        typed_on = one.shown is not None and self._kept_of.get((one.persona_id, one.input_id)) == one.shown
+        if typed_on and held is not None and held.text != one.text and not self._grew_on(one):
+            unsaved.hold(one.persona_id, place, one.text, held.text)  # it grew from what is settled
+            return
+        unsaved.let_go(one.persona_id, place, None if typed_on and self._grew_on(one) else one.text)
 
     def _grew_on(self, one: OnTheWay) -> bool:
         """Whether what stands in the editor now is that content, or grew from it."""

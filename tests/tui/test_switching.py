@@ -236,3 +236,43 @@ async def test_what_was_typed_on_in_a_field_while_it_was_being_stored_meets_noth
         await p.open("one")
         await p.until(lambda: p.store.get("one").description == "myown")
         assert p.messages == []
+
+
+async def test_what_was_typed_on_in_a_test_input_while_it_was_being_saved_comes_back_into_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path), persona_id="two") as p:
+        editing, editor = p.main.editing, p.main.tests.editor
+        assert editing is not None
+        editor.focus()
+        await p.until(lambda: editor.has_focus)
+        writes, reads, stored, go = (asyncio.Event() for _ in range(4))
+        find, save = editing.giving.find, editing.workspace.save_test_input
+
+        async def slow_find(persona_id: str) -> object:
+            reads.set()
+            await go.wait()
+            return await find(persona_id)
+
+        async def slow_save(*arguments: Any) -> object:
+            writes.set()
+            await stored.wait()
+            return await save(*arguments)
+
+        with monkeypatch.context() as disk:
+            disk.setattr(editing.giving, "find", slow_find)
+            disk.setattr(editing.workspace, "save_test_input", slow_save)
+            opening = asyncio.ensure_future(editing.open("one"))
+            await p.until(reads.is_set)
+            await p.write("my ")
+            editing.inputs.save_soon("sum")
+            await p.until(writes.is_set)
+            await p.write("own ")
+            go.set()
+            assert await opening
+            stored.set()
+            await p.until(lambda: not editing.inputs.queue)
+        assert [each.content for each in p.store.get("two").test_inputs] == ["my What is 2+2?"]
+        await p.open("two")
+        await p.until(lambda: not editing.unsaved.all_held("two"))
+        assert [each.content for each in p.store.get("two").test_inputs] == ["my own What is 2+2?"]
