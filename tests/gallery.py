@@ -106,9 +106,8 @@ async def running(
     folder.mkdir()
     path = folder / "config.toml"
     path.write_text('# mine\ncalm = "always"\nmodel = "claude-sonnet-5-5"\n', encoding="utf-8")
-    preferences = Preferences(
-        load_settings({"PERSONA_CONFIG": str(path), "PERSONA_MODEL": "claude-opus-5-5"})
-    )
+    env = {"PERSONA_CONFIG": str(path), "PERSONA_MODEL": "claude-opus-5-5"}
+    preferences = Preferences(load_settings(env), env=env)
     settings = Settings(
         panel_seconds=600, calm="always", retries=0, approval_of={"update_persona_name": "ask"}
     )

@@ -41,7 +41,8 @@ def preferences_of(text: str) -> Preferences:
     """Write the settings file of a text into the folder where the program runs; return what it leads to."""
     path = Path("config.toml")
     path.write_text(FILES[text], encoding="utf-8")
-    return Preferences(load_settings({"PERSONA_CONFIG": str(path)}), env={})
+    env = {"PERSONA_CONFIG": str(path)}
+    return Preferences(load_settings(env), env=env)
 
 
 def clash(text: str) -> Clash:
