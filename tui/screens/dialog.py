@@ -67,6 +67,7 @@ class Dialog(ModalScreen[Result]):
         binding("dialog.close"),
         binding("dialog.page_up"),
         binding("dialog.page_down"),
+        binding("redraw"),
     ]
 
     grace: ClassVar[float] = 0.0
@@ -129,6 +130,10 @@ class Dialog(ModalScreen[Result]):
     def action_cancel(self) -> None:
         """Close without an answer."""
         self.dismiss(None)
+
+    def action_redraw(self) -> None:
+        """Send the whole screen again."""
+        self.app.redraw()  # type: ignore[attr-defined]
 
     def action_page(self, by: int) -> None:
         """Scroll the text, where it does not fit."""
