@@ -71,6 +71,7 @@ class PersonaApp(Ending, inherit_bindings=False):
             given_environment() if env is None else env,
         )
         self._held = HeldKeys(self)
+        self._held.hold()
         graphemes.install()
         self.preferences = preferences
         self.model_name = ""
@@ -303,6 +304,10 @@ class PersonaApp(Ending, inherit_bindings=False):
                 make_way(event)
         if not (self.lending.is_deaf_to(event) or self._held.take(event) or await self._held.obey(event)):
             await super().on_event(event)
+
+    def take_keys(self) -> None:
+        """There is something to take the keys: what was typed before comes first."""
+        self._held.release()
 
     async def run_action(self, action: Any, *where: Any, **options: Any) -> bool:
         if isinstance(action, str):

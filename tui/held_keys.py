@@ -49,6 +49,15 @@ class HeldKeys:
         self._held: list[Event] | None = None
         self._waiting: asyncio.Task[None] | None = None
 
+    def hold(self) -> None:
+        """Keep what is typed until `release`: the program begins, and nothing is there to take it."""
+        self._held = []
+
+    def release(self) -> None:
+        """What `hold` kept goes on, and what is typed from now on."""
+        if self._held is not None and self._waiting is None:
+            self._app.call_later(self._go_on)
+
     def take(self, event: Event) -> bool:
         """Keep a key or a paste for later; False when nothing is awaited and it may go on."""
         if self._held is None or not isinstance(event, events.Key | events.Paste) or event.is_forwarded:

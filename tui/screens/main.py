@@ -142,6 +142,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
         self.chat_bar.show_output_button(False)
         self.chat_bar.commands.find = self.find_offers
         self.focus_chat()
+        self.program.take_keys()
         self.call_after_refresh(self._start_up)
 
     def _start_up(self) -> None:

@@ -1,0 +1,19 @@
+"""What is typed while the program starts is there once it has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.e2e.terminal import Terminal
+
+
+def test_what_is_typed_before_the_first_picture_stands_in_the_chat_bar(tmp_path: Path) -> None:
+    personas = tmp_path / "home" / "personas"
+    personas.mkdir(parents=True)
+    (personas / "a.toml").write_text('name = "A"\nsystem_prompt = "I am A."\n')
+    (tmp_path / "config.toml").write_text("# no first start\n")
+    with Terminal(["--home", str(tmp_path / "home"), "a"], tmp_path) as terminal:
+        terminal.send("typed ")
+        terminal.until("I am A.")
+        terminal.send("ahead")
+        terminal.until("typed ahead")
