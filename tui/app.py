@@ -205,6 +205,7 @@ class PersonaApp(Ending, inherit_bindings=False):
                 self.tell(str(error), error=True)
             else:
                 self.tell_odd_settings(f"{preferences.path.name} was changed; what it says holds now.")
+                await self.main.conversing.show_unread()
             for screen in self.screen_stack:
                 if (show := getattr(screen, "show_settings", None)) is not None:
                     show()

@@ -12,6 +12,7 @@ from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_settings import page, preferences, row
 from tui.preferences import NO_MODEL
 from tui.screens import main
+from tui.screens.conversing import UNREAD
 from tui.widgets.key_line import KeyLine
 
 MENDED = "config.toml was changed; what it says holds now."
@@ -38,6 +39,25 @@ async def test_the_model_is_named_as_soon_as_what_it_goes_by_is_mended(
         await p.told(MENDED)
         assert (p.app.model_name, p.app.settings.max_steps) == ("offline", 9)
         await p.until(lambda: "offline" in bottom_line(p))
+
+
+async def test_a_conversation_that_could_not_be_opened_is_once_what_was_wrong_is_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
+    store = make_store(tmp_path)
+    async with program(store, answer("Said before.")) as p:
+        await p.run_to_end("hello")
+    settings = preferences(tmp_path, 'model = "offline"\napproval = "ask-al"\n')
+    async with program(store, preferences=settings, make_model=settings.make_model, ready=False) as p:
+        await p.until(lambda: p.main.editing is not None and p.main.editing.id == "one")
+        await p.until(p.main.conversing.settled.is_set)
+        assert p.main.conversing.view.when_empty == UNREAD
+        p.main.chat_bar.set_draft("a draft")
+        (tmp_path / "config.toml").write_text('model = "offline"\napproval = "ask-all"\n')
+        view = p.main.conversing.view
+        await p.until(lambda: any("Said before." in entry.text() for entry in view.layout_model.entries))
+        assert p.main.chat_bar.draft == "a draft"
 
 
 async def test_a_message_that_is_sent_at_once_goes_by_what_was_mended(

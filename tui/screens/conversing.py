@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 ENDS_WHEN_DONE = "quits when done"
 
+UNREAD = "The conversation could not be opened; it is once that is mended which was told."
+"""What stands in the panel where even what was said cannot be known."""
+
 SETTINGS_WITHIN = 1.0
 """Seconds that a message waits for a look at the settings file."""
 
@@ -177,10 +180,17 @@ class Conversing(Hearing):
         except PersonaError as error:
             self._screen.tell(str(error), error=True)
             self._answers.pop(persona_id, None)
+            if self._shown == persona_id:
+                self.view.when_empty = UNREAD
         finally:  # whatever happened: nobody waits for it any more
             if self._shown in (persona_id, None):
                 self.settled.set()
         self.sync()
+
+    async def show_unread(self) -> None:
+        """Show the conversation of the open persona where that was not possible before."""
+        if self._talk is None and self._shown is not None and self.settled.is_set():
+            await self.show(self._shown)
 
     def _show_opened(self, talk: Talk, draft: str) -> None:
         """Show a conversation that was read; `draft`: what was in the chat bar when it was asked for."""

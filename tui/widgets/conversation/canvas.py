@@ -87,6 +87,7 @@ class Canvas(ScrollView, can_focus=False):
         self.frames_per_second = frames_per_second
         self.glyphs = glyphs
         self.layout_model = Layout()
+        self.when_empty = EMPTY
         self._streaming: set[int] = set()
         self._following = True
         self._new_below = False
@@ -143,7 +144,7 @@ class Canvas(ScrollView, can_focus=False):
         line = layout.line(place) if place is not None else None
         if place is None or line is None:
             end = Place(len(layout.entries), 0, 0).encode()
-            blank = Line([(EMPTY, DIM)]) if y == 0 and not layout.entries else Line()
+            blank = Line([(self.when_empty, DIM)]) if y == 0 and not layout.entries else Line()
             strip = paint(blank, palette, width, Segment(" ", palette.base), end)
         else:
             strip = self._strip_of(place, line, width, palette)

@@ -19,6 +19,7 @@ from agent.turns import (
     ToolResultTurn,
     Turn,
 )
+from tui.widgets.conversation.canvas import EMPTY
 from tui.widgets.conversation.entries import AnswerEntry, NoticeEntry, ThinkingEntry, entry_for
 from tui.widgets.conversation.entry import Entry, GrowingEntry
 from tui.widgets.conversation.reading import ReadableCanvas
@@ -125,6 +126,7 @@ class ConversationView(ReadableCanvas, can_focus=False):
         """Show nothing."""
         self._stop_frame()
         self.layout_model.fill([])
+        self.when_empty = EMPTY
         self._by_key.clear()
         self._calls.clear()
         self._streaming.clear()
