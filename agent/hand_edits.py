@@ -35,7 +35,7 @@ def hand_edit_turn(edits: Sequence[Edit]) -> tuple[CustomTurn, bool]:
     diff = "\n".join(diffs)
     whole = len(diffs) == len(edits) and len(diff) <= LONGEST
     told = f"\n{diff}" if whole else " Read it again before you change anything."
-    content = f"[The owner changed the persona's file by hand since your last answer.{told}]"
+    content = f"[The owner changed the persona's file, by hand or by an undo, since your last answer.{told}]"
     return CustomTurn(type=KIND, fields={"content": content}), whole
 
 

@@ -189,11 +189,11 @@ async def test_a_hand_edit_is_one_line_that_opens(tmp_path: Path) -> None:
         await p.run_to_end("look")
         view = p.main.conversing.view
         place = next(
-            at for at, text in enumerate(texts(p)) if text.startswith("You changed the file by hand")
+            at for at, text in enumerate(texts(p)) if text.startswith("You changed the file")
         )
         entry = view.layout_model.entries[place]
         (head,) = entry._head(60)  # type: ignore[attr-defined]
-        assert "".join(text for text, *_ in head.runs) == "▸ you changed the file by hand  +1 −1"
+        assert "".join(text for text, *_ in head.runs) == "▸ you changed the file  +1 −1"
         assert view.toggle(place)
         await p.pilot.pause()
         shown = entry.text()

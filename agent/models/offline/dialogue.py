@@ -46,7 +46,7 @@ from agent.models.offline.words import Phrase, phrase
 
 _REMEMBERED = 6
 """Exchanges that are run again to find the question a short answer belongs to."""
-_ASIDE = "[The owner changed the persona's file by hand"
+_ASIDE = "[The owner changed the persona's file"
 _GO_ON = "Please continue."
 
 

@@ -34,7 +34,7 @@ class HandEditEntry(Entry):
         return 0, 0
 
     def text(self) -> str:
-        return sanitise("\n".join(filter(None, ("You changed the file by hand.", self._diff))))
+        return sanitise("\n".join(filter(None, ("You changed the file.", self._diff))))
 
     def make_parts(self) -> list[Part]:
         return [fixed_part(self._head), *(diff_parts(self._diff, self.glyphs) if self.opened else ())]
@@ -49,5 +49,5 @@ class HandEditEntry(Entry):
             removed = sum(line.startswith("-") for line in lines)
             right = counts(added, removed, glyphs)
         room = max(4, width - run_cells(right))
-        words = one_line(f"{sign} you changed the file by hand", room, sign=glyphs.dots)
+        words = one_line(f"{sign} you changed the file", room, sign=glyphs.dots)
         return [Line([(words, DIM), *right])]
