@@ -188,9 +188,7 @@ async def test_a_hand_edit_is_one_line_that_opens(tmp_path: Path) -> None:
         await p.until(lambda: "second" in p.on_disk("one"))
         await p.run_to_end("look")
         view = p.main.conversing.view
-        place = next(
-            at for at, text in enumerate(texts(p)) if text.startswith("You changed the file")
-        )
+        place = next(at for at, text in enumerate(texts(p)) if text.startswith("You changed the file"))
         entry = view.layout_model.entries[place]
         (head,) = entry._head(60)  # type: ignore[attr-defined]
         assert "".join(text for text, *_ in head.runs) == "▸ you changed the file  +1 −1"
