@@ -33,8 +33,11 @@ def export_conversation(chat: Chat, name: str) -> Path:
             named by the persona's id, and numbered where there is one already.
 
     Raises:
-        PersonaError: there is such a file already, or the disk refuses.
+        PersonaError: nothing was said yet, there is such a file already, or the disk refuses.
     """
+    turns = [*chat.earlier(), *chat.turns]
+    if not conversation_text(turns, as_json=False).strip():
+        raise PersonaError("There is nothing to export: the conversation is empty.")
     ending = FORMATS.get(name.casefold(), "" if name else "md")
     stem = f"{chat.persona_id}-conversation"
     paths = (
@@ -43,7 +46,7 @@ def export_conversation(chat: Chat, name: str) -> Path:
         else iter([Path(name).expanduser()])
     )
     path = next(paths)
-    text = conversation_text([*chat.earlier(), *chat.turns], as_json=path.suffix == ".json")
+    text = conversation_text(turns, as_json=path.suffix == ".json")
     while True:
         try:
             with path.open("x", encoding="utf-8", errors="backslashreplace") as file:

@@ -56,8 +56,9 @@ async def test_an_export_never_takes_the_place_of_another(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     store = make_store(tmp_path)
-    chat = Chat(store, "one", ScriptedModel([]))
+    chat = Chat(store, "one", ScriptedModel([answer("Hi.")]))
     chat.load()
+    await chat.send("hello")
     assert [export_conversation(chat, "md").name for _ in range(3)] == [
         *("one-conversation.md", "one-conversation-2.md", "one-conversation-3.md")
     ]
@@ -65,6 +66,19 @@ async def test_an_export_never_takes_the_place_of_another(
     for name, told in (("mine", "There is a mine already"), ("a\0b", "Not exported")):
         with pytest.raises(PersonaError, match=told):
             export_conversation(chat, name)
+
+
+@pytest.mark.parametrize("words", ["", "json", "mine.json"])
+async def test_of_a_conversation_with_nothing_in_it_no_file_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    chat = Chat(make_store(tmp_path), "one", ScriptedModel([]))
+    chat.load()
+    with pytest.raises(PersonaError, match="There is nothing to export"):
+        export_conversation(chat, words)
+    assert not list((tmp_path / "here").iterdir())
 
 
 @pytest.mark.parametrize(
