@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from agent.models.base import ModelError, Usage
+from agent.quick import quick
 from agent.turns import ToolCallTurn, ToolResultTurn, Turn, UserTurn
 
 Outcome = Literal["completed", "cancelled", "failed", "truncated", "refused", "limit"]
@@ -32,11 +33,13 @@ class _Event:
     at: float
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentStart(_Event):
     type: ClassVar[str] = "agent_start"
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStart(_Event):
     """A request to the model is about to be made. `step` counts from 1."""
@@ -45,6 +48,7 @@ class StepStart(_Event):
     step: int
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStart(_Event):
     """A turn begins. `turn` is its first state (empty content for a streamed block)."""
@@ -53,6 +57,7 @@ class TurnStart(_Event):
     turn: Turn
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnDelta(_Event):
     """More of the streamed turn `turn_id`: text, thinking text, or raw JSON of a call's input."""
@@ -62,6 +67,7 @@ class TurnDelta(_Event):
     text: str
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnd(_Event):
     """A turn is finished and part of the conversation; `turn` has the id of its `turn_start`."""
@@ -70,6 +76,7 @@ class TurnEnd(_Event):
     turn: Turn
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStart(_Event):
     """A call enters preflight. `input` is what the model sent."""
@@ -79,6 +86,7 @@ class ToolStart(_Event):
     input: Mapping[str, Any]
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolProgress(_Event):
     type: ClassVar[str] = "tool_progress"
@@ -86,6 +94,7 @@ class ToolProgress(_Event):
     text: str
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolEnd(_Event):
     """A call has ended; `duration` in seconds. `details["ran_with"]`: its input, where a hook changed it."""
@@ -98,6 +107,7 @@ class ToolEnd(_Event):
     details: Mapping[str, Any] | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepEnd(_Event):
     type: ClassVar[str] = "step_end"
@@ -107,6 +117,7 @@ class StepEnd(_Event):
     tool_results: tuple[ToolResultTurn, ...]
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryWait(_Event):
     """The request failed and is tried again in `delay` seconds; `attempt` counts from 1."""
@@ -117,6 +128,7 @@ class RetryWait(_Event):
     error: ModelError
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelNotice(_Event):
     """The model's side has something to say that is no turn (silence so far, a dropped feature).
@@ -129,6 +141,7 @@ class ModelNotice(_Event):
     waiting: float | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEnd(_Event):
     """The run is over. Exactly one for every `agent_start`.

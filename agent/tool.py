@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from agent.quick import quick
 from agent.turns import ToolCallTurn
 
 TASK_COMPLETE = "task_complete"
@@ -25,6 +26,7 @@ class NoInput(BaseModel, extra="forbid"):
     """Input of a tool that takes none."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
     """What a tool returns when a string is not enough.
@@ -44,6 +46,7 @@ class ToolOutput:
     terminate: bool = False
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
     """What the core hands to a running tool.
@@ -98,6 +101,7 @@ class Tool:
             object.__setattr__(self, "control", True)
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookContext:
     """What a hook is told about a call.

@@ -16,6 +16,8 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from agent.quick import quick
+
 
 def new_id(prefix: str) -> str:
     """Return a fresh id such as `turn_1f0c…` (the prefix and 96 random bits in hex)."""
@@ -94,6 +96,7 @@ def _in_words(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserTurn:
     """What the person (or an application on their behalf) said."""
@@ -104,6 +107,7 @@ class UserTurn:
     created_at: str = field(default_factory=utc_now)
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssistantTextTurn:
     """One text block of an answer. `interrupted`: it was cut before the block ended."""
@@ -115,6 +119,7 @@ class AssistantTextTurn:
     created_at: str = field(default_factory=utc_now)
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkingTurn:
     """One thinking block.
@@ -134,6 +139,7 @@ class ThinkingTurn:
     created_at: str = field(default_factory=utc_now)
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallTurn:
     """A tool call of the model. `input` is the raw object it sent (frozen), `{}` when it was unusable.
@@ -154,6 +160,7 @@ class ToolCallTurn:
         object.__setattr__(self, "input", freeze(self.input))
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResultTurn:
     """The one result of a tool call. `details`: data for the screen (a diff, counts), never sent."""
@@ -178,6 +185,7 @@ FAILED = "error"
 """Kind of the notice that says why a run failed; whoever is told the end of that run hears it there, too."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoticeTurn:
     """Something the program says in the conversation (a limit, a cut history); but for a nudge never sent to a model."""
@@ -194,6 +202,7 @@ class NoticeTurn:
         return self.kind == NUDGE
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomTurn:
     """A turn of a kind an application adds: shown and stored, skipped by the default conversion.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 from agent.error_text import text_of
+from agent.quick import quick
 
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "max"]
 BlockKind = Literal["text", "thinking", "tool_call"]
@@ -40,6 +41,7 @@ MOST_TOKENS = 2**53
 """No count of tokens is as large as this; what a server says beyond it is no count."""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one request, under the API's names. Within a stream the last report wins (cumulative)."""
@@ -96,6 +98,7 @@ class ToolSpec:
     input_schema: Mapping[str, Any]
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One request. `messages` are Messages API dicts (`{"role", "content"}`) made by `messages.py`."""
@@ -109,6 +112,7 @@ class Request:
     api_key: str | None = field(default=None, repr=False)
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ModelError:
     """Why an attempt failed.
@@ -128,6 +132,7 @@ class ModelError:
     status: int | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class BlockStart:
     """A content block begins. `block` numbers blocks from 0 within one answer, never reused."""
@@ -138,6 +143,7 @@ class BlockStart:
     tool_name: str = ""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class BlockDelta:
     """More of a block: text, thinking text, or raw JSON of a tool call's input."""
@@ -146,6 +152,7 @@ class BlockDelta:
     text: str
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class BlockEnd:
     """A block is complete.
@@ -162,6 +169,7 @@ class BlockEnd:
     complete: bool = True
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Something the person should know about the answer (a dropped feature, ignored events)."""
@@ -169,6 +177,7 @@ class Notice:
     message: str
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """Nothing but silence or pings for `seconds` so far: the request is alive, the content is not here."""
@@ -176,6 +185,7 @@ class Waiting:
     seconds: float
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class UsageSoFar:
     """Tokens reported before the end, for requests that never come to one; the last report wins."""
@@ -183,6 +193,7 @@ class UsageSoFar:
     usage: Usage
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Done:
     """The answer is complete: a stop reason arrived and no error. `stop_reason` as the server gave it."""
@@ -192,6 +203,7 @@ class Done:
     message_id: str = ""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Failed:
     """The attempt ended without a complete answer. Blocks still open are cut."""
