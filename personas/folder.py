@@ -53,7 +53,8 @@ def read_all(home: Home, sessions: Mapping[str, str]) -> list[Persona]:
                 raise OutsideHome("The file's name is not UTF-8; rename it.")
             path = folder / f"{stem}.toml"
             # The folder is checked already; only a symlink in it can lead elsewhere.
-            content = read_regular(path, root=home.root if path.is_symlink() else folder)
+            is_link = os.path.islink(path)  # noqa: PTH114 - never raises; reading says what is wrong
+            content = read_regular(path, root=home.root if is_link else folder)
             personas.append(read_persona(stem, content, session_id))
         except FileNotFoundError:
             gone = StorageError("The file is gone, or a symlink that leads nowhere.")

@@ -96,7 +96,7 @@ class Store:
     def writer(self, persona_id: str) -> int | None:
         """Return the pid of the process that writes a persona now, 0 if unknown, None for nobody."""
         path = self.file(persona_id).lock_path
-        return holder(path) if path.exists() else None
+        return holder(path) if os.path.lexists(path) else None
 
     def text(self, persona_id: str) -> str:
         """Return the file's text as it is on disk (without a byte order mark, line endings kept).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,41 @@ def test_a_home_on_a_read_only_disk_can_be_read(
 
     monkeypatch.setattr(os, "mkdir", refuse)
     assert Store(open_home(tmp_path / "home", env)).get("a").name == "A"
+
+
+def _let_nobody_look(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse to say what is there, as a folder does that may not be entered."""
+
+    def refusing(real: Callable[..., os.stat_result]) -> Callable[..., os.stat_result]:
+        def look(at: str | Path, **how: object) -> os.stat_result:
+            if str(at).startswith(str(path)):
+                raise PermissionError(13, os.strerror(13))
+            return real(at, **how)
+
+        return look
+
+    monkeypatch.setattr(os, "stat", refusing(os.stat))
+    monkeypatch.setattr(os, "lstat", refusing(os.lstat))
+
+
+def test_a_home_nobody_may_look_into_is_told_in_a_sentence(
+    tmp_path: Path, env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home" / "personas").mkdir(parents=True)
+    _let_nobody_look(tmp_path / "home" / "personas", monkeypatch)
+    with pytest.raises(StorageError, match="permission denied"):
+        open_home(tmp_path / "home", env)
+
+
+def test_a_persona_nobody_may_look_at_is_listed_with_what_is_wrong(
+    tmp_path: Path, env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(open_home(tmp_path / "home", env))
+    _let_nobody_look(store.path("mentor"), monkeypatch)
+    wrong = {persona.id: persona.error.message for persona in store.list() if persona.error is not None}
+    assert list(wrong) == ["mentor"] and "permission denied" in wrong["mentor"]
+    _let_nobody_look(store.home.locks, monkeypatch)
+    assert store.writer("mentor") is None
 
 
 def test_a_new_home_that_cannot_be_made_leaves_no_half_of_it(
