@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
+
 from agent.task import AgentTask
 from agent.tools.preview import Preview
+from personas.authorship import Version
+from personas.errors import UnknownVersion
 from personas.merge import count, unified_diff
 from personas.store import Store
+from personas.textfile import readable
+from personas.versions import VersionFolder
 
 
 def has_changed(store: Store, task: AgentTask) -> bool:
@@ -31,15 +38,21 @@ def task_diff(store: Store, task: AgentTask, *, until: str | None = None) -> Pre
         PersonaError: the persona is gone, or the disk refuses.
     """
     log = store.log(task.persona_id)
-    numbers = [
-        version.number
-        for version in log
-        if version.by.run_id == task.id and (until is None or version.at <= until)
+    made = [
+        version for version in log if version.by.run_id == task.id and (until is None or version.at <= until)
     ]
-    if not numbers:
+    if not made:
         return None
-    later = [version.number for version in log if version.number > max(numbers)]
-    before = store.version_text(task.persona_id, min(numbers))
-    # A version is the text before a change: the one after the task's last change is that of the next.
-    after = store.version_text(task.persona_id, min(later)) if later else store.text(task.persona_id)
+    before = store.version_text(task.persona_id, min(version.number for version in made))
+    after = _text_after(store, task.persona_id, max(made, key=lambda version: version.number), log)
     return Preview(unified_diff(before, after, "before", "after"), *count(before, after))
+
+
+def _text_after(store: Store, persona_id: str, last: Version, log: Sequence[Version]) -> str:
+    """Return the text a change led to, or what comes next to it where that is not stored any more."""
+    if last.after is not None and last.after != last.sha:
+        # Not the next version's text: that may be one which was kept and never was the file's.
+        with contextlib.suppress(UnknownVersion):
+            return readable(VersionFolder(store.home, persona_id).load(last.after))
+    later = [version.number for version in log if version.number > last.number]
+    return store.version_text(persona_id, min(later)) if later else store.text(persona_id)

@@ -487,8 +487,10 @@ async def test_the_diff_of_a_whole_task_is_what_it_changed_and_nothing_later(sto
     second = ToolUse("edit_system_prompt", {"old": "To the end.", "new": "To the beginning."})
     bench = Bench(store, [answer(EDIT), answer(second), answer(COMPLETE), answer("Hello.")])
     task = await bench.run()
+    store.keep("kept", EditPrompt("You are", "They were"), by=USER, reason="kept, and never in the file")
     store.change("kept", EditPrompt("You are", "We are"), revision=None, by=USER)
     whole = task_diff(store, task)
     assert whole is not None and (whole.added, whole.removed) == (2, 2)
-    assert "+Sometimes.\n+To the beginning.\n" in whole.diff and "We are" not in whole.diff
+    assert "+Sometimes.\n+To the beginning.\n" in whole.diff
+    assert "We are" not in whole.diff and "They were" not in whole.diff
     assert task_diff(store, await bench.run("Hello", mode="chat")) is None
