@@ -432,7 +432,7 @@ class Store:
         with file.lock(), parsing_once():
             taken = take_step(file, self._content(file), direction, by=by, only=only)
             if taken is None:
-                of = "of the agent's " if only else ""
+                of = "of the agent's " if only == "agent" else ""
                 raise NothingToUndo(f"There is nothing {of}to {direction} in {persona_id}.")
             unit, entry, after = taken
             persona = read_persona(persona_id, after, self.session_of(persona_id))

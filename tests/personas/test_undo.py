@@ -275,6 +275,13 @@ def test_the_agents_run_can_be_undone_from_under_the_persons_edits(store, change
     assert file.read_text() == _TEXT
 
 
+def test_only_the_agents_undo_says_that_it_found_nothing_of_the_agents(store, change) -> None:
+    change(SetName("B"))
+    for only, of in (("agent", " of the agent's"), ("version:7", "")):
+        with pytest.raises(NothingToUndo, match=f"nothing{of} to undo"):
+            store.undo("a", by=USER, only=only)
+
+
 def test_where_both_wrote_nothing_changes_and_both_are_shown(store, change, file) -> None:
     change(EditPrompt("One.", "1."), _run(1))
     agents = file.read_text()
