@@ -74,6 +74,7 @@ class Grants:
         """
         place = os.path.realpath(home)
         self._here = {key for key in self._here if key[0] != place}
+        self._tasks = {key: names for key, names in self._tasks.items() if _home_of(key) != place}
         for path in (self._path, self._tasks_path):
             if any(_home_of(key) == place for key in _read(path)):
                 with _changed(path) as known:
@@ -117,7 +118,7 @@ class Grants:
 
 
 class TaskGrants:
-    """What is allowed to the task that runs. All methods but `has` are blocking.
+    """What is allowed to the task that runs. All methods are blocking, `has` for the reading of one small file.
 
     Args:
         grants: of the person.

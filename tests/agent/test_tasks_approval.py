@@ -202,6 +202,8 @@ def test_what_was_allowed_in_a_home_is_taken_back_whole_and_there_alone(tmp_path
     other.forget(here)
     assert (running.has(here, "undo"), running.has(there, "undo")) == (False, True)
     assert (other.of_task(here, "s", "t"), other.of_task(there, "s", "t")) == (frozenset(), {"undo"})
+    running.forget(there)
+    assert running.of_task(there, "s", "t") == frozenset()
 
 
 def test_grants_for_good_are_kept_beside_the_settings_for_one_home_only(tmp_path: Path) -> None:
