@@ -87,7 +87,7 @@ class TaskLog:
                 raise
 
     def mark(self, task: AgentTask, kind: MarkKind, after: str, *, sync: bool = False) -> None:
-        """Append where a step of a task begins, or where it ended; what the task is then is written before.
+        """Append where a step of a task begins, or where it ended; what its end made of the task is written before.
 
         Raises:
             PersonaError: the disk refused.

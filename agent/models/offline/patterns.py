@@ -61,7 +61,6 @@ _GROUPS = {
     "relating to|that deals with|asking about|that asks about|which asks about"
     "|talking about|that refers to|referring to|with|for|of)",
 }
-# fmt: on
 _WORD = re.compile(r"[a-z][a-z'-]*(?= |$)")
 _PLACEHOLDER = re.compile(r"(?<!\?P)<(\w+)>|\{(\w+)\}")
 
