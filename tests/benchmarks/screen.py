@@ -131,10 +131,12 @@ def served(text: str, delta: int, delay: float) -> Iterator[str]:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(text)
-        process.stdin.close()
-        yield process.stdout.readline().strip()
-        process.kill()
+        try:
+            process.stdin.write(text)
+            process.stdin.close()
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()  # else its end would be waited for
 
 
 def serve(delta: int, delay: float) -> None:
