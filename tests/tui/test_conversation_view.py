@@ -572,3 +572,26 @@ async def test_it_stands_at_its_end_though_a_place_was_asked_for_before_it_was_l
         for _ in range(20):
             await pilot.pause()
         assert view.scroll_offset.y == view.max_scroll_y > 0 and "message 19" in rows(view)[-1]
+
+
+@pytest.mark.parametrize("shown_before", [False, True])
+async def test_what_is_looked_for_while_it_is_hidden_is_in_sight_once_it_is_shown(shown_before: bool) -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 8)) as pilot:
+        view = app.view
+        view.load(run_of(2))
+        if shown_before:
+            await pilot.pause()
+        view.display = False
+        await pilot.pause()
+        view.load(run_of(60))
+        assert view.search("message 7") == 1
+        view.display = True
+        for _ in range(20):
+            await pilot.pause()
+        assert any("message 7" in row for row in rows(view)) and not view.following
+        view.load(run_of(60))
+        view.search("message 9")  # before these turns were laid out
+        for _ in range(20):
+            await pilot.pause()
+        assert any("message 9" in row for row in rows(view))

@@ -97,6 +97,7 @@ class Canvas(ScrollView, can_focus=False):
         self._strips: LRUCache[tuple[Line, int, int], Strip] = LRUCache(512)
         self._palette: Palette | None = None
         self._taken: Size | None = None
+        self._wanted: Place | None = None
 
     # Following and scrolling
 
@@ -112,6 +113,7 @@ class Canvas(ScrollView, can_focus=False):
 
     def follow(self) -> None:
         """Go to the end and stay there."""
+        self._wanted = None
         self._follow_changed(True)
         self._update_rows()
         self.refresh()
@@ -121,8 +123,15 @@ class Canvas(ScrollView, can_focus=False):
         self.scroll_to(y=self.scroll_offset.y + round(pages * max(1, self._rows() - 1)), animate=False)
 
     def scroll_to(self, x: float | None = None, y: float | None = None, **options: object) -> None:
-        """Scroll at once: no animation, so that what is drawn is only what is looked at."""
-        self._scroll_to(None, y, animate=False)
+        """Scroll at once: no animation, so that what is drawn is only what is looked at.
+
+        A view that has no rows yet goes there when it has.
+        """
+        if y is not None and not self._rows():
+            self._wanted = self.layout_model.place_at(round(y))
+        else:
+            # Also where the scrollbar is still to come, as after many turns were shown at once.
+            self._scroll_to(None, y, animate=False, force=True)
 
     def action_scroll_end(self) -> None:
         """Follow the end again."""
@@ -177,11 +186,16 @@ class Canvas(ScrollView, can_focus=False):
         self.screen.screen_layout_refresh_signal.subscribe(self, self._laid_out, immediate=True)
 
     def _laid_out(self, _screen: Screen[object]) -> None:
-        if self.size and self.size != self._taken:  # hidden it has none, and keeps its width
+        if self._has_unheard_size:
             self.call_later(self._take_unheard_size)  # behind the event, if there is one
 
+    @property
+    def _has_unheard_size(self) -> bool:
+        # Hidden it has no size, and keeps its width.
+        return bool(self.size) and (self.size != self._taken or (self._wanted is not None and self._rows() > 0))
+
     def _take_unheard_size(self) -> None:
-        if self.size and self.size != self._taken:
+        if self._has_unheard_size:
             self._take_size()
 
     def on_resize(self) -> None:
@@ -202,6 +216,8 @@ class Canvas(ScrollView, can_focus=False):
             if top is not None and anchor is not None:
                 top = layout.keep_place(anchor)
             self.refresh()
+        if self._wanted is not None and self._rows():
+            self._following, top, self._wanted = False, layout.row_of(self._wanted), None
         self._update_rows(top)
         if self.scroll_offset.y >= self.max_scroll_y:
             self._follow_changed(True)

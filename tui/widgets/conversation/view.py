@@ -131,7 +131,7 @@ class ConversationView(ReadableCanvas, can_focus=False):
         self._calls.clear()
         self._streaming.clear()
         self._following, self._new_below = True, False
-        self._cursor = None
+        self._cursor = self._wanted = None
         self._needle = ""
         self._arrived = 0
         self._strips.clear()
