@@ -192,7 +192,9 @@ class Canvas(ScrollView, can_focus=False):
     @property
     def _has_unheard_size(self) -> bool:
         # Hidden it has no size, and keeps its width.
-        return bool(self.size) and (self.size != self._taken or (self._wanted is not None and self._rows() > 0))
+        return bool(self.size) and (
+            self.size != self._taken or (self._wanted is not None and self._rows() > 0)
+        )
 
     def _take_unheard_size(self) -> None:
         if self._has_unheard_size:
