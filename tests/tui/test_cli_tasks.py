@@ -20,10 +20,13 @@ from unittest import mock
 
 import pytest
 
+from agent.task import AgentTask
+from agent.task_asking import AskingTask
 from agent.tool_names import TOOL_NAMES
 from agent.tools import chat_tools
 from agent.tools.base import Desk
 from agent.tools.control import begin_task_tool, task_tools
+from personas.errors import StorageError
 from tests.hostile import ESCAPES
 from tests.messages_answers import Refusal
 from tests.messages_server import Answer, Call, MessagesServer, Text, call, say
@@ -134,6 +137,31 @@ def test_a_question_without_an_answer_ends_with_3_and_reply_goes_on(serve: Any) 
     assert [block["content"] for block in last if block["type"] == "tool_result"] == ["the second"]
     code, told, _ = line.run("reply", "kept", "again")
     assert code == 1 and told == [{"type": "error", "message": told[0]["message"]}]
+
+
+def test_an_answer_that_the_disk_refuses_is_told_and_the_question_stays_open(
+    serve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line, keep = serve(ASK, DONE), AskingTask.keep
+
+    async def keep_but_the_first(asking: AskingTask, task: AgentTask | None = None) -> None:
+        if task is not None and task.pending is not None and task.pending.answer == "the first":
+            raise StorageError("The disk is full.")
+        await keep(asking, task)
+
+    def give_up(*_: object) -> None:
+        raise AssertionError("it waits for ever")
+
+    monkeypatch.setattr(AskingTask, "keep", keep_but_the_first)
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(60)
+    try:
+        code, told, _ = line.run("chat", "kept", "Do it", "--task", stdin="1\n2\n")
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    assert {"type": "notice", "content": "The disk is full."} in told
+    assert code == 0 and "the second" in results(told).values()
 
 
 def test_why_a_task_failed_is_told_once_and_stands_in_the_conversation(serve: Any) -> None:

@@ -202,7 +202,7 @@ class _Talk:
         while (text := await self._answers.next()) is not None:
             try:
                 await self._runner.respond(self._chat, picked(question, text), question_id=question.id)
-            except InvalidValue as error:
+            except PersonaError as error:  # no answer to this, or the disk refuses it: it is still asked
                 self._printer.notice(str(error))
             else:
                 return
