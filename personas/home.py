@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from personas import trust
-from personas.errors import OutsideHome, PersonaError, StorageError
-from personas.textfile import is_stale, resolve_inside, storage_error
+from personas.errors import OutsideHome, PersonaError
+from personas.textfile import expanded, is_stale, resolve_inside, storage_error
 
 APP = "persona-editor"
 EXAMPLES = Path(__file__).parent / "examples"
@@ -203,10 +203,7 @@ def _current_folder() -> Path | None:
 
 
 def _expand(named: str, here: Path | None) -> Path:
-    try:
-        path = Path(named).expanduser()
-    except RuntimeError:  # ~somebody unknown
-        raise StorageError(f"There is no folder {named}: no such user.") from None
+    path = expanded(named)
     return path if path.is_absolute() or here is None else here / path
 
 

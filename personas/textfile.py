@@ -105,6 +105,18 @@ def encode(text: str, *, bom: bool = False) -> bytes:
         ) from None
 
 
+def expanded(named: str) -> Path:
+    """Return a path as a person names it, where `~` is their own folder and `~somebody` that of somebody.
+
+    Raises:
+        StorageError: there is no such user.
+    """
+    try:
+        return Path(named).expanduser()
+    except RuntimeError:
+        raise StorageError(f"There is no {named}: no such user.") from None
+
+
 def resolve_inside(path: Path, root: Path) -> Path:
     """Follow all symlinks of `path` and return where it ends, which must be inside `root`.
 

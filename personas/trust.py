@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from personas.errors import PersonaError
-from personas.textfile import encode, read_regular, replace_file, storage_error
+from personas.textfile import encode, expanded, read_regular, replace_file, storage_error
 
 
 @dataclass
@@ -22,9 +22,13 @@ class _Known:
 
 
 def file_of(env: Mapping[str, str] = os.environ) -> Path:
-    """Return the file that remembers: `homes.json` beside the settings (`$PERSONA_CONFIG`, else the platform's)."""
+    """Return the file that remembers: `homes.json` beside the settings (`$PERSONA_CONFIG`, else the platform's).
+
+    Raises:
+        StorageError: `$PERSONA_CONFIG` is in the folder of a user there is not.
+    """
     if named := env.get("PERSONA_CONFIG"):
-        return Path(os.path.realpath(Path(named).expanduser().parent)) / "homes.json"
+        return Path(os.path.realpath(expanded(named).parent)) / "homes.json"
     from platformdirs import user_config_path
 
     return Path(os.path.realpath(user_config_path("persona-editor", appauthor=False))) / "homes.json"

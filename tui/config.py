@@ -202,7 +202,9 @@ def config_path(env: Mapping[str, str] | None = None) -> Path:
     """Return the settings file: `$PERSONA_CONFIG`, else `config.toml` in the platform's config folder."""
     env = os.environ if env is None else env
     if named := env.get("PERSONA_CONFIG"):
-        return Path(named).expanduser()
+        from personas.textfile import expanded
+
+        return expanded(named)
     import platformdirs
 
     return Path(platformdirs.user_config_dir(APP, appauthor=False)) / "config.toml"

@@ -161,6 +161,15 @@ def test_a_home_on_a_read_only_disk_can_be_read(
     assert Store(open_home(tmp_path / "home", env)).get("a").name == "A"
 
 
+def test_settings_in_the_folder_of_nobody_are_told_in_a_sentence_and_keep_no_home_from_opening(
+    tmp_path: Path,
+) -> None:
+    env = {"PERSONA_CONFIG": "~nobody-of-this-name/config.toml"}
+    with pytest.raises(StorageError, match="no such user"):
+        trust.file_of(env)
+    assert "optimist" in Store(open_home(tmp_path / "home", env)).ids()
+
+
 def _let_nobody_look(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refuse to say what is there, as a folder does that may not be entered."""
 

@@ -39,6 +39,11 @@ def test_a_conversation_needs_the_agents_settings_and_no_others(place: Workplace
     assert "config.toml:2: approval must be" in line["message"] and "line 1: colours" in line["message"]
 
 
+def test_settings_in_the_folder_of_nobody_are_told_in_one_line(place: Workplace) -> None:
+    done = place.run_here("doctor", env={"PERSONA_CONFIG": "~nobody-of-this-name/config.toml"})
+    assert done.returncode == 1 and done.stderr.count(b"\n") == 1 and b": no such user." in done.stderr
+
+
 def test_a_key_in_the_models_place_is_never_printed(place: Workplace) -> None:
     for arguments, text, env in (
         (("doctor",), f'model = "{SECRET}"\n', {}),
