@@ -94,7 +94,8 @@ class Talk:
 
     @property
     def _session_id(self) -> str:
-        return (self.chat.session_id if self.chat is not None else None) or ""
+        # Not `chat.session_id`, which looks on the disk where nothing was said yet: this is asked at every key.
+        return (self.chat.session.mark[0] if self.chat is not None else None) or ""
 
     @property
     def usage(self) -> Usage | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from agent.models.base import Usage
 from agent.models.offline import OfflineModel
 from agent.models.prices import cost
 from agent.models.scripted import answer
+from personas.store import Store
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tui.screens.confirm import Confirm
 from tui.secret_text import keep_out
@@ -55,6 +57,27 @@ async def test_a_run_costs_what_the_model_takes_that_answered_it(tmp_path: Path)
         await p.until(lambda: not p.main.conversing.running)
         price, talk = cost("claude-opus-5-5", usage, model.endpoint), p.main.conversing.talk
         assert price and talk is not None and talk.cost == price
+
+
+async def test_no_key_looks_on_the_disk_where_nothing_was_said_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    session_of = Store.session_of
+
+    def look(store: Store, persona_id: str) -> str | None:
+        looked.append(threading.current_thread().name)
+        return session_of(store, persona_id)
+
+    monkeypatch.setattr(Store, "session_of", look)
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_go("prompt")
+        await p.until(lambda: p.prompt.has_focus)
+        looked.clear()
+        await p.write("abc")
+        p.main.focus_chat()
+        await p.write("abc")
+        assert threading.main_thread().name not in looked
 
 
 async def test_the_line_at_the_bottom_tells_what_the_open_conversation_took(tmp_path: Path) -> None:
