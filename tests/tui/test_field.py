@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from textual.app import App, ComposeResult
+from textual.events import Paste
+from textual.widgets.input import Selection
 
 from tui.widgets.field import Field
 
@@ -53,3 +55,16 @@ async def test_a_click_into_a_field_means_the_letter_that_is_in_sight() -> None:
         await pilot.click("#field", offset=(4, 0))
         await pilot.press("X")
         assert app.query_one("#field", Field).raw.startswith("the Xbeginning")
+
+
+async def test_what_is_pasted_takes_the_place_of_what_is_selected() -> None:
+    app = Stage()
+    async with app.run_test(size=(30, 4)) as pilot:
+        field = app.query_one("#field", Field)
+        field.focus()
+        field.raw = "old name"
+        field.selection = Selection(3, 0)
+        await pilot.pause()
+        app.post_message(Paste("new\ngood"))
+        await pilot.pause()
+        assert (field.raw, field.cursor_position) == ("new good name", len("new good"))

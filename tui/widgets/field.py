@@ -58,7 +58,7 @@ class Field(OrderedKeys, Input):
     def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        self.insert_text_at_cursor(to_shown(_line(event.text)))
+        self.replace(to_shown(_line(event.text)), *self.selection)
 
 
 def _line(text: str) -> str:
