@@ -343,7 +343,8 @@ class _Reader:
         while raw := file.readline(LINE_LIMIT + 1):
             number += 1
             if len(raw) > LINE_LIMIT:
-                self._skip_rest(file)
+                if not raw.endswith(b"\n"):
+                    self._skip_rest(file)
                 self.problems.append(Problem(number, "the line is too long"))
                 previous = b""
                 continue

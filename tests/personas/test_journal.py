@@ -109,10 +109,11 @@ def test_the_same_record_written_twice_counts_once(tmp_path: Path) -> None:
 
 def test_an_endless_line_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_module, "LINE_LIMIT", 1000)
-    (tmp_path / "j").write_bytes(b'{"n":1}\n' + b"x" * 5000 + b'\n{"n":2}\n')
-    reading = Journal(tmp_path / "j").read()
-    assert reading.records == [{"n": 1}, {"n": 2}]
-    assert reading.problems == [Problem(2, "the line is too long")]
+    for length in (1000, 1001, 5000):  # with its newline, the first is one byte too long
+        (tmp_path / "j").write_bytes(b'{"n":1}\n' + b"x" * length + b'\n{"n":2}\n')
+        reading = Journal(tmp_path / "j").read()
+        assert reading.records == [{"n": 1}, {"n": 2}]
+        assert reading.problems == [Problem(2, "the line is too long")]
     with pytest.raises(InvalidValue):
         Journal(tmp_path / "j").append({"x": "y" * 1000})
 
