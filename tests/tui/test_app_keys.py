@@ -231,7 +231,7 @@ async def test_why_a_message_failed_is_seen_once_when_the_conversation_is_shown_
         assert told(p) == []
         await p.open("one")
         await p.until(lambda: told(p) == why)
-    async with program(store) as p:
+    async with program(store, persona_id="one") as p:
         await p.until(lambda: told(p) == why)
 
 
