@@ -268,7 +268,8 @@ async def test_the_palette_finds_every_command_by_its_name_and_does_what_it_does
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with program(make_store(tmp_path)) as p:
+    async with program(make_store(tmp_path), answer("Hi.")) as p:
+        await p.run_to_end("hello")
         p.main.action_switch_persona(">")
         dialog = await p.dialog(Switcher)
         field, matches = dialog.query_one(Field), dialog.query_one("#matches", RowList)
