@@ -304,11 +304,18 @@ class PersonaApp(Ending, inherit_bindings=False):
             if (make_way := getattr(self.screen, "make_way", None)) is not None:
                 make_way(event)
         if not (self.lending.is_deaf_to(event) or self._held.take(event) or await self._held.obey(event)):
+            before = self.focused if (moves := self._held.may_move(event)) else None
             await super().on_event(event)
+            if moves:
+                self._held.key_goes(before)
 
     def take_keys(self) -> None:
         """There is something to take the keys: what was typed before comes first."""
         self._held.release()
+
+    def action_begins(self, action: str) -> None:
+        """An action of the main screen begins otherwise than by its key: what is typed behind waits for it as well."""
+        self._held.action_begins(action)
 
     async def run_action(self, action: Any, *where: Any, **options: Any) -> bool:
         if isinstance(action, str):

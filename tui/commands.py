@@ -223,6 +223,11 @@ def command_of(where: Where, key: str, keymap: Keymap = NO_KEYMAP) -> str:
     return next((one.id for one in COMMANDS if one.where == where and key in keys_of(one, keymap)), "")
 
 
+def action_of(slash: str) -> str:
+    """Return the action that a command of the chat bar stands for, empty for none."""
+    return next((one.action for one in COMMANDS if one.slash == slash), "")
+
+
 def keymap_of(app: object) -> Keymap:
     """Return the person's own keys of a program that runs; the default ones where it has no settings."""
     return getattr(getattr(app, "settings", None), "keys", NO_KEYMAP)

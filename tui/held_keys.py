@@ -1,12 +1,15 @@
-"""What is typed right behind a key that opens or closes something is kept until that has happened.
+"""What is typed right behind a key that opens or closes something, or moves the focus, is kept until that has happened.
 
 Over a slow line, from a macro or `tmux send-keys`, several keys come in one read; a dialog needs a moment to open, and
-the letters meant for it went to the chat bar, or to a list that took them for commands.
+a key its way through the widgets. The letters meant for what comes would go to what was there before, or to a list that
+takes them for commands.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -28,7 +31,17 @@ LONGEST_CLOSING = 0.1
 OPENING = frozenset(
     {
         *("switch_persona", "find", "recall", "help", "compare", "choose_model", "program_settings"),
-        *("clear_conversation", "new", "rename", "edit", "delete", "restore", "filter"),
+        *(
+            "clear_conversation",
+            "new",
+            "new_persona",
+            "rename",
+            "edit",
+            "delete",
+            "restore",
+            "filter",
+            "choose",
+        ),
     }
 )
 """Actions of the main screen that open a dialog or a field."""
@@ -40,6 +53,8 @@ CLOSING = frozenset({"submit", "accept", "choose", "cancel"})
 class HeldKeys:
     """Holds back what is typed from such an action on until another widget has the keys.
 
+    From any other key that may move the focus on it is held until that key has gone all its way.
+
     Args:
         app: whose keys these are.
     """
@@ -48,6 +63,7 @@ class HeldKeys:
         self._app = app
         self._held: list[Event] | None = None
         self._waiting: asyncio.Task[None] | None = None
+        self._on_its_way = False  # what is waited for is a key, which may yet begin an action
 
     def hold(self) -> None:
         """Keep what is typed until `release`: the program begins, and nothing is there to take it."""
@@ -90,9 +106,49 @@ class HeldKeys:
         names, longest = (
             (OPENING, LONGEST) if len(self._app.screen_stack) == 1 else (CLOSING, LONGEST_CLOSING)
         )
-        if self._held is None and name in names:
-            self._held = []
-            self._waiting = asyncio.create_task(self._wait(self._app.focused, longest))
+        if name not in names or (self._held is not None and not self._on_its_way):
+            return
+        self._begin(self._wait(self._app.focused, longest), on_its_way=False)
+
+    def may_move(self, event: Event) -> bool:
+        """Whether this is a key that may give the keys to something else, whichever widget it goes to.
+
+        A letter where letters are written does not, nor does what moves a cursor there.
+        """
+        if self._held is not None or not isinstance(event, events.Key) or event.is_forwarded:
+            return False
+        if not self._app.screen_stack:
+            return False
+        focused = self._app.focused
+        if not isinstance(focused, OrderedKeys):
+            return True
+        own = focused._bindings.key_to_bindings.get(event.key, ()) if event.key != "enter" else ()
+        # A field scrolls nowhere: the key goes on from it.
+        return not (event.is_printable or any(not one.action.startswith("scroll_") for one in own))
+
+    def key_goes(self, before: Widget | None) -> None:
+        """Such a key has been sent on its way, to `before` where it was for a widget: hold what comes behind it."""
+        app = self._app
+        if self._held is None and app.screen_stack and app.focused is before:
+            self._begin(self._follow(before or app.screen), on_its_way=True)
+
+    def _begin(self, wait: Coroutine[Any, Any, None], *, on_its_way: bool) -> None:
+        self._held = self._held or []
+        self._on_its_way = on_its_way
+        self._waiting = asyncio.create_task(wait)
+
+    async def _follow(self, first: Widget) -> None:
+        """Wait until a key has gone from widget to widget up to the app, and then what these told in their turn."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + LONGEST
+        for widget in [*first.ancestors_with_self] * 2:
+            reached = asyncio.Event()
+            widget.call_later(reached.set)
+            # One that goes tells nothing any more.
+            while widget.is_running and not reached.is_set() and clock() < end:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(reached.wait(), 0.01)
+        self._end_wait()
 
     async def _wait(self, before: Widget | None, longest: float) -> None:
         clock = asyncio.get_running_loop().time
@@ -102,10 +158,16 @@ class HeldKeys:
             self._app.screen_stack and self._app.focused in (before, None) and clock() < end
         ):
             await asyncio.sleep(0.005)
-        self._app.call_later(self._go_on)
+        self._end_wait()
 
-    async def _go_on(self) -> None:
-        held, self._held = self._held or [], None
+    def _end_wait(self) -> None:
+        self._app.call_later(self._go_on, asyncio.current_task())
+
+    async def _go_on(self, waited: asyncio.Task[Any] | None = None) -> None:
+        if waited is not self._waiting:  # something else is awaited by now
+            return
+        self._waiting = None
+        held, self._held, self._on_its_way = self._held or [], None, False
         while held:
             await self._app.on_event(held.pop(0))
             if self._held is not None:  # this key opens something in its turn

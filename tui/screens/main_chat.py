@@ -10,7 +10,7 @@ from textual.screen import Screen
 from textual.widgets import TextArea
 
 from tui import slash
-from tui.commands import command_of
+from tui.commands import action_of, command_of
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.key_line import KeyLine
 
@@ -69,6 +69,7 @@ class ChatActions(Screen[None]):
         if isinstance(meant, str):
             return meant
         if isinstance(meant, slash.Command):
+            self._all.program.action_begins(action_of(meant.name))
             self._all.start(self._run_slash(meant.name, meant.rest))
         else:
             self._all.chat_bar.put_back(written)
@@ -366,7 +367,7 @@ class ChatActions(Screen[None]):
             "open": view.toggle,
             "copy": lambda: self._all.program.copy(view.cursor_text()),
             "undo": self._undo_turn,
-            "find": self.action_find,
+            "find": self._find_in_turns,
             "find_next": lambda: view.search_step(1),
             "find_previous": lambda: view.search_step(-1),
             "follow": view.follow,
@@ -375,6 +376,10 @@ class ChatActions(Screen[None]):
             "page_down": lambda: view.page(1),
         }
         deeds[what]()
+
+    def _find_in_turns(self) -> None:
+        self._all.program.action_begins("find")
+        self.action_find()
 
     def _undo_turn(self) -> None:
         """Undo what the run of the turn under the cursor changed."""

@@ -200,11 +200,11 @@ class PersonaList(Vertical):
         self._words = event.value.casefold().split()
         self._draw()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    async def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.rows.focus()
+        self.screen.set_focus(self.rows)  # at once: what is typed behind the key goes on from there
         if len(self.rows.rows) == 1:
-            self.rows.action_choose()
+            await self.app.run_action("choose", self.rows)
 
     @property
     def filter_open(self) -> bool:

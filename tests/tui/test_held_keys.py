@@ -1,0 +1,112 @@
+"""What comes in one read with a key that moves the focus goes to what has the focus then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.models.scripted import answer
+from tests.tui.program import Program, make_store, program
+from tests.tui.test_dialog_answers import at_once
+from tui import held_keys
+from tui.config import Settings
+from tui.screens.ask import AskLine
+from tui.screens.confirm import Confirm
+from tui.widgets.field import Field
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held_keys, "LONGEST", 30.0)  # the machine may be slow
+
+
+async def go_to_fields(p: Program) -> None:
+    p.main.action_go("settings")
+    await p.until(lambda: p.main.settings.first_field is not None and p.main.settings.first_field.has_focus)
+
+
+def ends(p: Program) -> dict[str, str]:
+    """Return how the fields end, without what stood there before."""
+    return {
+        name: p.main.settings.field(name).raw.removeprefix("One") for name in ("name", "description", "tags")
+    }
+
+
+@pytest.mark.parametrize(
+    ("keys", "written"),
+    [
+        ("ab down cd down ef", {"name": "ab", "description": "cd", "tags": "ef"}),
+        ("down down ab up cd up ef", {"name": "ef", "description": "cd", "tags": "ab"}),
+        ("a enter b down c backspace d", {"name": "ab", "description": "d", "tags": ""}),
+    ],
+)
+async def test_letters_behind_an_arrow_are_for_the_field_that_it_leads_to(
+    tmp_path: Path, keys: str, written: dict[str, str]
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+        await go_to_fields(p)
+        named = ("down", "up", "enter", "backspace", "tab")
+        at_once(p, *(key for word in keys.split() for key in ([word] if word in named else word)))
+        await p.until(lambda: ends(p) == written)
+
+
+async def test_letters_behind_tab_are_for_the_next_pane(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        before = p.prompt.raw
+        at_once(p, "h", "i", "tab", "u", "p")
+        await p.until(lambda: p.prompt.raw != before and p.prompt.raw.replace("up", "", 1) == before)
+        assert p.main.chat_bar.draft == "hi"
+        await go_to_fields(p)
+        at_once(p, "a", "shift+tab", "tab", "b", "escape", "c")
+        await p.until(lambda: p.main.chat_bar.draft.replace("hi", "") == "c")
+        assert p.main.settings.field("name").raw in ("Onea", "Oneab")
+
+
+async def test_letters_behind_enter_in_a_list_are_no_commands_of_it(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), persona_id="two") as p:
+        p.main.action_go("tests")
+        await p.until(lambda: p.main.tests.rows.has_focus)
+        at_once(p, "enter", "x", "n", "c")
+        await p.until(lambda: "xnc" in p.main.tests.editor.raw)
+        p.main.action_go("personas")
+        await p.until(lambda: p.main.personas.rows.has_focus)
+        at_once(p, "slash", *"one", "enter", *"xnc")
+        await p.until(lambda: p.main.chat_bar.draft == "xnc")
+        assert p.app.screen is p.main and [*p.main.personas.entries] == ["one", "two"]
+
+
+async def test_letters_behind_what_opens_a_field_while_the_output_is_read_go_into_it(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("The end."), settings=Settings(panel_seconds=600)) as p:
+        await p.run_to_end("hello")
+        await p.press("ctrl+o", "ctrl+o")
+        await p.until(lambda: p.main.conversing.reading)
+        at_once(p, "k", "slash", *"find", "u")
+        await p.until(lambda: isinstance(p.app.screen, AskLine))
+        await p.until(lambda: p.app.screen.query_one(Field).value == "findu")
+
+
+async def test_letters_behind_a_command_of_the_chat_bar_go_into_what_it_opens(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), persona_id="one") as p:
+        at_once(p, *"/new", "enter", *"Third")
+        await p.until(lambda: isinstance(p.app.screen, AskLine))
+        await p.until(lambda: p.app.screen.query_one(Field).value == "Third")
+
+
+async def test_enter_behind_an_arrow_presses_the_button_that_it_leads_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Confirm, "grace", 0.0)
+    answers: list[object] = []
+    async with program(make_store(tmp_path)) as p:
+        for keys in (("left", "enter"), ("tab", "tab", "tab", "enter"), ("left", "right", "enter")):
+            p.main.start(_note(p, answers))
+            await p.dialog(Confirm)
+            at_once(p, *keys, "z")
+            await p.until(lambda: p.app.screen is p.main)
+        assert answers == [False, False, True]
+        await p.until(lambda: p.main.chat_bar.draft == "zzz")
+
+
+async def _note(p: Program, answers: list[object]) -> None:
+    answers.append(await p.main.ask(Confirm("Do it?", deed="Do")))
