@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from tui.editing import Editing
     from tui.widgets.text_editor import TextEditor
 
-CHANGED_AGAIN = "It was changed elsewhere once more: this is what stands there now."
-SETTLED = "Nothing was chosen: it was changed elsewhere once more, and holds both by now."
+CHANGED_AGAIN = "It was changed once more meanwhile: this is what stands there now."
+SETTLED = "Nothing was chosen: it was changed once more meanwhile, and holds both by now."
 
 
 async def choose_newest(

@@ -40,6 +40,8 @@ class FieldSaving:
         before = editing.unsaved.held(persona_id, FIELD + field)
         settings.note_sent(field, value)
         outcome = await self._desk.set_field(field, value)
+        if editing.id == persona_id:
+            settings.note_arrived(field, value)
         if outcome != "failed":
             held = editing.unsaved.held(persona_id, FIELD + field)
             if held == before:
@@ -51,7 +53,6 @@ class FieldSaving:
             if outcome == "stored" and editing.id == persona_id:
                 settings.note_stored(field, value)
         elif editing.id == persona_id:
-            settings.note_failed(field)
             self.hold()
         await editing.write_down()
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FIELD = "test:"
 """With the id of a test input, the name of its content."""
 MET = "The test input {} was changed elsewhere in the same lines."
+MET_OWN = "What you typed before in the test input {} is stored by now, in the same lines."
 
 
 class InputSaving:
@@ -41,6 +42,7 @@ class InputSaving:
         # In which showing of the editor what is kept of a persona and a test input was typed.
         self._kept_of: dict[tuple[str, str], int] = {}
         self._bringing = asyncio.Lock()
+        self._written: dict[tuple[str, str], str] = {}  # what was stored from here last
         self.queue = InputQueue()
 
     def begin(self) -> None:
@@ -156,6 +158,7 @@ class InputSaving:
         if isinstance(stored, Clash):
             await self._meet(one, stored)
             return
+        self._written[one.persona_id, one.input_id] = stored.text
         self.queue.became(one, one.input_id, stored.text)
         self._let_go(one)
         await self._show_stored(one, stored, takings)
@@ -244,16 +247,18 @@ class InputSaving:
         self._desk.tests.editor.absorb(clash.theirs)
         if self._told != (one.persona_id, one.input_id):
             self._told = one.persona_id, one.input_id
-            self._desk.tell(self._met(one.input_id), error=True)
+            self._desk.tell(self._met(one.input_id, clash.theirs), error=True)
         await self._editing.write_down()
 
-    def _met(self, input_id: str) -> str:
-        """Return what is said of a test input that both sides changed."""
+    def _met(self, input_id: str, theirs: str) -> str:
+        """Return what is said of a test input that both sides changed; `theirs`: what is stored."""
+        is_own = self._written.get((self._editing.id or "", input_id)) == theirs
+        met = (MET_OWN if is_own else MET).format(input_id)
         keymap, by_name = keymap_of(self._desk.tests.app), "“Show what the last change did”"
         how = sentence(
             "edit.compare", keymap, "{} shows both to choose from.", f"{by_name} shows both to choose from."
         )
-        return f"{MET.format(input_id)} {how}"
+        return f"{met} {how}"
 
     async def _show_stored(self, one: OnTheWay, stored: Saved, takings: int) -> None:
         """Show what is stored of a test input now, with what was typed on meanwhile.
@@ -265,7 +270,7 @@ class InputSaving:
             return
         editor = self._desk.tests.editor
         if self._grew_on(one) and editor.takings != takings:
-            await self._editing.read_again(outside=False)
+            await self._editing.read_again(quiet=True, outside=False)
             return
         if self._grew_on(one):
             editor.mark_saved(one.text)
@@ -284,7 +289,8 @@ class InputSaving:
 
         self._choosing = True
         try:
-            found = await choose_newest(self._desk, self._editing, editor, is_open, self._met(input_id))
+            told = self._met(input_id, editor.clash.theirs)
+            found = await choose_newest(self._desk, self._editing, editor, is_open, told)
         finally:
             self._choosing = False
         if found is None:

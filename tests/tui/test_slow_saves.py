@@ -55,6 +55,28 @@ async def test_what_is_typed_while_the_last_save_is_under_way_is_no_conflict(
         assert stored == editor.raw and stored.startswith("abc")
 
 
+async def test_what_is_typed_on_in_a_field_while_its_saves_are_under_way_met_nothing_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+        field = p.main.settings.field("description")
+        field.focus()
+        await p.until(lambda: field.has_focus)
+        disk = SlowDisk(monkeypatch)
+        for letter in "abc":
+            await p.press(letter, "enter")
+            await p.until(disk.waits.is_set, 20)
+        await p.press("d")
+        disk.goes_on.set()
+        await p.until(lambda: p.store.get("one").description == "abc")
+        await p.press("enter")
+        await p.until(lambda: p.store.get("one").description == "abcd")
+        assert p.messages == []
+        await p.press("e")
+        p.file("one").write_text(p.file("one").read_text().replace('"abcd"', '"abc"'))
+        await p.told("Description was changed elsewhere")
+
+
 async def test_what_is_typed_on_in_a_deleted_test_input_becomes_one_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,7 +123,8 @@ async def test_what_is_typed_in_a_test_input_that_is_shown_anew_did_not_grow_fro
         await p.write("BBB ")
         await p.until(lambda: p.main.editing and len(p.main.editing.inputs.queue.latest()) == 2)
         disk.goes_on.set()
-        await p.told("The test input a was changed elsewhere in the same lines.")
+        await p.told("What you typed before in the test input a is stored by now, in the same lines.")
+        assert not any("elsewhere" in message for message in p.messages)
         await p.until(lambda: not p.main.editing.inputs.queue)
         assert contents(p)["a"] == "AAA ca"
         assert tests.editor.raw == "BBB ca"

@@ -61,7 +61,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
     def __init__(self, id: str = "settings") -> None:
         super().__init__(id=id)
         self._stored = {field: "" for field, _, _ in FIELDS}
-        self._sent: dict[str, str] = {}
+        self._sent: dict[str, list[str]] = {}  # what is on its way into the file
         self._waiting: dict[str, tuple[str, str]] = {}
         self._put_off: set[str] = set()
         self._pause: Timer | None = None
@@ -122,7 +122,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
                 self._put_off.discard(name)
             elif broken:
                 continue  # what is stored, nobody knows
-            elif value != self._stored[name] and self._sent.get(name) not in (value, field.raw.strip()):
+            elif value != self._stored[name] and not {value, field.raw.strip()} & {*self._sent.get(name, ())}:
                 title = next(title for key, title, _ in FIELDS if key == name)
                 self.post_message(self.Met(title, value))
                 if not field.has_focus:
@@ -152,16 +152,17 @@ class SettingsPane(VerticalScroll, can_focus=False):
 
     def note_sent(self, name: str, value: str) -> None:
         """A value is on its way into the file."""
-        self._sent[name] = value
+        self._sent.setdefault(name, []).append(value)
+
+    def note_arrived(self, name: str, value: str) -> None:
+        """What came of that value has been taken in, or it could not be stored: a change made elsewhere will meet it."""
+        if value in (sent := self._sent.get(name, [])):
+            sent.remove(value)
 
     def note_stored(self, name: str, value: str) -> None:
         """A value has been stored: show it as it is stored, unless something else is typed by now."""
         if self.field(name).raw.strip() == value:
             self.field(name).raw = self._stored[name]
-
-    def note_failed(self, name: str) -> None:
-        """What was in a field could not be stored: a change made elsewhere will meet it."""
-        self._sent.pop(name, None)
 
     # -- undo -----------------------------------------------------------------------------------------
 
