@@ -125,6 +125,7 @@ async def test_the_keys_of_reading_lists_and_dialogs_can_be_moved(tmp_path: Path
         {"output.previous": "p", "rows.down": "f10", "list.new": "j", "ask.yes": "Y", "ask.no": ""}
     )
     assert odd == []
+    keys |= {"output.find_next": "f9", "output.find_previous": ""}
     async with program(make_store(tmp_path), answer("Hi."), settings=Settings(keys=keys)) as p:
         await p.run_to_end("hello")
         p.main.conversing.start_reading()
@@ -135,6 +136,9 @@ async def test_the_keys_of_reading_lists_and_dialogs_can_be_moved(tmp_path: Path
         assert p.main.conversing.view.cursor == last
         await p.press("p")
         await p.until(lambda: p.main.conversing.view.cursor == last - 1)
+        p.main.action_find()
+        await p.answer("Hi")
+        await p.told("1 found. F9 goes to the next.")
         p.main.action_go("personas")
         await p.until(lambda: p.main.personas.rows.has_focus)
         await p.press("f10")

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from textual.widgets import TextArea
 
 from tui import slash
-from tui.commands import action_of, command_of
+from tui.commands import action_of, command_of, sentence
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.key_line import KeyLine
 
@@ -235,7 +235,10 @@ class ChatActions(Screen[None]):
                 self._chat.end_reading()
             self._all.tell(f"Not found in the conversation: {text}")
             return
-        self._all.tell(f"{found} found. n goes to the next, N to the one before.")
+        keymap = self._all.keymap
+        on = sentence("output.find_next", keymap, " {} goes to the next.")
+        back = sentence("output.find_previous", keymap, " {} goes to the one before.")
+        self._all.tell(f"{found} found.{on}{back}")
 
     def action_recall(self) -> None:
         self._all.start(self._recall())
