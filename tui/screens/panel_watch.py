@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 MOST_WAITS = 100
-"""How often is looked again whether the panel has the height that it was given."""
+"""How often is looked again whether the panel has the place and the height that it was given."""
 
 
 class PanelWatch:
@@ -60,6 +60,9 @@ class PanelWatch:
     def _cover(self) -> None:
         """Tell the editors how many of their rows lie under the panel; let nobody type under it."""
         widget, focused = self._widget, self._screen.focused
+        if widget is not None and self._panel.shown and not widget.region:
+            self._cover_later()  # it has no place yet
+            return
         top = widget.region.y if widget is not None and self._panel.shown else self._screen.size.height
         for editor in (self._screen.prompt, self._screen.tests.editor):
             covered = editor.region.bottom - max(editor.region.y, top)
@@ -68,16 +71,24 @@ class PanelWatch:
             return  # it gives up the full height first, once it is heard who has the keys
         called, self._called = self._called, False
         if focused is None or not self._keys_in_pane or not focused.region or focused.region.y < top:
+            self._waits = 0
             return
-        if widget is not None and widget.is_about_to_shrink and self._waits < MOST_WAITS:
-            self._waits += 1
-            self._screen.set_timer(0.05, self._cover)  # it covers all of the stage for this moment only
-            return
+        if widget is not None and widget.is_about_to_shrink and self._cover_later():
+            return  # it covers all of the stage for this moment only
         self._waits = 0
         if called:  # who calls for it wants to see it, not what lies under it
             self._screen.focus_chat()
         else:
             self.panel_event("covers_keys")
+
+    def _cover_later(self) -> bool:
+        """Look again in a moment, if that was not done too often; return whether it is."""
+        if self._waits >= MOST_WAITS:
+            self._waits = 0
+            return False
+        self._waits += 1
+        self._screen.set_timer(0.05, self._cover)
+        return True
 
     @property
     def _keys_in_pane(self) -> bool:
