@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.models.scripted import ToolUse, answer
+from agent.chat import Chat
+from agent.models.scripted import ScriptedModel, ToolUse, answer
+from personas.store import Store
 from tests.tui.program import Program, make_store, program
 from tui.widgets import text_editor
 
@@ -30,6 +32,44 @@ async def test_the_cursor_of_reading_mode_stands_on_the_turn_that_was_found(tmp_
         await p.answer("nowhere at all")
         await p.told("Not found")
         assert p.main.conversing.reading, "it was read before that"
+
+
+@pytest.fixture
+async def long_ago(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A home with a conversation of which the program reads only the end at first."""
+    monkeypatch.setattr("agent.stored.RECENT_TURNS", 4)
+    store = make_store(tmp_path)
+    chat = Chat(store, "one", ScriptedModel([answer(f"answer {n}") for n in range(30)]))
+    chat.load()
+    for number in range(30):
+        await chat.send(f"message {number}.")
+    await chat.close()
+    return store
+
+
+async def test_what_was_said_long_ago_is_found_too(long_ago: Store) -> None:
+    async with program(long_ago) as p:
+        view = p.main.conversing.view
+        await p.press("ctrl+f")
+        await p.answer("message 1.")
+        await p.told("1 found")
+        assert p.main.conversing.reading and view.cursor_text() == "message 1."
+        await p.until(lambda: any("message 1." in view.render_line(y).text for y in range(view.size.height)))
+
+
+async def test_the_first_turn_is_the_first_of_all_and_who_reads_on_stays_where_they_are(
+    long_ago: Store,
+) -> None:
+    async with program(long_ago) as p:
+        view = p.main.conversing.view
+        await p.press("ctrl+o", "ctrl+o", "k")
+        assert view.cursor_text() == "message 29."
+        await p.main.conversing.load_older()
+        assert len(view.layout_model.entries) == 60 and view.cursor_text() == "message 29."
+        assert view.following
+        await p.press("g")
+        await p.until(lambda: view.cursor == 0 and view.scroll_offset.y == 0)
+        assert view.cursor_text() == "message 0."
 
 
 async def test_a_draft_is_not_lost_to_a_message_that_is_recalled(tmp_path: Path) -> None:

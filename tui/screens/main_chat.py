@@ -228,7 +228,9 @@ class ChatActions(Screen[None]):
         if not text:
             return
         was_reading = self._chat.reading
-        self._chat.start_reading()  # before the search, which goes to what it finds
+        await self._chat.load_older()  # all that was ever said is looked through
+        if not was_reading:
+            self._chat.start_reading()  # before the search, which goes to what it finds
         found = self._chat.view.search(text)
         if not found:
             if not was_reading:
@@ -366,7 +368,7 @@ class ChatActions(Screen[None]):
         deeds: dict[str, Callable[[], Any]] = {
             "next": lambda: view.move_cursor(1),
             "previous": lambda: view.move_cursor(-1),
-            "first": view.cursor_home,
+            "first": lambda: self._all.start(self._read_first()),
             "open": view.toggle,
             "copy": lambda: self._all.program.copy(view.cursor_text()),
             "undo": self._undo_turn,
@@ -383,6 +385,10 @@ class ChatActions(Screen[None]):
     def _find_in_turns(self) -> None:
         self._all.program.action_begins("find")
         self.action_find()
+
+    async def _read_first(self) -> None:
+        await self._chat.load_older()
+        self._chat.view.cursor_home()
 
     def _undo_turn(self) -> None:
         """Undo what the run of the turn under the cursor changed."""

@@ -22,6 +22,7 @@ class Past(Tasking):
         super().__init__(screen)
         self._trace = Trace()
         self._catching_up = False
+        self._looking_back = asyncio.Lock()
 
     def stepped(self, operation: Retrace, run_id: str | None) -> None:
         """A unit of the open persona was undone, or done again; `run_id`: the agent's run that it is, None for none."""
@@ -29,19 +30,24 @@ class Past(Tasking):
         self._show_activity()
 
     async def load_older(self) -> None:
-        """The person has come to the top: show the turns from before those that were read, where there are any."""
+        """Show the turns from before those that were read, where there are any; the view stays where it stands."""
         talk = self._talk
-        if talk is None or talk.chat is None or talk.older is not None:
+        if talk is None or talk.chat is None:
             return
-        talk.older = ()
-        older = tuple(await asyncio.to_thread(talk.chat.earlier))
-        if self._talks is not None:
-            await self._talks.mark_found(talk, older)
-        talk.older = older
-        if talk.older and talk is self._talk:
-            view, below = self.view, self.view.virtual_size.height - self.view.scroll_offset.y
-            self.show_talk(talk)
-            self._screen.call_after_refresh(lambda: view.scroll_to(y=view.virtual_size.height - below))
+        async with self._looking_back:  # whoever comes second waits for what is being read
+            if talk.older is not None:
+                return
+            session_id = talk.chat.session_id
+            older = tuple(await asyncio.to_thread(talk.chat.earlier))
+            if self._talks is not None:
+                await self._talks.mark_found(talk, older)
+            if talk.chat.session_id != session_id:
+                return  # another conversation is shown by now
+            talk.older = older
+            if older and talk is self._talk:
+                stood = self.view.where()
+                self.show_talk(talk)
+                self.view.go_back(stood)
 
     async def catch_up(self) -> None:
         """Show what another program has said in the open conversation, or asks there."""
