@@ -16,6 +16,7 @@ from tui.config import ConfigError, Settings, load_settings, unset_setting
 from tui.preferences import Preferences
 from tui.screens.pick import Pick
 from tui.screens.settings import ProgramSettings
+from tui.widgets.field import Field
 from tui.widgets.row_list import RowList
 
 
@@ -101,6 +102,30 @@ async def test_with_a_reading_rate_the_panel_stays_as_long_as_the_answer_takes_t
         await p.run_to_end("hello")
         panel = p.main.conversing.panel
         await p.until(lambda: (panel.next_deadline() or 0.0) > time.monotonic() + 300)
+
+
+async def test_a_value_that_is_begun_goes_into_no_other_setting(tmp_path: Path) -> None:
+    known = preferences(tmp_path)
+    async with program(make_store(tmp_path), preferences=known) as p:
+        rows = await page(p, "max_tokens")
+        await p.press("enter")
+        field = p.app.screen.query_one("#setting-value", Field)
+        await p.until(lambda: field.has_focus)
+        await p.press("home", "5")
+        rows.select("api_key_env")  # a click on that row
+        await p.pilot.pause()
+        assert not field.display and rows.has_focus
+        await p.press("enter")
+        await p.until(lambda: field.has_focus)
+        await p.write("MY_KEY\n")
+        await p.until(lambda: known.settings.api_key_env == "MY_KEY")
+        rows.select("max_tokens")
+        await p.press("enter")
+        await p.until(lambda: field.has_focus)
+        rows.set_reactive(RowList.cursor, 0)
+        await p.press("home", "5", "enter")
+        await p.until(lambda: known.settings.max_tokens == 50)
+        assert known.path.read_text().splitlines() == ['api_key_env = "MY_KEY"', "max_tokens = 50"]
 
 
 async def test_a_wrong_value_is_said_and_nothing_is_written(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ class ProgramSettings(Dialog[None]):
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
         self._preferences = preferences
+        self._asked = ""  # the setting whose value is in the field
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog tall wide program-settings") as box:
@@ -158,6 +159,8 @@ class ProgramSettings(Dialog[None]):
     @on(RowList.Highlighted)
     def _moved(self, event: RowList.Highlighted) -> None:
         event.stop()
+        if self._field.display and event.key != self._asked:
+            self._close_field()  # what is written there is for no other setting
         self._trouble("")
         self._explain()
 
@@ -179,7 +182,7 @@ class ProgramSettings(Dialog[None]):
         elif manual.kind(name) == "table":
             self.action_open_file()
         else:
-            field = self._field
+            field, self._asked = self._field, name
             field.raw = "" if value == "" else manual.shown(value)
             field.display = True
             field.focus()
@@ -202,12 +205,12 @@ class ProgramSettings(Dialog[None]):
     def _typed(self, event: Input.Submitted) -> None:
         event.stop()
         try:
-            value = manual.written(self._chosen, self._field.raw)
+            value = manual.written(self._asked, self._field.raw)
         except PersonaError as error:
             self._trouble(str(error))
             return
         self._close_field()
-        self._store(self._chosen, value)
+        self._store(self._asked, value)
 
     def action_cancel(self) -> None:
         if self._field.display:
