@@ -142,26 +142,42 @@ class PersonaFile:
         While the person has the file open in another program, a change is theirs, and can be undone.
         """
         timeline = self.timeline(content)
+        entry = self._missed(timeline, content)
+        if entry is not None:
+            if content is not None:
+                self.versions.store(content)
+            self._record(entry)
+            if self._hand is not None and content is not None:
+                self._hand.unit = entry.unit
+            self._mark_done()
+            timeline.take(entry)
+            timeline.records += 2
+        elif content is not None and (timeline.last_sha or timeline.gone):
+            self._know(timeline, content)  # unless it is known: back as it was, or the text before it is lost
+        return timeline
+
+    def foreseen(self, content: bytes | None) -> Timeline:
+        """Return the versions as `noticed` would, without writing anything."""
+        timeline = self.timeline(content)
+        if (entry := self._missed(timeline, content)) is not None:
+            timeline.take(entry)
+        return timeline
+
+    def _missed(self, timeline: Timeline, content: bytes | None) -> Entry | None:
+        """Return the change that was made outside since the last version, None where there is none to be made."""
         current = None if content is None else sha256(content)
         known = timeline.last_sha
         if known is None and timeline.gone is not None and content is not None:
             known = timeline.gone.before
-            if known == current:  # it is back as it was
-                self._know(timeline, content)
-                return timeline
         if known is None or known == current:
-            return timeline
+            return None
         before = self.versions.find(known)
         if before is None:
-            if content is not None:
-                self._know(timeline, content)
-            return timeline
-        if content is not None:
-            self.versions.store(content)
+            return None
         what = "deleted" if content is None else "changed" if timeline.last_sha else "brought back"
         added, removed = count(readable(before), "" if content is None else readable(content))
         hand = self._hand if content is not None else None
-        entry = self._entry(
+        return self._entry(
             timeline,
             before=known,
             after=current,
@@ -173,15 +189,10 @@ class PersonaFile:
             removed=removed,
             unit="" if hand is None else hand.unit,
         )
-        self._record(entry)
-        if hand is not None:
-            hand.unit = entry.unit
-        self._mark_done()
-        timeline.take(entry)
-        timeline.records += 2
-        return timeline
 
     def _know(self, timeline: Timeline, content: bytes) -> None:
+        if timeline.last_sha == sha256(content):
+            return
         self.remember(content)
         timeline.last_sha, timeline.gone, timeline.last = sha256(content), None, None
         timeline.records += 1

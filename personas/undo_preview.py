@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from personas.errors import NothingToUndo
-from personas.persona_file import PersonaFile
-from personas.store import Store, utc_now
+from personas.store import Store
 from personas.textfile import readable
 from personas.undo_step import without
 
@@ -17,9 +16,9 @@ def preview_undo(store: Store, persona_id: str) -> tuple[str, str]:
         Conflict: what was written since is in the same place.
         PersonaError: the persona is unknown, or the disk refuses.
     """
-    file = PersonaFile(store.home, persona_id, utc_now)
+    file = store.file(persona_id)
     before = file.read()
-    for unit in reversed(file.timeline(before).cursor.undo.values()):
+    for unit in reversed(file.foreseen(before).cursor.undo.values()):
         after = without(file, unit, before, "undo")
         if after != before:
             return readable(before), readable(after)

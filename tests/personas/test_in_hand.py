@@ -10,6 +10,7 @@ from personas import in_hand
 from personas.authorship import USER, Author
 from personas.changes import SetName
 from personas.store import Store
+from personas.undo_preview import preview_undo
 
 AGENT = Author("agent", "session", "run")
 
@@ -43,3 +44,20 @@ def test_it_is_over_when_the_editor_has_ended(store: Store, file: Path) -> None:
     assert store.log("a") == []
     file.write_text("name = 'z'\n")
     assert [version.by.kind for version in store.log("a")] == ["external"]
+
+
+def test_what_the_next_undo_would_do_is_told_of_what_the_editor_wrote_and_nobody_noticed_yet(
+    store: Store, file: Path
+) -> None:
+    given = file.read_text()
+    store.change("a", SetName("b"), revision=None, by=AGENT)
+    named = file.read_text()
+    in_hand.give(store, "a", by=USER, reason="edited by hand")
+    file.write_text(given.replace("'x'", "'y'").replace("'a'", "'b'"))
+    written, versions = file.read_text(), store.file("a").versions
+    records = versions.records()
+    told = preview_undo(store, "a")
+    assert versions.records() == records
+    assert told == (written, named)
+    store.undo("a", by=AGENT)
+    assert file.read_text() == named
