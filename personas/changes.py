@@ -47,6 +47,9 @@ __all__ = [
 NAME_LIMIT = 200
 """Most characters of a display name, a tag, and the names of a model and its effort."""
 
+_MOST_COUNTED = 100
+"""So many matches are counted, and no more: each is a search of its own, slow where a long text overlaps itself."""
+
 
 class Keep(Enum):
     """The type of `KEEP`."""
@@ -181,8 +184,9 @@ class EditPrompt:
                 "The text to replace has no match in the system prompt; it must have exactly one."
             )
         if matches > 1:
+            told = f"at least {matches}" if matches == _MOST_COUNTED else matches
             raise InvalidValue(
-                f"The text to replace has {matches} matches in the system prompt; it must have exactly one: "
+                f"The text to replace has {told} matches in the system prompt; it must have exactly one: "
                 "include more of the text around it."
             )
         return set_field(text, ("system_prompt",), prompt.replace(self.old, self.new, 1))
@@ -265,9 +269,9 @@ class ReplaceText:
 
 
 def _occurrences(text: str, part: str) -> int:
-    """Count the places where `part` starts, overlapping ones too."""
+    """Count the places where `part` starts, overlapping ones too, as far as `_MOST_COUNTED`."""
     total, at = 0, text.find(part)
-    while at >= 0:
+    while at >= 0 and total < _MOST_COUNTED:
         total += 1
         at = text.find(part, at + 1)
     return total

@@ -180,6 +180,12 @@ def test_overlapping_matches_count() -> None:
         EditPrompt("aa", "b").apply('system_prompt = "aaa"')
 
 
+def test_no_more_matches_are_counted_than_anybody_wants_to_know() -> None:
+    prompt = f'system_prompt = "{"-" * 100_000}"'  # counting all takes half a minute
+    with pytest.raises(InvalidValue, match="at least 100 matches"):
+        EditPrompt("-" * 50_000, "x").apply(prompt)
+
+
 @pytest.mark.parametrize(
     ("text", "change"),
     [
