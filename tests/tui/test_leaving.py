@@ -81,6 +81,24 @@ async def wait_then_type(p: Program, gate: Gate, monkeypatch: pytest.MonkeyPatch
     gate.set()
 
 
+async def test_who_quits_twice_in_one_go_is_asked_once(tmp_path: Path) -> None:
+    gate = Gate()
+    async with program(make_store(tmp_path), model=GatedModel([[gate, *answer("Done.")]])) as p:
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.running)
+        p.main.action_leave()
+        p.main.action_leave()
+        await p.dialog(Leaving)
+        for _ in range(20):  # time enough for a second one
+            await p.pilot.pause()
+        assert len(p.app.screen_stack) == 2
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        p.main.action_leave()
+        await p.dialog(Leaving)
+        gate.set()
+
+
 async def test_who_wanted_to_wait_is_asked_about_what_no_disk_took_since(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,7 +94,7 @@ class MainActions(Screen[None]):
             screen.tell(f"Press {key} again to quit." if key else "Once more quits.")
 
     def action_leave(self) -> None:
-        self._screen.start(self._leave())
+        self._screen.again(self._leave)  # who presses on is asked once
 
     async def _leave(self, agreed: Mapping[str, str] | None = None) -> None:
         """Save, ask if something would be lost, and end.
