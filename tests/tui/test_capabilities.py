@@ -7,10 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input, TextArea
 
 from agent.models.scripted import ScriptedModel
+from tests.tui.program import make_store, program
 from tui.app import PersonaApp
 from tui.capabilities import detect
+from tui.config import Settings
 from tui.environment import as_given
 
 
@@ -34,6 +37,15 @@ def test_tmux_is_calm_unless_the_person_says_otherwise() -> None:
     assert not detect({"TMUX": "/tmp/x"}, calm="never").calm
     assert detect({}, calm="always").calm
     assert detect({"TERM": "tmux-256color"}).tmux
+
+
+async def test_a_calm_screen_moves_nothing_by_itself_and_is_drawn_less_often(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), settings=Settings(calm="always")) as p:
+        await p.until(lambda: p.main.settings.first_field)
+        assert p.app.animation_level == "none"
+        assert p.main.conversing.view.frames_per_second == 10
+        fields = [*p.main.query(TextArea), *p.main.query(Input)]
+        assert len(fields) > 3 and not any(each.cursor_blink for each in fields)
 
 
 def test_screen_is_not_tmux() -> None:

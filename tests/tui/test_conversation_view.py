@@ -126,6 +126,27 @@ async def test_an_opened_call_shows_its_input_and_its_diff_in_colour() -> None:
         assert len(rows(app.view)) == 2
 
 
+async def test_an_opened_call_shows_its_output_and_what_matters_less_is_dim() -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 20)) as pilot:
+        view = app.view
+        call = ToolCallTurn(tool_use_id="c1", tool_name="get_persona", input={})
+        output = ToolResultTurn(tool_use_id="c1", output='{"name": "Sunny"}')
+        less = [NoticeTurn(content="notice"), ThinkingTurn(content="hm")]
+        view.load([call, output, *less, AssistantTextTurn(content="answer")])
+        await pilot.pause()
+        assert not any("Sunny" in row for row in rows(view)), "closed"
+
+        def ink(word: str) -> object:
+            y = next(y for y, row in enumerate(rows(view)) if word in row)
+            return next(part.style.color for part in view.render_line(y) if word in part.text and part.style)
+
+        assert ink("notice") == ink("thinking") != ink("answer")
+        view.toggle(0)
+        await pilot.pause()
+        assert any("Sunny" in row for row in rows(view))
+
+
 async def test_a_failed_call_shows_its_error_when_closed() -> None:
     app = Stage()
     async with app.run_test(size=(60, 20)) as pilot:

@@ -8,11 +8,14 @@ import pkgutil
 import re
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.content import Content
 from textual.widget import Widget
+from textual.widgets._toast import Toast
 
 import tui.widgets
 from agent.task import Approval, Question
@@ -27,6 +30,8 @@ from agent.turns import (
     UserTurn,
 )
 from personas.persona import FileError, Persona, TestInput
+from tests.tui.program import make_store, program
+from tests.tui.test_app_dialogs import DIALOGS
 from tui.panel import PanelState
 from tui.slash import Offer
 from tui.widgets.agent_panel import AgentPanel
@@ -365,3 +370,33 @@ async def test_a_very_long_line_of_an_editor_looks_as_a_short_one_does() -> None
             rows.append([(text, style) for text, style, _ in drawn])
         assert "".join(text for text, _ in rows[1]).startswith("a **b** c␛[31m·␡ `code` X")
         assert rows[1] == rows[2]
+
+
+async def test_every_dialog_made_of_hostile_text_shows_only_text(tmp_path: Path) -> None:
+    short = "\n".join(text for text in HOSTILE.values() if len(text) < 1_000)
+    async with program(make_store(tmp_path, {}), size=(120, 40), ready=False) as p:
+        for make in DIALOGS.values():
+            for text in (short, short.replace("\n", " ") + HOSTILE["endless word"]):
+                dialog = make(text, tmp_path)
+                p.app.push_screen(dialog)
+                await p.until(lambda dialog=dialog: p.app.screen is dialog and dialog.is_mounted)  # type: ignore[misc]
+                dialog.show_told(text, error=True)
+                await p.pilot.pause()
+                check(p.app)
+                dialog.dismiss(None)
+                await p.until(lambda: p.app.screen is p.main)
+
+
+async def test_what_is_told_and_what_a_tooltip_says_is_only_text(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        await p.until(lambda: len(p.main.personas.entries) == 2)
+        for text in HOSTILE.values():
+            p.app.tell(text, error=True)
+            await p.until(lambda: p.app.screen.query(Toast))
+            p.main.personas.show_entries([Entry("one", text, text, text)])
+            p.main.personas.rows.post_message(RowList.Highlighted(p.main.personas.rows, "one"))
+            await p.pilot.pause()
+            check(p.app)
+            tooltip = p.main.personas.rows.tooltip
+            assert isinstance(tooltip, Content)
+            assert OBEYED.search(tooltip.plain) is None

@@ -83,7 +83,7 @@ async def test_what_the_agent_changed_is_in_sight_above_it_and_highlighted_for_a
         for n in (55, 20)
     ]
     async with program(
-        make_store(tmp_path, {"one": LONG}), answer(SAID), *edits, answer("Done."), size=(80, 24)
+        make_store(tmp_path, {"one": LONG}), answer("Hi."), *edits, answer(SAID), size=(80, 24)
     ) as p:
 
         def rows() -> list[str]:
@@ -103,19 +103,19 @@ async def test_what_the_agent_changed_is_in_sight_above_it_and_highlighted_for_a
 
 
 async def test_the_keys_of_reading_copy_and_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = ["A needle.", "Straw.", "A *needle* again."]
+    said = ["A needle.", "Straw.", "A *needle* again.", "Needles."]
     async with program(make_store(tmp_path), *map(answer, said)) as p:
-        for number in range(3):
+        for number in range(4):
             await p.run_to_end(f"message {number}")
         view, copied = p.main.conversing.view, []
         monkeypatch.setattr(p.app, "copy", copied.append)
         await p.press("ctrl+o", "ctrl+o", "y", "k", "y")
-        assert copied == ["A *needle* again.", "message 2"]
+        assert copied == ["Needles.", "message 3"]
         await p.press("slash")
         await p.answer("needle")
-        await p.told("2 found")
+        await p.told("3 found")
         found = [view.cursor_text()]
         for key in ("n", "n", "N", "N"):
             await p.press(key)
             found.append(view.cursor_text())
-        assert found == [said[at] for at in (0, 2, 0, 2, 0)]
+        assert found == [said[at] for at in (2, 3, 0, 3, 2)]
