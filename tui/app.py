@@ -296,7 +296,7 @@ class PersonaApp(Ending, inherit_bindings=False):
             driver.flush()
 
     async def on_event(self, event: Event) -> None:
-        if self.screen_stack and not event.is_forwarded and self.main.is_blind_to(event):
+        if self.screen_stack and not event.is_forwarded and self.screen.is_blind_to(event):  # type: ignore[attr-defined]
             return
         if isinstance(event, Key | Paste) and not event.is_forwarded and self.screen_stack:
             self.has_typed = True

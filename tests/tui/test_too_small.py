@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from textual.events import Key, MouseDown, Paste
+from textual.events import Key, MouseDown, MouseUp, Paste
 
 from agent.models.scripted import answer
 from tests.tui.program import Program, make_store, program
+from tests.tui.test_app_dialogs import DIALOGS
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_app_tasks import ASK, ASK_ALL, DONE, EDIT, asked, box, over, task
+from tui.screens.ask import AskLine
+from tui.screens.confirm import Confirm
+from tui.screens.conflict import ChooseText
+from tui.screens.dialog import Dialog
+from tui.screens.pick import Pick
+from tui.widgets.field import Field
 
 SMALL, ENOUGH = (40, 10), (80, 24)
 
@@ -84,3 +92,41 @@ async def test_no_pane_is_written_in_and_nothing_pressed_but_ctrl_c(tmp_path: Pa
         await p.told("again to quit")
         await p.press("ctrl+c")
         await p.until(lambda: p.app.return_code is not None)
+
+
+def covered(dialog: Dialog[Any]) -> bool:
+    return any(cover.display for cover in dialog.query("#too-small"))
+
+
+async def test_a_dialog_is_neither_seen_nor_answered_and_is_there_again(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=SMALL, painted=True) as p:
+        for kind in (Confirm, ChooseText, AskLine, Pick):  # the first one is opened where it is too small
+            dialog = DIALOGS[kind]("Some words", tmp_path)
+            p.main.start(p.main.ask(dialog))
+            await p.until(lambda dialog=dialog: p.app.screen is dialog and dialog.focused)  # type: ignore[misc]
+            focused = dialog.focused
+            if kind is not Confirm:
+                await p.until(lambda dialog=dialog: dialog._appeared is not None)  # type: ignore[misc]
+            await p.pilot.resize_terminal(*SMALL)
+            await p.until(lambda dialog=dialog: covered(dialog))  # type: ignore[misc]
+            await p.pilot.pause()
+            assert [row.strip() for row in drawn(dialog).splitlines() if row.strip()] == [
+                "40×10 is too small: at least 60×15"
+            ]
+            await p.press("y", "n", "1", "enter", "tab", "escape", "ctrl+c", "ctrl+l")
+            p.app.post_message(Paste("yes"))
+            for mouse in (MouseDown, MouseUp):
+                p.app.post_message(mouse(None, 0, 0, 0, 0, 1, False, False, False, 0, 0))
+            await p.pilot.pause()
+            assert p.app.screen is dialog and dialog._appeared is None, (
+                "its time of grace begins when it is seen"
+            )
+            assert "yes" not in [field.value for field in dialog.query(Field)]
+            await p.pilot.resize_terminal(*ENOUGH)
+            await p.until(lambda dialog=dialog: not covered(dialog) and dialog._appeared is not None)  # type: ignore[misc]
+            await p.pilot.pause()
+            assert dialog.focused is focused
+            assert "too small" not in drawn(dialog)
+            dialog._appeared = float("-inf")
+            await p.press("escape")
+            await p.until(lambda: p.app.screen is p.main)

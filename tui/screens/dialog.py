@@ -21,6 +21,7 @@ from textual.widget import Widget
 from textual.widgets._toast import ToastRack
 
 from tui.commands import BY_ID, Keymap, binding, first_key, hint, keymap_of, keys_of, sentence
+from tui.screens.too_small import TooSmallDialog
 from tui.widgets.literal import LiteralStatic
 from tui.widgets.pressing import key_under, press, pressing
 from tui.widgets.row_list import RowList
@@ -56,7 +57,7 @@ class Told(LiteralStatic):
         self.screen.fit_soon()  # type: ignore[attr-defined]
 
 
-class Dialog(ModalScreen[Result]):
+class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
     """A dialog over the screen."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -79,7 +80,7 @@ class Dialog(ModalScreen[Result]):
         self._given: list[Result | None] = []
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self._appear)
+        self._see()
         self.query(ToastRack).remove()
         errors = [one for one in self.app._notifications if one.severity == "error"]
         if errors and time.time() - errors[-1].raised_at < JUST_NOW:
@@ -88,9 +89,17 @@ class Dialog(ModalScreen[Result]):
 
     def on_resize(self) -> None:
         self.fit_soon()
+        self._see()
+
+    def _see(self) -> None:
+        """It comes into sight with the next painting, unless the terminal is too small."""
+        if self.cover():
+            self._appeared = None
+        elif self._appeared is None:
+            self.call_after_refresh(self._appear)
 
     def _appear(self) -> None:
-        if self._appeared is None:
+        if self._appeared is None and not self.shows_nothing:
             self._appeared = time.monotonic()
 
     @property
