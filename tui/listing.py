@@ -22,10 +22,6 @@ class Listing:
         self._store = store
         self._read: dict[str, tuple[int, int, int] | None] = {}
 
-    def ids(self) -> list[str]:
-        """Return the ids of all personas, in order."""
-        return self._store.ids()
-
     def changed(self, ids: Sequence[str]) -> list[str]:
         """Return those whose file is not as it was when it was last read here."""
         self._read = {key: self._read[key] for key in ids if key in self._read}

@@ -102,11 +102,6 @@ class AgentPanel(Vertical, can_focus=False):
         self._set_height()
         self._fit_box()
 
-    @property
-    def enlarged(self) -> bool:
-        """Whether it has the full height of the stage."""
-        return self._enlarged
-
     def enlarge(self, enlarged: bool) -> None:
         """Be as high as the stage, whatever it holds, or as high as what it holds."""
         if enlarged != self._enlarged:
