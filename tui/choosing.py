@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
 from tui.unsaved import PROMPT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from tui.desk import Desk
     from tui.draft import Clash
@@ -49,6 +50,43 @@ async def choose_newest(
     return None
 
 
+async def take_choice(
+    desk: Desk,
+    editing: Editing,
+    editor: TextEditor,
+    place: str,
+    is_open: Callable[[], bool],
+    keep: Callable[[str, str], Awaitable[object]],
+    told: str = "",
+) -> bool:
+    """Have the person choose between both texts of an editor, which then holds what was chosen, to be stored.
+
+    Args:
+        desk, editing, editor, is_open, told: as in `choose_newest`.
+        place: the name of the text in the past.
+        keep: keeps a text that is not taken as a version, with the reason.
+
+    Returns:
+        Whether something was chosen and is still to be stored.
+    """
+    found = await choose_newest(desk, editing, editor, is_open, told)
+    if found is None:
+        return False
+    clash, chosen = found
+    if chosen != clash.ours:
+        try:
+            await keep(clash.ours, "your text, not taken")
+        except PersonaError as error:
+            desk.tell(f"Nothing was chosen: your text could not be kept. {error}", error=True)
+            return False
+    if not is_open() or editor.clash != clash:
+        return False  # settled by another way meanwhile, or to be asked once more
+    editor.tell_choice(editing.past, place, clash, chosen)
+    editor.take(chosen)
+    editor.mark_saved(clash.theirs)
+    return True
+
+
 class PromptChoice:
     """Lets the person choose between the prompt in the editor and the one on disk."""
 
@@ -65,24 +103,14 @@ class PromptChoice:
         editor, persona_id = self._desk.prompt, editing.id
         if editor.clash is None or persona_id is None or self._choosing:
             return
+        keep = partial(editing.workspace.keep_version, persona_id)
         self._choosing = True
         try:
-            found = await choose_newest(self._desk, editing, editor, lambda: editing.id == persona_id)
+            taken = await take_choice(
+                self._desk, editing, editor, PROMPT, lambda: editing.id == persona_id, keep
+            )
         finally:
             self._choosing = False
-        if found is None:
-            return
-        clash, chosen = found
-        if chosen != clash.ours:
-            try:
-                await editing.workspace.keep_version(persona_id, clash.ours, "your text, not taken")
-            except PersonaError as error:
-                self._desk.tell(f"Nothing was chosen: your text could not be kept. {error}", error=True)
-                return
-            if editor.clash != clash or editing.id != persona_id:
-                return  # settled by another way meanwhile, or to be asked once more
-        editor.tell_choice(editing.past, PROMPT, clash, chosen)
-        editor.take(chosen)
-        editor.mark_saved(clash.theirs)
-        self._desk.show_state()
-        await editing.save()
+        if taken:
+            self._desk.show_state()
+            await editing.save()

@@ -6,10 +6,11 @@ Content that has no place, because its test input was deleted or left in conflic
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from personas.errors import BrokenFile, InvalidValue, PersonaError, UnknownPersona
-from tui.choosing import choose_newest
+from tui.choosing import take_choice
 from tui.commands import keymap_of, sentence
 from tui.draft import Clash
 from tui.input_queue import InputQueue, OnTheWay
@@ -287,28 +288,17 @@ class InputSaving:
         def is_open() -> bool:
             return self._editing.id == persona_id and tests.shown == input_id
 
+        keep = partial(self._editing.workspace.keep_test_input, persona_id, input_id)
+        told = self._met(input_id, editor.clash.theirs)
         self._choosing = True
         try:
-            told = self._met(input_id, editor.clash.theirs)
-            found = await choose_newest(self._desk, self._editing, editor, is_open, told)
+            taken = await take_choice(
+                self._desk, self._editing, editor, FIELD + input_id, is_open, keep, told
+            )
         finally:
             self._choosing = False
-        if found is None:
+        if not taken:
             return
-        clash, chosen = found
-        if chosen != clash.ours:
-            try:
-                await self._editing.workspace.keep_test_input(
-                    persona_id, input_id, clash.ours, "your text, not taken"
-                )
-            except PersonaError as error:
-                self._desk.tell(f"Nothing was chosen: your text could not be kept. {error}", error=True)
-                return
-        if not is_open() or editor.clash != clash:
-            return  # settled by another way meanwhile, or to be asked once more
-        editor.tell_choice(self._editing.past, FIELD + input_id, clash, chosen)
-        editor.take(chosen)
-        editor.mark_saved(clash.theirs)
         self._told = None
         if editor.unsaved:
             await self.save_shown(input_id)

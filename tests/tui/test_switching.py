@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 from personas.errors import StorageError
 from personas.store import Store
-from tests.tui.program import ONE, TWO, make_store, program
+from tests.tui.program import ONE, TWO, Program, make_store, program
 from tui import gone
 from tui.screens import main
 from tui.widgets import text_editor
@@ -161,6 +163,43 @@ async def test_a_save_that_fails_after_another_was_opened_takes_no_place_of_what
         assert kept.text.startswith("my own first")
 
 
+class SlowDisk:
+    """A disk on which a persona is opened, and a text stored, when it is told to go on."""
+
+    def __init__(self) -> None:
+        self.writes, self.reads, self.stored, self.found = (asyncio.Event() for _ in range(4))
+
+
+@asynccontextmanager
+async def slow_disk(
+    p: Program, monkeypatch: pytest.MonkeyPatch, save: str, *, to: str
+) -> AsyncIterator[SlowDisk]:
+    """Open the persona `to`, which waits for the disk as the call `save` of the workspace does; then both go on."""
+    editing = p.main.editing
+    assert editing is not None
+    slow, find, write = SlowDisk(), editing.giving.find, getattr(editing.workspace, save)
+
+    async def find_slowly(persona_id: str) -> object:
+        slow.reads.set()
+        await slow.found.wait()
+        return await find(persona_id)
+
+    async def write_slowly(*arguments: Any) -> object:
+        slow.writes.set()
+        await slow.stored.wait()
+        return await write(*arguments)
+
+    with monkeypatch.context() as disk:
+        disk.setattr(editing.giving, "find", find_slowly)
+        disk.setattr(editing.workspace, save, write_slowly)
+        opening = asyncio.ensure_future(editing.open(to))
+        await p.until(slow.reads.is_set)
+        yield slow
+        slow.found.set()
+        assert await opening
+        slow.stored.set()
+
+
 async def test_what_was_typed_on_while_a_save_was_under_way_grew_from_that_where_another_was_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,32 +207,12 @@ async def test_what_was_typed_on_while_a_save_was_under_way_grew_from_that_where
         editing = p.main.editing
         assert editing is not None
         await p.press("f3")
-        writes, reads, stored, go = (asyncio.Event() for _ in range(4))
-        find, save = editing.giving.find, editing.workspace.save_prompt
-
-        async def slow_find(persona_id: str) -> object:
-            reads.set()
-            await go.wait()
-            return await find(persona_id)
-
-        async def slow_save(*arguments: Any) -> object:
-            writes.set()
-            await stored.wait()
-            return await save(*arguments)
-
-        with monkeypatch.context() as disk:
-            disk.setattr(editing.giving, "find", slow_find)
-            disk.setattr(editing.workspace, "save_prompt", slow_save)
-            opening = asyncio.ensure_future(editing.open("two"))
-            await p.until(reads.is_set)
+        async with slow_disk(p, monkeypatch, "save_prompt", to="two") as disk:
             await p.write("my ")
             saving = asyncio.ensure_future(editing.save())
-            await p.until(writes.is_set)
+            await p.until(disk.writes.is_set)
             await p.write("own ")
-            go.set()
-            assert await opening
-            stored.set()
-            await saving
+        await saving
         await p.open("one")
         await p.until(lambda: p.on_disk("one").startswith("my own first line") and p.state == "saved")
 
@@ -207,32 +226,12 @@ async def test_what_was_typed_on_in_a_field_while_it_was_being_stored_meets_noth
         field = p.main.settings.field("description")
         field.focus()
         await p.until(lambda: field.has_focus)
-        writes, reads, stored, go = (asyncio.Event() for _ in range(4))
-        find, change = editing.giving.find, editing.workspace.change
-
-        async def slow_find(persona_id: str) -> object:
-            reads.set()
-            await go.wait()
-            return await find(persona_id)
-
-        async def slow_change(*arguments: Any) -> object:
-            writes.set()
-            await stored.wait()
-            return await change(*arguments)
-
-        with monkeypatch.context() as disk:
-            disk.setattr(editing.giving, "find", slow_find)
-            disk.setattr(editing.workspace, "change", slow_change)
-            opening = asyncio.ensure_future(editing.open("two"))
-            await p.until(reads.is_set)
+        async with slow_disk(p, monkeypatch, "change", to="two") as disk:
             await p.write("my")
             saving = asyncio.ensure_future(editing.fields.save("description"))
-            await p.until(writes.is_set)
+            await p.until(disk.writes.is_set)
             await p.write("own")
-            go.set()
-            assert await opening
-            stored.set()
-            await saving
+        await saving
         await p.open("one")
         await p.until(lambda: p.store.get("one").description == "myown")
         assert p.messages == []
@@ -246,32 +245,12 @@ async def test_what_was_typed_on_in_a_test_input_while_it_was_being_saved_comes_
         assert editing is not None
         editor.focus()
         await p.until(lambda: editor.has_focus)
-        writes, reads, stored, go = (asyncio.Event() for _ in range(4))
-        find, save = editing.giving.find, editing.workspace.save_test_input
-
-        async def slow_find(persona_id: str) -> object:
-            reads.set()
-            await go.wait()
-            return await find(persona_id)
-
-        async def slow_save(*arguments: Any) -> object:
-            writes.set()
-            await stored.wait()
-            return await save(*arguments)
-
-        with monkeypatch.context() as disk:
-            disk.setattr(editing.giving, "find", slow_find)
-            disk.setattr(editing.workspace, "save_test_input", slow_save)
-            opening = asyncio.ensure_future(editing.open("one"))
-            await p.until(reads.is_set)
+        async with slow_disk(p, monkeypatch, "save_test_input", to="one") as disk:
             await p.write("my ")
             editing.inputs.save_soon("sum")
-            await p.until(writes.is_set)
+            await p.until(disk.writes.is_set)
             await p.write("own ")
-            go.set()
-            assert await opening
-            stored.set()
-            await p.until(lambda: not editing.inputs.queue)
+        await p.until(lambda: not editing.inputs.queue)
         assert [each.content for each in p.store.get("two").test_inputs] == ["my What is 2+2?"]
         await p.open("two")
         await p.until(lambda: not editing.unsaved.all_held("two"))
