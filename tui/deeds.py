@@ -10,6 +10,7 @@ from personas.errors import PersonaError, UnknownPersona
 from tui.begun import Begun
 from tui.commands import Keymap, sentence
 from tui.screens.dialog import Dialog
+from tui.settings_rules import LEVELS
 
 if TYPE_CHECKING:
     from personas.changes import Change
@@ -375,6 +376,10 @@ def setting_change(field: str, value: str) -> Change:
     if field == "model":
         return SetModel(value or None, KEEP, KEEP)
     if field == "effort":
+        if value and value not in LEVELS:
+            raise ValueError(
+                f"Effort is one of {', '.join(LEVELS)}, or empty. Enter in the empty field shows them."
+            )
         return SetModel(KEEP, value or None, KEEP)
     if value and not (value.isascii() and value.isdigit() and int(value) > 0):
         raise ValueError("Max tokens is a whole number above 0, or empty.")

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any
 
+LEVELS = ("off", "minimal", "low", "medium", "high", "max")
+"""How much a model may think before it answers: those of `agent.models.base.ThinkingLevel`."""
+
 CHOICES: Mapping[str, tuple[str, ...]] = {
-    "thinking": ("off", "minimal", "low", "medium", "high", "max"),
+    "thinking": LEVELS,
     "calm": ("auto", "always", "never"),
     "glyphs": ("auto", "ascii"),
     "colours": ("auto", "16", "none"),

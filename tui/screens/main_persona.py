@@ -8,7 +8,7 @@ from textual import on
 from textual.screen import Screen
 
 from tui.sanitise import one_line
-from tui.widgets.settings_pane import SettingsPane
+from tui.widgets.settings_pane import CHOICES, FIELDS, SettingsPane
 from tui.widgets.test_inputs import TestInputs
 from tui.widgets.text_editor import TextEditor
 
@@ -91,6 +91,29 @@ class PersonaActions(Screen[None]):
     def _setting_paused(self, event: SettingsPane.Paused) -> None:
         if (editing := self._screen.editing) is not None:
             self._screen.start(editing.fields.keep(event.field))
+
+    @on(SettingsPane.ChoiceWanted)
+    def _setting_choice(self, event: SettingsPane.ChoiceWanted) -> None:
+        self._screen.program.action_begins("choose")
+        self._screen.start(self._choose_setting(event.field))
+
+    async def _choose_setting(self, field: str) -> None:
+        """Let the person choose what a field holds, and store it; what is stored is shown, whatever it is."""
+        from tui.screens.pick import Pick
+        from tui.widgets.row_list import Row
+
+        screen, editing = self._screen, self._screen.editing
+        if editing is None:
+            return
+        persona_id, now = editing.id, screen.settings.field(field).raw
+        title, usual = next((title, hint) for name, title, hint in FIELDS if name == field)
+        rows = [Row(value, value or usual, current=value == now) for value in ("", *CHOICES[field])]
+        if now and now not in CHOICES[field]:
+            title = f"{title}: {now} is none of these"
+        chosen = await screen.ask(Pick(title, rows, at=now))
+        if chosen is not None and chosen != now and editing.id == persona_id:
+            screen.settings.field(field).raw = chosen
+            await editing.fields.save(field)
 
     @on(SettingsPane.Met)
     def _setting_met(self, event: SettingsPane.Met) -> None:

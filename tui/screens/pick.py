@@ -23,16 +23,23 @@ MOST = 14
 
 
 class Pick(Dialog[str]):
-    """Shows rows; gives the key of the chosen one, or None."""
+    """Shows rows; gives the key of the chosen one, or None.
+
+    Args:
+        question: any text.
+        rows: what to choose from.
+        filter: whether they can be narrowed by typing.
+        at: the key of the row where the cursor begins; that of none for the first.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         binding("dialog.up"),
         binding("dialog.down"),
     ]
 
-    def __init__(self, question: str, rows: Sequence[Row], *, filter: bool = False) -> None:
+    def __init__(self, question: str, rows: Sequence[Row], *, filter: bool = False, at: str = "") -> None:
         super().__init__()
-        self._question, self._rows, self._filter = question, rows, filter
+        self._question, self._rows, self._filter, self._at = question, rows, filter, at
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog switcher") as box:
@@ -48,6 +55,7 @@ class Pick(Dialog[str]):
         super().on_mount()
         rows = self.query_one(RowList)
         rows.set_rows(self._rows)
+        rows.select(self._at)
         rows.styles.height = min(MOST, max(1, len(self._rows)))
         (self.query_one(Field) if self._filter else rows).focus()
 

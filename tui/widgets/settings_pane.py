@@ -12,6 +12,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
 from textual.timer import Timer
 
+from tui.settings_rules import LEVELS
 from tui.widgets import text_editor
 from tui.widgets.field_past import FieldPast
 from tui.widgets.literal import LiteralLabel
@@ -31,6 +32,11 @@ FIELDS = (
     ("effort", "Effort", "the usual"),
     ("max_tokens", "Max tokens", "the model's own"),
 )
+
+
+CHOICES = {"effort": LEVELS}
+"""What a field may hold beside nothing, for those where that is one of a few things."""
+NO_CHOICE = "not a level"
 
 
 class SettingsPane(VerticalScroll, can_focus=False):
@@ -58,6 +64,12 @@ class SettingsPane(VerticalScroll, can_focus=False):
         title: str
         theirs: str
 
+    @dataclass
+    class ChoiceWanted(Message):
+        """The person wants to choose what a field holds: one of `CHOICES`."""
+
+        field: str
+
     def __init__(self, id: str = "settings") -> None:
         super().__init__(id=id)
         self._stored = {field: "" for field, _, _ in FIELDS}
@@ -78,9 +90,16 @@ class SettingsPane(VerticalScroll, can_focus=False):
         from tui.widgets.field import Field
 
         await self.mount_all(
-            Horizontal(LiteralLabel(title), Field(hint=hint, id=f"setting-{field}"), classes="setting")
+            Horizontal(
+                LiteralLabel(title),
+                Field(hint=hint, id=f"setting-{field}"),
+                *([LiteralLabel(NO_CHOICE, classes="setting-note")] if field in CHOICES else ()),
+                classes="setting",
+            )
             for field, title, hint in FIELDS
         )
+        for name, choices in CHOICES.items():
+            self.field(name).tooltip = f"One of {', '.join(choices)}, or empty. Enter or a click shows them."
         self._filled = True
         waiting = dict(self._waiting)
         self.show(self._shown, fresh=True)
@@ -132,6 +151,9 @@ class SettingsPane(VerticalScroll, can_focus=False):
             field = self.field(name)
             field.disabled = self._locked and not (broken and not fresh and self._has_keys(field))
             field.placeholder = "" if field.disabled else hint  # nobody knows what would hold
+        for name, choices in CHOICES.items():
+            for note in self.field(name).parent.query(".setting-note"):  # type: ignore[union-attr]
+                note.display = not broken and stored[name] not in ("", *choices)
 
     def _has_keys(self, field: Field) -> bool:
         """Whether the keys go to a field, also if they do so only once the terminal has its focus back."""
@@ -191,15 +213,27 @@ class SettingsPane(VerticalScroll, can_focus=False):
     def on_click(self, event: events.Click) -> None:
         for row in self.query(".setting"):
             if event.widget is not None and row in event.widget.ancestors_with_self:
-                field = row.query_one("Field")
+                field: Field = row.query_one("Field")  # type: ignore[assignment]
                 if not field.disabled and not field.has_focus:
                     field.focus()
+                self._offer_choice(field)
 
     # Named, not decorated: the module of fields is loaded when the fields are made.
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self._tell(event.input)
+        if not self._offer_choice(event.input):
+            self._tell(event.input)
+
+    def _offer_choice(self, field: Input) -> bool:
+        """Where a field holds one of a few things, and nothing is typed in it, ask for them to be shown."""
+        name = _name_of(field)
+        wanted = (
+            name in CHOICES and not field.disabled and name not in {typed for typed, _, _ in self.typed()}
+        )
+        if wanted:
+            self.post_message(self.ChoiceWanted(name))
+        return wanted
 
     def on_input_blurred(self, event: Input.Blurred) -> None:
         event.stop()
