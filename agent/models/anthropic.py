@@ -118,7 +118,7 @@ class AnthropicModel:
 
         A refusal that names a feature is answered by the same request without it, with a `Notice`; that
         happens before anything of an answer came, and each feature can be refused only once (`max_tokens`
-        a second time).
+        a second time). What is learned so is kept, but for how much of the context a conversation leaves.
         """
         where = self._where(request)
         if (too_long := await self._find_too_long(request)) is not None:
@@ -135,6 +135,12 @@ class AnthropicModel:
                 return
             except _Refused as refused:
                 text = errors.read_complaint(refused.body).text
+                room = profiles.find_room(refused.status, text, body)
+                if room is not None and lowerings < profiles.MOST_LOWERINGS:
+                    lowerings += 1
+                    request = replace(request, max_tokens=room)
+                    yield Notice(f"The conversation leaves room for {room} tokens of answer; that is used.")
+                    continue
                 learned = profiles.learn(profile, refused.status, text, body, with_key=where.has_key)
                 if learned is not None and learned[0].max_tokens != profile.max_tokens:
                     lowerings += 1

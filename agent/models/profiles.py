@@ -76,7 +76,9 @@ _MAX_TOKENS_RANGE = re.compile(
     r"max_tokens\b.{0,80}?(?:at most|less than or equal to|between 0 and|\[1,)\s*(\d{1,9})", re.S
 )
 _CONTEXT = re.compile(
-    r"maximum context length is (\d{1,9}) tokens.{0,200}?(\d{1,9}) (?:input|prompt) tokens", re.S
+    r"maximum context length is (?P<most>\d{1,9}) tokens.{0,200}?(?P<taken>\d{1,9}) (?:input|prompt) tokens"
+    r"|exceed context limit:\s*(?P<input>\d{1,9})\s*\+\s*\d{1,9}\s*>\s*(?P<limit>\d{1,9})",
+    re.S,
 )
 
 
@@ -134,11 +136,21 @@ def _learn_thinking(profile: EndpointProfile, text: str, thinking: Mapping[str, 
     return replace(profile, thinking=False), sentence
 
 
+def find_room(status: int, text: str, sent: Mapping[str, Any]) -> int | None:
+    """Return how many tokens of answer the conversation leaves of the context, where a refusal says so.
+
+    That holds for this conversation alone, at this length: it is nothing to be learned.
+    """
+    match = _CONTEXT.search(text) if status in (400, 422) and _token_limit(text) is None else None
+    if match is None:
+        return None
+    room = int(match["most"] or match["limit"]) - int(match["taken"] or match["input"])
+    return room if SMALLEST_ANSWER <= room < sent.get("max_tokens", 0) else None
+
+
 def _token_limit(text: str) -> int | None:
     """Return the largest `max_tokens` a refusal names; a number no program would send is none."""
     for pattern in (_MAX_TOKENS, _MAX_TOKENS_RANGE):
         if match := pattern.search(text):
             return int(match[1])
-    if match := _CONTEXT.search(text):
-        return int(match[1]) - int(match[2])
     return None

@@ -381,6 +381,31 @@ async def test_a_refused_feature_is_left_out_from_then_on(word: str, level: Any,
     assert text_of(first) == text_of(second) == "ok"
 
 
+async def test_the_room_that_one_conversation_leaves_is_no_limit_for_the_next_one() -> None:
+    refusal = Refusal(
+        400, message="input length and `max_tokens` exceed context limit: 199000 + 32000 > 200000, try again"
+    )
+    async with MessagesServer([refusal, say("cut"), say("whole")], strict=False) as server:
+        model = model_at(server)
+        first = await collect(model, ask())
+        second = await collect(model, ask())
+        assert [body["max_tokens"] for body in server.bodies] == [32_000, 1000, 32_000]
+    assert [event.message for event in first if isinstance(event, Notice)] == [
+        "The conversation leaves room for 1000 tokens of answer; that is used."
+    ]
+    assert (text_of(first), text_of(second)) == ("cut", "whole")
+
+
+async def test_a_server_whose_context_is_never_large_enough_is_asked_a_few_times_only() -> None:
+    def one_less(body: Any) -> Refusal:
+        most = body["max_tokens"]
+        return Refusal(400, message=f"exceed context limit: 100 + {most} > {most + 99}")
+
+    async with MessagesServer(one_less, strict=False) as server:
+        assert isinstance((await collect(model_at(server), ask()))[-1], Failed)
+        assert len(server.requests) == 3
+
+
 async def test_a_server_that_refuses_everything_is_asked_ever_less() -> None:
     words = ["cache_control", "output_config", "thinking"]
     async with MessagesServer(

@@ -9,8 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.models.base import Request
-from agent.models.profiles import OLDER_VERSION, EndpointProfile, Profiles, learn
+from agent.models.profiles import OLDER_VERSION, EndpointProfile, Profiles, find_room, learn
 from agent.models.request_body import build_body
+
+TOO_LARGE = (
+    "max_tokens is too large: 32000. This model's maximum context length is 8192 tokens and your request has "
+    "1000 input tokens"
+)
 
 
 def sent(profile: EndpointProfile | None = None, **options: Any) -> dict[str, Any]:
@@ -34,7 +39,6 @@ def sent(profile: EndpointProfile | None = None, **options: Any) -> dict[str, An
         (401, "x-api-key header is required", "off", {"api_key_header": True}),
         (400, "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens", "off", {"max_tokens": 8192}),
         (400, "'max_tokens' must be less than or equal to 4096", "off", {"max_tokens": 4096}),
-        (400, "max_tokens is too large: 32000. This model's maximum context length is 8192 tokens and your request has 1000 input tokens", "off", {"max_tokens": 7192}),
     ],
 )  # fmt: skip
 def test_a_feature_refused_by_name_is_dropped(
@@ -59,6 +63,7 @@ def test_a_feature_refused_by_name_is_dropped(
         (400, "max_tokens: 32000 > 255, which is the maximum"),
         (400, "max_tokens must be at most 1"),
         (400, "max_tokens: 1 > " + "1" * 5000),
+        (400, TOO_LARGE),
         (400, f"maximum context length is {'9' * 5000} tokens and you have {'9' * 5000} input tokens"),
         (400, "This model's maximum context length is 8192 tokens and your request has 9000 input tokens"),
         (400, "output_config: not known"),
@@ -67,6 +72,33 @@ def test_a_feature_refused_by_name_is_dropped(
 )
 def test_other_refusals_teach_nothing(status: int, text: str) -> None:
     assert learn(EndpointProfile(), status, text, sent()) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "room"),
+    [
+        (400, TOO_LARGE, 7192),
+        (422, TOO_LARGE, 7192),
+        (500, TOO_LARGE, None),
+        (
+            400,
+            "input length and `max_tokens` exceed context limit: 174167 + 32000 > 200000, decrease it",
+            25_833,
+        ),
+        (
+            400,
+            "input length and `max_tokens` exceed context limit: 199759 + 32000 > 200000, decrease it",
+            None,
+        ),
+        (400, "input length and `max_tokens` exceed context limit: 100 + 32000 > 200000, decrease it", None),
+        (400, "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens", None),
+        (400, "prompt is too long", None),
+    ],
+)
+def test_the_room_a_conversation_leaves_is_read_from_the_refusal(
+    status: int, text: str, room: int | None
+) -> None:
+    assert find_room(status, text, sent()) == room
 
 
 @settings(max_examples=100, deadline=None)
