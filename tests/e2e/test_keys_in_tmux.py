@@ -1,4 +1,4 @@
-"""Every default key through a real tmux, with a text area or a list focused: the command it stands for runs."""
+"""Every default key of the screen through a real tmux, with a text area, a list or the turns: its command runs."""
 
 from __future__ import annotations
 
@@ -31,22 +31,28 @@ from tui.config import Settings
 
 heard, home, where = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 
+def note(what):
+    with heard.open("a") as file:
+        print(what, file=file)
+
 class Probe(PersonaApp):
     # Notes which action a key leads to, in place of doing it.
     async def run_action(self, action, default_namespace=None, namespaces=None):
-        with heard.open("a") as file:
-            print(action, file=file)
+        note(action)
         return True
 
     def simulate_ready(self):
         if self.main.conversing.talk is None:
             return
         timer.stop()
-        widget = {"chat": self.main.chat_bar.input, "personas": self.main.personas.rows,
-                  "tests": self.main.tests.rows}[where]
-        widget.focus()
-        with heard.open("a") as file:
-            print("ready", file=file)
+        if where == "output":
+            self.main.action_read = lambda what: note(f"read({what!r})")
+            self.main.conversing.start_reading()
+        else:
+            widget = {"chat": self.main.chat_bar.input, "personas": self.main.personas.rows,
+                      "tests": self.main.tests.rows, "prompt": self.main.prompt}[where]
+            widget.focus()
+        note("ready")
 
     def on_mount(self):
         global timer
@@ -67,6 +73,11 @@ IN_TMUX = {
     "delete": "DC",
     "shift+up": "S-Up",
     "shift+down": "S-Down",
+    "ctrl+home": "C-Home",
+    "ctrl+end": "C-End",
+    "pageup": "PPage",
+    "pagedown": "NPage",
+    **{key: key.capitalize() for key in ("up", "down", "home", "end")},
     **{f"f{number}": f"F{number}" for number in range(1, 13)},
 }
 
@@ -126,12 +137,15 @@ def tmux(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Tmux]:
         subprocess.run(["tmux", "-L", server.socket, "kill-server"], check=False, capture_output=True)
 
 
-@pytest.mark.parametrize("tmux", ["chat", "personas", "tests"], indirect=True)
+PLACES = {"chat": {"anywhere"}, "personas": {"personas", "list"}}
+
+
+@pytest.mark.parametrize("tmux", ["chat", "personas", "tests", "prompt", "output"], indirect=True)
 def test_every_default_key_reaches_its_command_through_tmux(
     tmux: Tmux, request: pytest.FixtureRequest
 ) -> None:
     where = request.node.callspec.params["tmux"]
-    places = ("anywhere",) if where == "chat" else (where,)
+    places = PLACES.get(where, {where})
     failed = []
     for command in COMMANDS:
         for key in filter(None, command.keys.split(",")) if command.where in places else ():
