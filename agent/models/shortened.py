@@ -18,12 +18,14 @@ from agent.models.base import (
     error_of,
     name_of,
 )
+from agent.models.request_body import length_of
 
 
 class Shortened:
     """Another model, asked again with fewer of the user's messages when it says that a request is too long.
 
-    The conversation itself is not touched. What turned out to fit is kept for the requests after it.
+    The conversation itself is not touched. What turned out to fit is kept for the requests after it, as long as they
+    are not shorter than what did not fit: a new conversation is sent whole again.
 
     Args:
         model: the model that is asked.
@@ -31,7 +33,9 @@ class Shortened:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._most: int | None = None
+        self._most: int | None = None  # of the user's messages, since something did not fit
+        self._refused = 0  # length of the shortest request that did not
+        self._told = False  # whether the request before was shortened, and that was said
 
     @property
     def name(self) -> str:
@@ -46,7 +50,15 @@ class Shortened:
     async def stream(self, request: Request) -> AsyncIterator[BlockEvent]:
         """See `Model.stream`; a `Notice` says when something is left out."""
         while True:
-            messages = request.messages if self._most is None else last_messages(request.messages, self._most)
+            messages = request.messages
+            if self._most is not None and length_of(request) >= self._refused:
+                messages = last_messages(messages, self._most)
+            if len(messages) == len(request.messages):
+                self._told = False
+            elif not self._told:
+                self._told = True
+                last = "last message" if self._most == 1 else f"last {self._most} messages"
+                yield Notice(f"The conversation is too long for {self.name}: it is sent your {last} only.")
             too_long: Failed | None = None
             shown = False
             stream = cast(Any, self.model.stream(replace(request, messages=messages)))
@@ -63,9 +75,10 @@ class Shortened:
             if spoken < 2:
                 yield too_long
                 return
+            length = length_of(replace(request, messages=messages))
+            self._refused = length if self._most is None else min(self._refused, length)
             self._most = spoken // 2
-            last = "last message" if self._most == 1 else f"last {self._most} messages"
-            yield Notice(f"The conversation is too long for {self.name}: it is sent your {last} only.")
+            self._told = False
 
 
 def last_messages(messages: Sequence[Mapping[str, Any]], count: int) -> Sequence[Mapping[str, Any]]:

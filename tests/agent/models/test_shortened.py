@@ -128,6 +128,19 @@ async def test_what_fitted_once_is_kept_for_the_requests_after_it() -> None:
     assert inner.asked == [8]
 
 
+async def test_a_new_conversation_is_sent_whole_again() -> None:
+    inner = Counting(6)
+    model = Shortened(inner)
+    await events_of(model, conversation(8))
+    inner.asked.clear()
+    words = [("user", "Hi"), ("assistant", "Hello"), ("user", "Bye")]
+    short = [{"role": role, "content": [{"type": "text", "text": text}]} for role, text in words]
+    assert [type(event) for event in await events_of(model, short)] == [Done]
+    events = await events_of(model, conversation(8))
+    assert [type(event) for event in events] == [Notice, Done], "it is said of each that is shortened"
+    assert inner.asked == [3, 4]
+
+
 async def test_a_request_that_may_be_too_long_is_counted_before_it_is_sent() -> None:
     text = "word " * 420_000
     messages = [{"role": "user", "content": [{"type": "text", "text": text}]}]
