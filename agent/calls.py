@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from agent.events import ToolProgress
 from agent.one_call import NOT_RUN, Call, error_output
-from agent.run import Run
+from agent.run import Run, leave_behind
 from agent.tool import TASK_COMPLETE, Tool, ToolOutput
 from agent.turns import ToolCallTurn, ToolResultTurn, UserTurn
 
@@ -160,7 +160,7 @@ class _Together:
                     await self._poll_steering()
 
     async def _stop(self, running: Sequence[Call]) -> None:
-        """The run is stopped: cancel what runs and have all of it settled within the grace period."""
+        """The run is stopped: cancel what runs and have all of it settled within the time it has for that."""
         for call in running:
             call.note_stop()
         await self._release(running)
@@ -168,7 +168,15 @@ class _Together:
         self._settled.extend(running)
 
     async def _release(self, calls: Sequence[Call]) -> None:
-        await self._run.release([task for call in calls if (task := call.running) is not None])
+        running = [(task, call.settles_within) for call in calls if (task := call.running) is not None]
+        settling = {task: seconds for task, seconds in running if seconds is not None}
+        for task in settling:
+            task.cancel()
+        await self._run.release([task for task, seconds in running if seconds is None])
+        await self._run.wait_for(settling, max(settling.values(), default=0.0))
+        for task in settling:
+            if not task.done():
+                leave_behind(task)
 
     # What they share
 

@@ -30,10 +30,10 @@ from agent.run import Cut
 from agent.saying import as_message
 from agent.tool import BeforeAnswer, HookContext
 from agent.tools import chat_tools
-from agent.tools.base import Desk
+from agent.tools.base import Desk, Written
+from agent.tools.writing import Writes, write_aside
 from agent.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
 from personas.errors import Busy
-from personas.persona import Persona
 from personas.store import Store
 
 __all__ = ["Chat", "ChatOptions"]
@@ -63,9 +63,10 @@ class Chat:
         model: where the next token comes from.
         options: the person's settings.
         flush: called before a run and before each tool call, to write an editor's unsaved text.
-        on_change: called with the persona after each write by a tool.
+        on_change: called with what a tool wrote, see `Desk.on_change`.
         on_keep: called when the agent asks for its output to stay.
         on_settle: called with a call that was left open, and the result it gets outside of a run.
+        writes: how a tool's write gets its turn among others of the program.
     """
 
     def __init__(
@@ -76,14 +77,15 @@ class Chat:
         *,
         options: ChatOptions = ChatOptions(),  # noqa: B008 - immutable
         flush: Callable[[], Awaitable[None]] = _nothing_to_flush,
-        on_change: Callable[[Persona], None] = lambda _persona: None,
+        on_change: Callable[[Written], None] = lambda _written: None,
         on_keep: Callable[[], None] = lambda: None,
         on_settle: Callable[[ToolCallTurn, ToolResultTurn], None] = lambda _call, _result: None,
+        writes: Writes = write_aside,
     ) -> None:
         self.persona_id = persona_id
         self._store = store
         self._flush = flush
-        self._desk = Desk(store, persona_id, on_change=on_change)
+        self._desk = Desk(store, persona_id, on_change=on_change, writes=writes)
         self._window = ContextWindow()
         self._running = False
         self._stop: Callable[[], None] | None = None

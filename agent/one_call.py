@@ -102,6 +102,11 @@ class Call:
         """The task its tool runs in, None before that and after."""
         return self._task if self._task is not None and not self._task.done() else None
 
+    @property
+    def settles_within(self) -> float | None:
+        """The seconds its tool has to come to its end when it is cancelled; None: the grace period."""
+        return None if self.tool is None else self.tool.settles_within
+
     # From its start to its result
 
     def put_in_reach(self) -> None:
@@ -267,22 +272,26 @@ class Call:
         return self._run.secrets.clean(describe(self._run.fault(error)))
 
     def take_output(self) -> ToolOutput:
-        """Return what came of the launched tool; one that goes on in spite of its cancellation is left behind."""
+        """Return what came of the launched tool; one that goes on in spite of its cancellation is left behind.
+
+        What it returned after that counts only where it says itself how far it came.
+        """
         task = self._task
         assert task is not None, "it was launched"
         if not task.done():
             leave_behind(task)
             return error_output(self.cut or MAYBE)
-        if task.cancelled() and self.cut is None and not self._begun:
+        counts = self.cut is None or self.settles_within is not None
+        if task.cancelled() and counts and not self._begun:
             return error_output(NOT_RUN)
-        if self.cut is not None or task.cancelled():
+        if not counts or task.cancelled():
             return error_output(self.cut or "The tool cancelled itself: it may have taken effect.")
         return task.result()
 
     # Its cut
 
     def cancel(self, text: str) -> None:
-        """Cancel this one call; should its tool not react, it is given up after the grace period.
+        """Cancel this one call; should its tool not react, it is given up after the time it has for that.
 
         Args:
             text: why, as the beginning of a sentence that says whether it ran.
@@ -294,7 +303,8 @@ class Call:
         elif (running := self.running) is not None:
             self.cut = self._when_cut() or f"{text} while running: it may have taken effect."
             running.cancel()
-            asyncio.get_running_loop().call_later(self._run.config.grace, self._on_settled, self)
+            grace = self._run.config.grace if self.settles_within is None else self.settles_within
+            asyncio.get_running_loop().call_later(grace, self._on_settled, self)
         self._run.poke()
 
     def note_stop(self) -> None:

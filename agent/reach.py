@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agent.run import Cut, leave_behind
 
@@ -19,6 +19,7 @@ class Reach:
 
     def __init__(self) -> None:
         self._cut = asyncio.Event()
+        self._waited_for: set[asyncio.Future[Any]] = set()  # what is cancelled when it is cut off
 
     @property
     def is_cut(self) -> bool:
@@ -27,15 +28,27 @@ class Reach:
 
     def cut(self) -> None:
         """Have everything that is or will be waited for be given up."""
+        if self._cut.is_set():
+            return
         self._cut.set()
+        # At once, not when whoever waits hears of it: until then it could still begin something.
+        self._waited_for = {task for task in self._waited_for if task.cancel()}
 
-    async def wait(self, awaitable: Awaitable[T], *, within: float | None = None, cancels: bool = True) -> T:
+    async def wait(
+        self,
+        awaitable: Awaitable[T],
+        *,
+        within: float | None = None,
+        cancels: bool = True,
+        settles_within: float | None = None,
+    ) -> T:
         """Await code and return what it returns.
 
         Args:
             awaitable: the code.
             within: seconds it may take.
             cancels: whether it is cancelled when it is given up; else it goes on unattended.
+            settles_within: seconds it has to come to its end once it is cancelled, if what it returns by then counts.
 
         Raises:
             Cut: it was given up; the message says why.
@@ -52,18 +65,25 @@ class Reach:
             # cancelled before it began, the coroutine was never awaited
             task.add_done_callback(lambda _task: awaitable.close())
         cut = asyncio.ensure_future(self._cut.wait())
+        if cancels:
+            self._waited_for.add(task)
         try:
             await asyncio.wait({task, cut}, timeout=within, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                if cancels:
+            was_cancelled = self._cut.is_set() and task in self._waited_for
+            self._waited_for.discard(task)
+            if was_cancelled or not task.done():
+                if cancels and not was_cancelled:
                     task.cancel()
-                    await asyncio.wait({task}, timeout=GRACE)
-                raise Cut("it was stopped" if self._cut.is_set() else f"it took longer than {within:g} s")
+                if cancels:
+                    await asyncio.wait({task}, timeout=GRACE if settles_within is None else settles_within)
+                if settles_within is None or not task.done() or task.cancelled():
+                    raise Cut("it was stopped" if self._cut.is_set() else f"it took longer than {within:g} s")
         except asyncio.CancelledError:
             task.cancel()
             raise
         finally:
             cut.cancel()
+            self._waited_for.discard(task)
             if not task.done():
                 leave_behind(task)
             elif not task.cancelled():

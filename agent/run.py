@@ -376,17 +376,17 @@ class Run:
         waiting = [task for task in tasks if not task.done()]
         grace = self.config.grace / 2 if gently else self.config.grace
         if gently:
-            await self._wait_for(waiting, grace)
+            await self.wait_for(waiting, grace)
         for task in waiting:
             task.cancel()
-        await self._wait_for(waiting, grace)
+        await self.wait_for(waiting, grace)
         for task in waiting:
             if task.done():
                 _look_at(task)
             else:
                 leave_behind(task)
 
-    async def _wait_for(self, tasks: Iterable[asyncio.Future[Any]], seconds: float) -> None:
+    async def wait_for(self, tasks: Iterable[asyncio.Future[Any]], seconds: float) -> None:
         """Wait so long at most for tasks to be done."""
         waiting = [task for task in tasks if not task.done()]
         if not waiting:

@@ -5,6 +5,7 @@ Each function that returns a `Prepare` returns what a run does first, while it h
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from agent.approval import Decision, is_same, read_decision, refusal
@@ -119,7 +120,7 @@ async def make_call(chat: Chat, task: AgentTask, call: ToolCallTurn, agreed: App
     if tool is None:
         return ToolOutput(output=f"Not run: there is no tool named {call.tool_name!r}.", is_error=True)
     await chat.flush()  # what it is checked against is what the person typed last
-    if not is_same(agreed, approval_now(chat.store, chat.persona_id, call)):
+    if not is_same(agreed, await asyncio.to_thread(approval_now, chat.store, chat.persona_id, call)):
         return ToolOutput(
             output="Not run: the file changed after it was agreed to. Look again.", is_error=True
         )
@@ -139,7 +140,7 @@ async def make_call(chat: Chat, task: AgentTask, call: ToolCallTurn, agreed: App
             chat.session.begin_call(call)
         except PersonaError as error:
             return not_noted(text_of(error))
-        output = await chat.reach.wait(act(), within=tool.timeout)
+        output = await chat.reach.wait(act(), within=tool.timeout, settles_within=tool.settles_within)
     except Cut as cut:
         if not begun:
             return error_output(NOT_RUN)

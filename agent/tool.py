@@ -82,6 +82,8 @@ class Tool:
             said something that waits.
         max_output: characters of its output that are kept, where the run's limit does not suit it.
         when_cut: what the result says when it is cancelled while it runs; None: that it may have taken effect.
+        settles_within: seconds that it has, once it is cancelled, to come to its end by itself; what it returns by
+            then counts, because it says how far it came. None: it has the run's grace period, and nothing counts.
     """
 
     name: str
@@ -95,6 +97,7 @@ class Tool:
     control: bool = field(default=False, kw_only=True)
     max_output: int | None = field(default=None, kw_only=True)
     when_cut: str | None = field(default=None, kw_only=True)
+    settles_within: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.name in ALWAYS_CONTROL:

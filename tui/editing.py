@@ -282,12 +282,8 @@ class Editing(Undoing):
         return listed
 
     def agent_wrote(self, persona: Persona, deed: Stored) -> None:
-        """A tool has written: show it at once."""
-        if self.workspace.writing:
-            # Our own write may be newer than what the tool saw: only the disk knows.
-            self._desk.start(self.read_again(quiet=True, deed=deed))
-        else:
-            self.take(persona, deed)
+        """A tool has written, and nothing else is written at this moment: show it at once."""
+        self.take(persona, deed)
 
     async def read_again(
         self, *, quiet: bool = False, deed: Stored | None = None, outside: bool = True
@@ -421,7 +417,7 @@ class Editing(Undoing):
                 self._now_is(stored.persona)
                 self._desk.show_state()
             else:
-                await self.read_again(outside=False)
+                await self.read_again(quiet=True, outside=False)
         await self.write_down()
 
     async def _keep_now(self, persona_id: str, base: str, text: str, before: Unsaved | None) -> None:

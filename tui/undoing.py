@@ -146,6 +146,8 @@ class Undoing:
             self._desk.tell(f"Open a persona first.{sentence('list.restore', keymap, told)}")
             return
         while self.past is past:  # each opening has its own
+            while self.workspace.writing:  # what a tool writes just now is a deed as well
+                await self.workspace.settled()
             deed = past.next(operation)
             if deed is None:
                 self._desk.tell(f"There is nothing to {operation} in {persona.id}.")
@@ -206,6 +208,8 @@ class Undoing:
             await self._keep_unsaved(deed.place)
         if self.past is not past:
             return True  # another persona is open by now
+        if self.past.next(operation) is not deed:
+            return False  # a tool has written meanwhile: that is the youngest
         here, now = self._text_at(deed.place)
         before, after = (deed.before, deed.after) if operation == "undo" else (deed.after, deed.before)
         met = None if now is None else meet(after, before, now)

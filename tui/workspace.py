@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -45,11 +46,12 @@ class Workspace:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._turn = asyncio.Lock()
+        self._writers = 0
 
     @property
     def writing(self) -> bool:
-        """Whether a write of this program is under way."""
-        return self._turn.locked()
+        """Whether a write of this program is under way, or waits for its turn."""
+        return self._writers > 0
 
     async def call(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Run a blocking call of the store in a thread; what it raises is raised here."""
@@ -57,9 +59,27 @@ class Workspace:
 
     async def write(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """The same for a call that writes: one at a time, and finished even if the caller is cancelled."""
-        await self._turn.acquire()
-        writing = asyncio.ensure_future(asyncio.to_thread(function, *arguments, **named))
-        writing.add_done_callback(lambda _: self._turn.release())  # not before, whoever still waits for it
+        return await self.write_then(partial(function, *arguments, **named), lambda _: None)
+
+    async def write_then(self, function: Callable[[], T], then: Callable[[T], object]) -> T:
+        """`write`, and call `then` with what it returned, even if the caller is cancelled, before the next one writes."""
+        self._writers += 1
+        try:
+            await self._turn.acquire()
+        except BaseException:
+            self._writers -= 1
+            raise
+        writing = asyncio.ensure_future(asyncio.to_thread(function))
+
+        def end(done: asyncio.Future[T]) -> None:
+            try:
+                if not done.cancelled() and done.exception() is None:
+                    then(done.result())
+            finally:
+                self._writers -= 1
+                self._turn.release()  # not before, whoever still waits for it
+
+        writing.add_done_callback(end)
         return await asyncio.shield(writing)
 
     async def settled(self) -> None:

@@ -6,10 +6,11 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.hand_edits import Seen
 from agent.tool import ToolContext, ToolOutput
+from agent.tools.writing import NotWritten, Writes, Writing, write_aside
 from personas.authorship import Author
 from personas.errors import BrokenFile, Conflict
 from personas.merge import count, unified_diff
@@ -17,8 +18,14 @@ from personas.persona import Persona
 from personas.persona_file import LONGEST_WAIT, busy_persona
 
 if TYPE_CHECKING:
+    from personas.authorship import Undone
     from personas.changes import Change
     from personas.store import Store
+
+T = TypeVar("T")
+
+NOTHING_CHANGED = "Cancelled while reading: nothing was changed."
+"""The result of a call that only reads, when it is cut."""
 
 LONGEST_DIFF = 4_000
 """Characters of a diff that go to the model; the whole diff stays in the details."""
@@ -45,6 +52,21 @@ class Stale(Conflict):
         self.told = told
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a tool has made of a persona.
+
+    Attributes:
+        persona: as it is then.
+        unit: by what the change is undone, see `Author.run_id`.
+        is_undo: whether the tool took back a change.
+    """
+
+    persona: Persona
+    unit: str | None
+    is_undo: bool = False
+
+
 @dataclass
 class Desk:
     """One persona on the agent's desk, for one session.
@@ -56,34 +78,32 @@ class Desk:
         store: where the persona lives.
         persona_id: which one; tools cannot reach another.
         session_id: whose session writes, for the versions.
-        seen: what the model has seen of the persona.
         unit: changes are undone together under this name instead of run by run, None: run by run.
-        on_change: called with the persona after each write.
+        on_change: called after each write with what it made, before anybody else of the program writes; also of a write
+            that ends after its call was given up.
+        writes: how a write gets its turn and its thread.
+        seen: what the model has seen of the persona.
     """
 
     store: Store
     persona_id: str
     session_id: str | None = None
     unit: str | None = None
-    on_change: Callable[[Persona], None] = field(default=lambda _persona: None)
+    on_change: Callable[[Written], None] = field(default=lambda _written: None)
+    writes: Writes = write_aside
     seen: Seen = field(default_factory=Seen)
 
-    @property
-    def seen_prompt(self) -> str | None:
-        """The system prompt the model last read or wrote, None if it never did."""
-        return self.seen.prompt
-
-    @seen_prompt.setter
-    def seen_prompt(self, prompt: str | None) -> None:
-        self.seen.prompt = prompt
-
-    def read(self) -> Persona:
+    async def read(self) -> Persona:
         """Return the persona as it is on disk now.
 
         Raises:
             BrokenFile: its file was damaged meanwhile.
             PersonaError: it is gone, or the disk refuses.
         """
+        return await asyncio.to_thread(self._read)
+
+    def _read(self) -> Persona:
+        """`read`, blocking."""
         persona = self.store.get(self.persona_id)
         if (error := persona.error) is not None:
             raise BrokenFile(f"The persona's file is broken: {error.message}", error.line, error.column)
@@ -94,14 +114,14 @@ class Desk:
         return Author("agent", session_id=ctx.session_id or self.session_id, run_id=self.unit or ctx.run_id)
 
     async def free(self) -> None:
-        """Wait until no other program writes the persona; the store would wait without letting anything else go on.
+        """Wait until no other program writes the persona; what waits in the store for that cannot be called off.
 
         Raises:
             Busy: one has been writing it for seconds.
         """
         clock = asyncio.get_running_loop().time
         end = clock() + LONGEST_WAIT
-        while (pid := self.store.writer(self.persona_id)) is not None:
+        while (pid := await asyncio.to_thread(self.store.writer, self.persona_id)) is not None:
             if clock() >= end:
                 raise busy_persona(self.persona_id, pid)
             await asyncio.sleep(PAUSE)
@@ -120,30 +140,61 @@ class Desk:
             change: what to do.
             ctx: of the call.
             reason: for the log.
-            check: called with the very persona that would be changed; raises where it must not be.
+            check: called in a thread with the very persona that would be changed; raises where it must not be.
 
         Raises:
+            NotWritten: cancelled before anything was written. Cancelled later it is done to the end.
             Busy: another program has been writing it for seconds.
             Conflict: somebody kept writing between our reading and our writing.
             PersonaError: the value, the file or `check` does not allow it.
         """
+        by = self.author(ctx)
+
+        def make(writing: Writing) -> tuple[Persona, Persona]:
+            before = self._read()
+            check(before)
+            writing.begin()
+            return before, self.store.change(
+                self.persona_id, change, revision=before.revision, by=by, reason=reason
+            )
+
+        return await self._write(make, lambda pair: Written(pair[1], by.run_id))
+
+    async def undo(self, ctx: ToolContext) -> tuple[Persona, Undone]:
+        """Undo the last unit; return the persona before it, and what was undone.
+
+        Raises:
+            NothingToUndo: no unit is left.
+            PersonaError: as `write`.
+        """
+        by = self.author(ctx)
+
+        def make(writing: Writing) -> tuple[Persona, Undone]:
+            before = self._read()
+            writing.begin()
+            return before, self.store.undo(self.persona_id, by=by)
+
+        return await self._write(
+            make, lambda pair: Written(pair[1].persona, by.run_id, is_undo=True), attempts=1
+        )
+
+    async def _write(
+        self, make: Callable[[Writing], T], written: Callable[[T], Written], attempts: int = ATTEMPTS
+    ) -> T:
+        """Make a blocking write once nobody else writes, and tell `on_change`; return what it returned."""
+        writing = Writing(self.writes)
         # A change touches its own value only, so it may be made again on what somebody else has just written.
-        attempts = ATTEMPTS
         while True:
             attempts -= 1
-            await self.free()
-            before = self.read()
-            check(before)
             try:
-                after = self.store.change(
-                    self.persona_id, change, revision=before.revision, by=self.author(ctx), reason=reason
-                )
-            except Conflict:
-                if not attempts:
+                await self.free()
+            except asyncio.CancelledError:
+                raise NotWritten from None
+            try:
+                return await writing.run(lambda: make(writing), lambda made: self.on_change(written(made)))
+            except Conflict as error:
+                if isinstance(error, Stale) or not attempts or writing.is_cancelled:
                     raise
-            else:
-                self.on_change(after)
-                return before, after
 
 
 def as_json(value: Any) -> str:

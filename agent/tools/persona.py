@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from pydantic import BaseModel, Field
 
+from agent.hand_edits import Seen
 from agent.tool import NoInput, Tool, ToolContext, ToolOutput
-from agent.tools.base import LONGEST_DIFF, WHOLE, Desk, Stale, as_json, confirm, fail
+from agent.tools.base import LONGEST_DIFF, NOTHING_CHANGED, WHOLE, Desk, Stale, as_json, confirm, fail
+from agent.tools.writing import SETTLES_WITHIN
 from personas.changes import EditPrompt, SetName, SetPrompt
 from personas.errors import PersonaError
 from personas.persona import Persona
@@ -33,11 +35,12 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
     """Return the tools on `desk`'s persona itself."""
 
     async def get_persona(_input: NoInput, _ctx: ToolContext) -> str | ToolOutput:
+        seen = desk.seen
         try:
-            persona = desk.read()
+            persona = await desk.read()
         except PersonaError as error:
             return fail(error)
-        desk.seen_prompt = persona.system_prompt
+        seen.prompt = persona.system_prompt
         return as_json(
             {
                 "name": persona.name,
@@ -54,33 +57,33 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
         return confirm(f"The name is now {as_json(after.name)}.", before.name + "\n", after.name + "\n")
 
     async def update_system_prompt(wanted: PromptInput, ctx: ToolContext) -> str | ToolOutput:
+        seen = desk.seen
         try:
             before, after = await desk.write(
-                SetPrompt(wanted.system_prompt), ctx, "agent: system prompt", check=_unless_stale(desk)
+                SetPrompt(wanted.system_prompt), ctx, "agent: system prompt", check=_unless_stale(seen)
             )
         except PersonaError as error:
             return fail(error)
-        desk.seen_prompt = after.system_prompt
+        seen.prompt = after.system_prompt
         return confirm("The system prompt is replaced.", before.system_prompt, after.system_prompt)
 
     async def edit_system_prompt(wanted: EditInput, ctx: ToolContext) -> str | ToolOutput:
+        seen = desk.seen
         try:
             before, after = await desk.write(EditPrompt(wanted.old, wanted.new), ctx, "agent: system prompt")
         except PersonaError as error:
             return fail(error)
-        if desk.seen_prompt == before.system_prompt:
-            desk.seen_prompt = after.system_prompt
+        if seen.prompt == before.system_prompt:
+            seen.prompt = after.system_prompt
         return confirm("The system prompt is changed.", before.system_prompt, after.system_prompt)
 
     async def undo(_input: NoInput, ctx: ToolContext) -> str | ToolOutput:
+        seen = desk.seen
         try:
-            await desk.free()
-            before = desk.read()
-            undone = desk.store.undo(desk.persona_id, by=desk.author(ctx))
+            before, undone = await desk.undo(ctx)
         except PersonaError as error:
             return fail(error)
-        desk.on_change(undone.persona)
-        return _undone(desk, before, undone.persona, f"Undone: {undone.summary}.")
+        return _undone(seen, before, undone.persona, f"Undone: {undone.summary}.")
 
     return (
         Tool(
@@ -90,6 +93,7 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
             NoInput,
             get_persona,
             max_output=WHOLE,
+            when_cut=NOTHING_CHANGED,
         ),
         Tool(
             "update_persona_name",
@@ -98,6 +102,7 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
             NameInput,
             update_persona_name,
             sequential=True,
+            settles_within=SETTLES_WITHIN,
         ),
         Tool(
             "update_system_prompt",
@@ -108,6 +113,7 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
             update_system_prompt,
             sequential=True,
             destructive=True,
+            settles_within=SETTLES_WITHIN,
         ),
         Tool(
             "edit_system_prompt",
@@ -117,6 +123,7 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
             EditInput,
             edit_system_prompt,
             sequential=True,
+            settles_within=SETTLES_WITHIN,
         ),
         Tool(
             "undo",
@@ -127,31 +134,32 @@ def persona_tools(desk: Desk) -> tuple[Tool, ...]:
             undo,
             sequential=True,
             destructive=True,
+            settles_within=SETTLES_WITHIN,
         ),
     )
 
 
-def _undone(desk: Desk, before: Persona, after: Persona, sentence: str) -> ToolOutput:
+def _undone(seen: Seen, before: Persona, after: Persona, sentence: str) -> ToolOutput:
     """Return what an undo did to the texts, and note that the model knows those it is told whole."""
     told = ToolOutput(output=sentence)
     if before.system_prompt != after.system_prompt:
         told = confirm(sentence, before.system_prompt, after.system_prompt)
         is_whole = (told.details or {}).get("diff", "") in told.output
-        if is_whole and desk.seen_prompt == before.system_prompt:
-            desk.seen_prompt = after.system_prompt
+        if is_whole and seen.prompt == before.system_prompt:
+            seen.prompt = after.system_prompt
     was = {test_input.id: test_input.content for test_input in before.test_inputs}
     lines, room = [told.output], LONGEST_DIFF
     for test_input in after.test_inputs:
         if was.get(test_input.id) != test_input.content and len(test_input.content) <= room:
             lines.append(f"The test input {as_json(test_input.id)} says again: {as_json(test_input.content)}")
             room -= len(test_input.content)
-            desk.seen.note_input(test_input)
+            seen.note_input(test_input)
     return replace(told, output="\n".join(lines))
 
 
-def _unless_stale(desk: Desk) -> Callable[[Persona], None]:
+def _unless_stale(seen: Seen) -> Callable[[Persona], None]:
     """Return a check that raises Stale where the prompt is not the one the model may replace."""
-    expected = desk.seen_prompt
+    expected = seen.prompt
 
     def check(persona: Persona) -> None:
         nonlocal expected

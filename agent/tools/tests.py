@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, Field
 
-from agent.hand_edits import content_hash
+from agent.hand_edits import Seen, content_hash
 from agent.tool import NoInput, Tool, ToolContext, ToolOutput
-from agent.tools.base import LONGEST_DIFF, WHOLE, Desk, Stale, as_json, confirm, fail
+from agent.tools.base import LONGEST_DIFF, NOTHING_CHANGED, WHOLE, Desk, Stale, as_json, confirm, fail
+from agent.tools.writing import SETTLES_WITHIN
 from personas.changes import AddTestInput, DeleteTestInput, UpdateTestInput
 from personas.errors import InvalidValue, PersonaError
 from personas.persona import Persona, TestInput
@@ -31,57 +32,62 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
     """Return the tools on the test inputs of `desk`'s persona."""
 
     async def list_test_inputs(_input: NoInput, _ctx: ToolContext) -> str | ToolOutput:
+        seen = desk.seen
         try:
-            persona = desk.read()
+            persona = await desk.read()
         except PersonaError as error:
             return fail(error)
         for test_input in persona.test_inputs:
-            desk.seen.note_input(test_input)
+            seen.note_input(test_input)
         return as_json({"test_inputs": [_record(test_input) for test_input in persona.test_inputs]})
 
     async def get_test_input(wanted: IdInput, _ctx: ToolContext) -> str | ToolOutput:
+        seen = desk.seen
         try:
-            found = _find(desk.read(), wanted.id)
+            found = _find(await desk.read(), wanted.id)
         except PersonaError as error:
             return fail(error)
-        desk.seen.note_input(found)
+        seen.note_input(found)
         return as_json(_record(found))
 
     async def create_test_input(wanted: ContentInput, ctx: ToolContext) -> str | ToolOutput:
+        seen = desk.seen
         try:
             before, after = await desk.write(AddTestInput(wanted.content), ctx, "agent: new test input")
         except PersonaError as error:
             return fail(error)
         known = {test_input.id for test_input in before.test_inputs}
         created = next(test_input for test_input in after.test_inputs if test_input.id not in known)
-        desk.seen.note_input(created)
+        seen.note_input(created)
         counted = confirm("", "", _lines(created.content))
         return ToolOutput(output=as_json(_record(created)), details=counted.details)
 
     async def update_test_input(wanted: UpdateInput, ctx: ToolContext) -> str | ToolOutput:
+        seen = desk.seen
         try:
             before, after = await desk.write(
                 UpdateTestInput(wanted.id, wanted.content),
                 ctx,
                 f"agent: test input {wanted.id}",
-                check=_unless_stale(desk, wanted.id),
+                check=_unless_stale(seen, wanted.id),
             )
         except PersonaError as error:
-            return fail(error, reader="get_test_input")
+            return _refused(seen, wanted.id, error)
         old = _find(before, wanted.id)
-        desk.seen.note_input(_find(after, wanted.id))
+        seen.note_input(_find(after, wanted.id))
         return confirm(f"Test input {wanted.id} is changed.", _lines(old.content), _lines(wanted.content))
 
     async def delete_test_input(wanted: IdInput, ctx: ToolContext) -> str | ToolOutput:
+        seen = desk.seen
         try:
             before, _after = await desk.write(
                 DeleteTestInput(wanted.id),
                 ctx,
                 f"agent: delete test input {wanted.id}",
-                check=_unless_stale(desk, wanted.id),
+                check=_unless_stale(seen, wanted.id),
             )
         except PersonaError as error:
-            return fail(error, reader="get_test_input")
+            return _refused(seen, wanted.id, error)
         old = _find(before, wanted.id)
         return confirm(f"Test input {wanted.id} is deleted.", _lines(old.content), "")
 
@@ -93,6 +99,7 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
             NoInput,
             list_test_inputs,
             max_output=WHOLE,
+            when_cut=NOTHING_CHANGED,
         ),
         Tool(
             "get_test_input",
@@ -101,6 +108,7 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
             IdInput,
             get_test_input,
             max_output=WHOLE,
+            when_cut=NOTHING_CHANGED,
         ),
         Tool(
             "create_test_input",
@@ -109,6 +117,7 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
             ContentInput,
             create_test_input,
             sequential=True,
+            settles_within=SETTLES_WITHIN,
         ),
         Tool(
             "update_test_input",
@@ -118,6 +127,7 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
             update_test_input,
             sequential=True,
             destructive=True,
+            settles_within=SETTLES_WITHIN,
         ),
         Tool(
             "delete_test_input",
@@ -127,6 +137,7 @@ def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
             delete_test_input,
             sequential=True,
             destructive=True,
+            settles_within=SETTLES_WITHIN,
         ),
     )
 
@@ -155,9 +166,16 @@ def _find(persona: Persona, wanted: str) -> TestInput:
     raise InvalidValue(f"No test input has the id {as_json(wanted)}. The ids are: {known}.")
 
 
-def _unless_stale(desk: Desk, input_id: str) -> Callable[[Persona], None]:
+def _refused(seen: Seen, input_id: str, error: PersonaError) -> ToolOutput:
+    """Return the result of a change that was not made, and note that the model knows the content it is told."""
+    if isinstance(error, Stale) and error.told:
+        seen.note_input(TestInput(id=input_id, content=error.theirs))
+    return fail(error, reader="get_test_input")
+
+
+def _unless_stale(seen: Seen, input_id: str) -> Callable[[Persona], None]:
     """Return a check that raises Stale where a test input is not the one the model may replace or delete."""
-    expected = desk.seen.inputs.get(input_id)
+    expected = seen.inputs.get(input_id)
 
     def check(persona: Persona) -> None:
         nonlocal expected
@@ -171,7 +189,6 @@ def _unless_stale(desk: Desk, input_id: str) -> Callable[[Persona], None]:
         told = len(there.content) <= LONGEST_DIFF
         if told:
             changed += f" It now says: {as_json(there.content)}."
-            desk.seen.note_input(there)
         raise Stale(changed, base="", ours="", theirs=there.content, told=told)
 
     return check

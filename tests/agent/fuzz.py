@@ -412,6 +412,8 @@ def _random_tool(rng: random.Random, name: str) -> dict[str, Any]:
     }
     if rng.random() < 0.2:
         spec["timeout"] = rng.choice([0.05, 1.0])
+    if rng.random() < 0.2:
+        spec["settles_within"] = rng.choice([0.5, 2.0])
     if rng.random() < 0.3:
         spec["progress"] = ["one", "two"]
     if rng.random() < 0.1:

@@ -372,6 +372,7 @@ def _tool(name: str, spec: Mapping[str, Any], executed: list[str]) -> Tool:
         sequential=spec.get("sequential", False),
         control=spec.get("control", False),
         timeout=spec.get("timeout"),
+        settles_within=spec.get("settles_within"),
     )
 
 

@@ -101,3 +101,54 @@ def test_what_is_waited_for_after_the_cut_never_begins() -> None:
 
     run_virtually(main())
     assert not begun
+
+
+@pytest.mark.parametrize(
+    ("settles_within", "came"), [(2.0, ("half of it", 6.0)), (0.5, ("it was stopped", 5.5))]
+)
+def test_what_says_how_far_it_came_is_heard_if_it_does_so_in_time(
+    settles_within: float, came: tuple[str, float]
+) -> None:
+    cancelled = 0
+
+    async def work() -> str:
+        nonlocal cancelled
+        try:
+            await asyncio.sleep(100)
+        except asyncio.CancelledError:
+            cancelled += 1
+            await asyncio.sleep(1)
+        return "half of it"
+
+    async def main() -> tuple[str, float]:
+        reach = Reach()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        for when in (5.0, 5.2):
+            loop.call_later(when, reach.cut)
+        try:
+            said = await reach.wait(work(), settles_within=settles_within)
+        except Cut as cut:
+            said = str(cut)
+        took = loop.time() - began
+        await asyncio.sleep(500)
+        return said, round(took, 3)
+
+    assert run_virtually(main()) == came
+    assert cancelled == 1
+
+
+async def test_what_is_cut_off_is_cancelled_at_once() -> None:
+    reach, begun = Reach(), asyncio.Event()
+
+    async def work() -> None:
+        begun.set()
+        await asyncio.sleep(100)
+
+    waiting = asyncio.ensure_future(reach.wait(work()))
+    await begun.wait()
+    (task,) = (one for one in asyncio.all_tasks() if "_begin" in str(one.get_coro()))
+    reach.cut()
+    assert task.cancelling() == 1
+    with pytest.raises(Cut):
+        await waiting

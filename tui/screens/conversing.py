@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from agent.models.base import Model
     from agent.task import Mode
     from agent.task_runner import AgentTaskRunner
-    from personas.persona import Persona
     from tui.config import Settings
     from tui.screens.main import MainScreen
     from tui.talk import Talk
@@ -122,8 +121,7 @@ class Conversing(Hearing):
         assert self._editing is not None
         loop = program.loop
 
-        def changed(persona: Persona) -> None:
-            loop.call_soon_threadsafe(self._changed, talk, persona)
+        workspace = self._editing.workspace
 
         def keep() -> None:
             loop.call_soon_threadsafe(self._keep, talk)
@@ -133,13 +131,14 @@ class Conversing(Hearing):
                 await self._editing.flush()
 
         return Chat(
-            self._editing.workspace.store,
+            workspace.store,
             talk.persona_id,
             program.model(),
             options=chat_options(program.settings),
             flush=flush,
-            on_change=changed,
+            on_change=self._changed,
             on_keep=keep,
+            writes=workspace.write_then,
         )
 
     def _note_fault(self, error: Exception) -> None:
@@ -313,9 +312,15 @@ class Conversing(Hearing):
         return await self._talks.open(persona_id)
 
     async def stop_all(self, seconds: float) -> None:
-        """End every task: the next program can go on with those at work. The program is about to end."""
+        """End every task: the next program can go on with those at work. The program is about to end.
+
+        A tool's write that is under way has its own time: its result says what was done.
+        """
         if self._talks is not None:
-            await self._talks.close(seconds)
+            from agent.tools.writing import SETTLES_WITHIN
+
+            is_writing = self._editing is not None and self._editing.workspace.writing
+            await self._talks.close(seconds + (SETTLES_WITHIN if is_writing else 0.0))
 
     def use_settings(self, settings: Settings) -> None:
         """Go by other settings in every conversation from the next message on, and for how long the panel stays."""

@@ -12,8 +12,8 @@ from tui.screens.remembering import Remembering
 
 if TYPE_CHECKING:
     from agent.events import AgentEnd, Event
+    from agent.tools.base import Written
     from agent.turns import CustomTurn
-    from personas.persona import Persona
     from tui.screens.main import MainScreen
     from tui.talk import Talk
 
@@ -130,23 +130,18 @@ class Hearing(Remembering):
         if talk is self._talk and not self._is_over:
             self.view.end_turn(mark)
 
-    def _changed(self, talk: Talk, persona: Persona) -> None:
-        """A tool wrote: the editors show it at once."""
-        if self._editing is not None:
-            if self._editing.id == persona.id:
-                # What the agent undoes by its tool, the store can redo.
-                deed = Stored(undone_by="redo") if _last_tool(talk) == "undo" else Stored(talk.unit_id)
-                self._editing.agent_wrote(persona, deed)
-            else:
-                self._screen.note_persona(persona)
+    def _changed(self, written: Written) -> None:
+        """A tool wrote, and nothing else is written meanwhile: the editors show it at once."""
+        if self._editing is None or self._is_over:
+            return
+        if self._editing.id == written.persona.id:
+            # What the agent undoes by its tool, the store can redo.
+            deed = Stored(undone_by="redo") if written.is_undo else Stored(written.unit)
+            self._editing.agent_wrote(written.persona, deed)
+        else:
+            self._screen.note_persona(written.persona)
 
     def _keep(self, talk: Talk) -> None:
         if talk is self._talk:
             self._panel.keep_visible()
             self.sync()
-
-
-def _last_tool(talk: Talk) -> str:
-    """Return the name of the tool that the agent called last in a conversation, shown or not; empty for none."""
-    starts = (event for event in reversed(talk.events) if event.type == "tool_start")
-    return next((event.call.tool_name for event in starts), "")  # type: ignore[union-attr]

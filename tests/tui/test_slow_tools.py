@@ -1,0 +1,194 @@
+"""The agent's tools write to a slow disk: typing and painting go on, and all that was done can be undone as ever."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agent.models.scripted import Act, ToolUse, answer
+from agent.tools import persona as persona_tools
+from personas.store import Store
+from tests.slow_fsync import SlowFsync
+from tests.tui.program import Program, make_store, program
+from tui.past import Stored
+from tui.workspace import Workspace
+
+EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
+LATER = ToolUse("edit_system_prompt", {"old": "third line", "new": "last line"})
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> SlowFsync:
+    return SlowFsync(monkeypatch)
+
+
+async def blocked(p: Program, disk: SlowFsync) -> None:
+    """Have the agent begin a write that waits for the disk, with the person in the prompt."""
+    await p.say("go")
+    await p.until(lambda: disk.waits.is_set() or disk.on_loop)
+    assert not disk.on_loop
+    p.prompt.focus()
+    await p.until(lambda: p.prompt.has_focus)
+
+
+async def over(p: Program) -> None:
+    await p.until(lambda: not p.main.conversing.running)
+
+
+def results(p: Program) -> list[str]:
+    talk = p.main.conversing.talk
+    assert talk is not None
+    return [turn.output for turn in talk.shown if turn.type == "tool_result"]  # type: ignore[union-attr]
+
+
+async def test_keys_are_taken_and_shown_while_a_tool_waits_for_the_disk(
+    tmp_path: Path, disk: SlowFsync
+) -> None:
+    async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done"), painted=True) as p:
+        await blocked(p, disk)
+        await p.write("typed ")
+        assert p.prompt.raw == "typed first line\nsecond line\nthird line\n"
+        painted = "".join(strip.text for strip in p.prompt.render_lines(p.prompt.region.reset_offset))
+        assert "typed first line" in painted and not results(p)
+        disk.let_go()
+        await over(p)
+        both = "typed first line\nbetter line\nthird line\n"
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == both and p.state == "saved")
+        await p.press("ctrl+z", "ctrl+z")
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first line\nsecond line\nthird line\n")
+
+
+async def test_a_save_that_waits_for_a_tools_write_takes_it_for_no_deed_of_others(
+    tmp_path: Path, disk: SlowFsync
+) -> None:
+    async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done")) as p:
+        editing = p.main.editing
+        assert editing is not None
+        await blocked(p, disk)
+        await p.write("typed ")
+        saving = asyncio.ensure_future(editing.save())
+        await p.until(lambda: editing.workspace._writers == 2)
+        disk.let_go()
+        await over(p)
+        await saving
+        both = "typed first line\nbetter line\nthird line\n"
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == both and p.state == "saved")
+        assert not [message for message in p.messages if "outside" in message or "elsewhere" in message]
+        await p.press("f8")
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == both.replace("better", "second"))
+        await p.press("f9")
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == both)
+        await p.press("ctrl+z")  # what came last to the screen
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == both.replace("better", "second"))
+        await p.press("ctrl+z")
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first line\nsecond line\nthird line\n")
+
+
+async def test_what_is_typed_into_the_lines_that_a_tool_is_changing_stays_to_be_chosen_from(
+    tmp_path: Path, disk: SlowFsync
+) -> None:
+    async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done")) as p:
+        await blocked(p, disk)
+        await p.press("down")
+        await p.write("my ")
+        disk.let_go()
+        await over(p)
+        await p.until(lambda: p.state == "conflict")
+        assert p.prompt.raw == "first line\nmy second line\nthird line\n"
+        assert p.on_disk("one") == "first line\nbetter line\nthird line\n"
+        await p.press("f8")
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first line\nmy second line\nthird line\n")
+        await p.until(lambda: p.state == "saved")
+
+
+async def test_a_press_of_undo_waits_for_what_a_tool_is_writing_and_takes_that_back(
+    tmp_path: Path, disk: SlowFsync
+) -> None:
+    first = answer(EDIT)
+    async with program(make_store(tmp_path), first, answer(Act(disk.hold), LATER), answer("done")) as p:
+        await blocked(p, disk)
+        await p.until(lambda: "better line" in p.prompt.raw)
+        editing = p.main.editing
+        assert editing is not None
+        pressing = asyncio.ensure_future(p.press("ctrl+z"))
+        while not editing._walking.locked():
+            await asyncio.sleep(0)
+        disk.let_go()
+        await pressing
+        await over(p)
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first line\nsecond line\nthird line\n")
+        await p.press("ctrl+y")
+        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first line\nbetter line\nlast line\n")
+
+
+async def test_a_stop_during_a_write_is_told_with_what_was_done(tmp_path: Path, disk: SlowFsync) -> None:
+    async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done")) as p:
+        await blocked(p, disk)
+        p.main.focus_chat()
+        await p.press("escape")
+        await p.pilot.pause()
+        assert p.main.conversing.running
+        disk.let_go()
+        await over(p)
+        assert "better line" in p.on_disk("one") and "better line" in p.prompt.raw
+        assert results(p)[0].startswith("The system prompt is changed.")
+        assert p.main.conversing.trace_text().startswith("edit_system_prompt +1 −1 ·")
+        await p.press("f8")
+        await p.until(lambda: "second line" in p.on_disk("one") and "second line" in p.prompt.raw)
+
+
+async def test_a_write_that_ends_after_its_run_is_the_agents_deed_in_the_editor(
+    tmp_path: Path, disk: SlowFsync, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(persona_tools, "SETTLES_WITHIN", 0.0)
+    async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done")) as p:
+        await blocked(p, disk)
+        p.main.focus_chat()
+        await p.press("escape")
+        await p.until(lambda: results(p))
+        assert "it may have taken effect" in results(p)[0]
+        talk, editing = p.main.conversing.talk, p.main.editing
+        assert talk is not None and editing is not None and "second line" in p.prompt.raw
+        disk.let_go()
+        await over(p)
+        await p.until(lambda: "better line" in p.prompt.raw)
+        assert editing.past.next("undo") == Stored(talk.unit_id)
+        assert p.state == "saved" and not [message for message in p.messages if "outside" in message]
+        await p.press("f8")
+        await p.until(lambda: "second line" in p.on_disk("one") and "second line" in p.prompt.raw)
+
+
+async def test_writes_take_turns_and_each_is_heard_before_the_next(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    workspace, order = Workspace(store), list[str]()
+
+    async def write(name: str) -> None:
+        await workspace.write_then(
+            lambda: order.append(f"write {name}"), lambda _: order.append(f"hear {name}")
+        )
+
+    first = asyncio.ensure_future(write("first"))
+    second = asyncio.ensure_future(write("second"))
+    third = asyncio.ensure_future(write("third"))
+    await asyncio.sleep(0)
+    assert workspace.writing
+    first.cancel()
+    second.cancel()
+    await asyncio.wait([first, second, third])
+    await workspace.settled()
+    assert order == ["write first", "hear first", "write third", "hear third"] and not workspace.writing
+
+
+async def test_who_opens_another_persona_meanwhile_finds_it_done(tmp_path: Path, disk: SlowFsync) -> None:
+    store: Store = make_store(tmp_path)
+    async with program(store, answer(Act(disk.hold), EDIT), answer("done")) as p:
+        await blocked(p, disk)
+        await p.open("two")
+        disk.let_go()
+        await p.until(lambda: "better line" in p.on_disk("one"))
+        await p.open("one")
+        assert "better line" in p.prompt.raw
+        await p.press("f8")
+        await p.until(lambda: "second line" in p.on_disk("one") and "second line" in p.prompt.raw)
