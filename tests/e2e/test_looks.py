@@ -69,9 +69,12 @@ def test_sixteen_colours_are_the_terminals_own(folder: Path) -> None:
         assert sent & {*range(30, 38), *range(90, 98)}
 
 
-def test_by_setting_our_signs_are_ascii_and_what_the_agent_writes_stays(folder: Path) -> None:
-    with start(folder, 'glyphs = "ascii"\n') as terminal:
+def test_by_setting_our_signs_are_ascii_the_mouse_is_left_alone_and_what_the_agent_writes_stays(
+    folder: Path,
+) -> None:
+    with start(folder, 'glyphs = "ascii"\nmouse = false\n') as terminal:
         at_work(terminal)
+        assert b"\x1b[?1000h" not in terminal.received
         sent = bytes(terminal.received).decode()
         assert "“short”" in sent
         assert sent.translate(dict.fromkeys(map(ord, "“”"))).isascii()

@@ -78,13 +78,10 @@ async def test_the_agent_can_keep_its_output_on_the_screen(tmp_path: Path, dismi
 async def test_what_the_agent_changed_is_in_sight_above_it_and_highlighted_for_a_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    edits = [
-        answer(ToolUse("edit_system_prompt", {"old": f"line {n}\n", "new": f"changed {n}\n"}))
-        for n in (55, 20)
-    ]
-    async with program(
-        make_store(tmp_path, {"one": LONG}), answer("Hi."), *edits, answer(SAID), size=(80, 24)
-    ) as p:
+    edit = answer(ToolUse("edit_system_prompt", {"old": "line 10\n", "new": "changed 10\n"}))
+    gate = Gate()
+    model = GatedModel([answer("Hi."), edit, [gate, *answer(SAID)]])
+    async with program(make_store(tmp_path, {"one": LONG}), model=model, size=(80, 24)) as p:
 
         def rows() -> list[str]:
             region = p.prompt.region
@@ -93,13 +90,16 @@ async def test_what_the_agent_changed_is_in_sight_above_it_and_highlighted_for_a
             ]
 
         await p.run_to_end("hello")
-        await p.run_to_end("change it")
-        assert p.prompt.covered
-        await p.until(lambda: "changed 20" in rows())
-        assert p.prompt._fresh == {20}
+        await p.say("change it")
+        await p.until(lambda: "changed 10" in rows())
+        before = p.prompt.covered
+        gate.set()  # what is said now takes more room
+        await p.until(lambda: not p.main.conversing.running and p.prompt.covered > before)
+        await p.until(lambda: "changed 10" in rows())
+        assert p.prompt._fresh == {10}
         monkeypatch.setattr(text_editor, "FRESH", 0.01)
         p.prompt.flash([55])
-        await p.until(lambda: "changed 55" in rows() and not p.prompt._fresh)
+        await p.until(lambda: "line 55" in rows() and not p.prompt._fresh)
 
 
 async def test_the_keys_of_reading_copy_and_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
