@@ -150,6 +150,20 @@ def test_a_key_as_the_model_of_a_flag_or_the_environment_is_not_taken_and_not_sh
         check_values({"model": SECRET})
 
 
+def test_the_flag_holds_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("model = 'file'\nbase_url = 'http://file'\n")
+    env = {"PERSONA_CONFIG": str(tmp_path / "config.toml")}
+    both = {**env, "PERSONA_MODEL": "environment", "ANTHROPIC_BASE_URL": "http://environment"}
+    for given, flag, model, server, source in (
+        *((env, None, "file", "file", "the file"), (env, "flag", "flag", "file", "--model")),
+        (both, None, "environment", "environment", "$PERSONA_MODEL"),
+        (both, "flag", "flag", "environment", "--model"),
+    ):
+        loaded = load_settings(given, model=flag)
+        assert (loaded.settings.model, loaded.settings.base_url) == (model, f"http://{server}")
+        assert loaded.sources["model"] == source
+
+
 def test_what_can_be_used_holds_beside_what_cannot(tmp_path: Path) -> None:
     loaded = read(tmp_path, 'colours = "17"\napproval = "ask-al"\nretries = 9\n')
     assert (loaded.settings.colours, loaded.settings.approval, loaded.settings.retries) == ("auto", "auto", 9)
