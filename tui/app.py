@@ -21,6 +21,7 @@ from tui.ending import Ending
 from tui.environment import given_environment
 from tui.held_keys import HeldKeys
 from tui.painting import FrontCompositor, paint_promptly
+from tui.sanitise import shortened
 from tui.settings_rules import CONNECTING
 from tui.toasts import gives_way
 from tui.widgets.literal import content
@@ -225,7 +226,7 @@ class PersonaApp(Ending, inherit_bindings=False):
     def tell(self, message: str, *, error: bool = False) -> None:
         """Show a message for a moment; any text, shown literally."""
         self.notify(
-            content(message[:500]).plain,
+            content(shortened(message, 500)).plain,
             severity="error" if error else "information",
             timeout=8 if error else 4,
             markup=False,

@@ -164,6 +164,11 @@ def one_line(text: str, limit: int, *, sign: str = "…") -> str:
     return clip(line, limit, sign=sign, always=cut)
 
 
+def shortened(text: str, limit: int) -> str:
+    """Return `text` with at most `limit` characters, the last an ellipsis where it is cut."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 def clip(line: str, limit: int, *, sign: str = "…", always: bool = False) -> str:
     """Return `line` (harmless, no newline) cut to `limit` cells; `sign` ends it when cut, or `always`."""
     if limit <= 0:

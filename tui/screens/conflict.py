@@ -18,6 +18,7 @@ from tui.commands import bindings
 from tui.draft import Choice, Clash, resolve
 from tui.sanitise import sanitise
 from tui.screens.dialog import GRACE, Dialog, arrows
+from tui.widgets.cut import CutStatic
 from tui.widgets.literal import LiteralButton, LiteralStatic, content, label
 from tui.word_diffs import Span, differences, first_difference
 
@@ -50,7 +51,7 @@ class ChooseText(Dialog[str]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog wide"):
-            yield LiteralStatic("", id="conflict-where")
+            yield CutStatic("", id="conflict-where")
             with Horizontal(id="conflict-sides", classes="gives"):
                 for side, title in zip(SIDES, self._titles, strict=True):
                     with VerticalScroll(id=f"side-{side}", can_focus=False) as box:
@@ -76,7 +77,7 @@ class ChooseText(Dialog[str]):
         hunk = self._clash.hunks[len(self._choices)]
         place = f"Place {len(self._choices) + 1} of {len(self._clash.hunks)}, line {hunk.line}"
         was = f" · it was: {hunk.base.strip()}" if hunk.base.strip() else ""
-        self.query_one("#conflict-where", LiteralStatic).update(label(place + was, 200))
+        self.query_one("#conflict-where", CutStatic).update(label(place + was, 1_000))
         ours, theirs = hunk.ours.rstrip("\n"), hunk.theirs.rstrip("\n")
         self._sides = {"ours": ours, "theirs": theirs}
         for (side, text), spans in zip(self._sides.items(), differences(ours, theirs), strict=True):

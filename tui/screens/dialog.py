@@ -22,6 +22,7 @@ from textual.widgets._toast import ToastRack
 
 from tui.commands import BY_ID, Keymap, binding, first_key, hint, keymap_of, keys_of, sentence
 from tui.screens.too_small import TooSmallDialog
+from tui.widgets.cut import CutStatic
 from tui.widgets.literal import LiteralStatic
 from tui.widgets.pressing import key_under, press, pressing
 from tui.widgets.row_list import RowList
@@ -50,7 +51,7 @@ class DialogText(VerticalScroll, can_focus=False):
             self.screen.fit_soon()
 
 
-class Told(LiteralStatic):
+class Told(CutStatic):
     """What is told while a dialog is open: the other parts make room for it."""
 
     def on_resize(self) -> None:

@@ -9,6 +9,7 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 
 from tui.commands import binding, bindings
+from tui.sanitise import shortened
 from tui.screens.dialog import Dialog
 from tui.widgets.breaking import DiffText
 from tui.widgets.literal import LiteralStatic, label
@@ -33,7 +34,7 @@ class ShowDiff(Dialog[None]):
         with VerticalScroll(classes="dialog wide") as box:
             box.border_title = label(self._what, 90)
             box.border_subtitle = self.closes
-            yield LiteralStatic(DiffText(self._diff[:LONGEST]), id="diff")
+            yield LiteralStatic(DiffText(shortened(self._diff, LONGEST)), id="diff")
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -20,6 +20,7 @@ from tui.screens.pick import Pick
 from tui.secret_text import redact
 from tui.settings_reading import BrokenSettings
 from tui.settings_rules import CHOICES
+from tui.widgets.cut import CutStatic
 from tui.widgets.field import Field
 from tui.widgets.literal import LiteralStatic, label
 from tui.widgets.row_list import Row, RowList
@@ -59,9 +60,9 @@ class ProgramSettings(Dialog[None]):
             box.border_title = "Settings of the program"
             box.border_subtitle = label(str(self._preferences.path), 90)
             yield RowList(id="settings-rows")
-            yield LiteralStatic("", id="setting-help")
+            yield CutStatic("", id="setting-help")
             yield Field(id="setting-value")
-            yield LiteralStatic("", id="setting-trouble")
+            yield CutStatic("", id="setting-trouble")
             yield self.hint(*HINT)
 
     def on_mount(self) -> None:

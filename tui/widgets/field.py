@@ -7,9 +7,11 @@ from pathlib import Path
 from rich.text import Text
 from textual import events
 from textual.geometry import Region
+from textual.strip import Strip
 from textual.widgets import Input
 
 from tui.editable import from_shown, to_shown, with_signs
+from tui.widgets.cut import with_ellipsis
 from tui.widgets.ordered_keys import OrderedKeys
 
 
@@ -25,6 +27,13 @@ class Field(OrderedKeys, Input):
             to_shown(_line(text)), placeholder=hint, id=id, compact=compact, select_on_focus=False
         )
         self.cursor_blink = False  # nothing is sent while nothing happens
+
+    def render_line(self, y: int) -> Strip:
+        strip = super().render_line(y)
+        width = self.scrollable_content_region.width
+        shown = self._value if self.value else Text(self.placeholder)
+        # With the keys in it the text moves along with the cursor.
+        return strip if y or self.has_focus or shown.cell_len <= width else with_ellipsis(strip, width)
 
     @property
     def _value(self) -> Text:

@@ -8,6 +8,7 @@ from pathlib import Path
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from tui.widgets.cut import CutStatic
 from tui.widgets.literal import LiteralStatic, label
 from tui.widgets.text_editor import TextEditor
 
@@ -48,7 +49,7 @@ class PromptPane(Vertical):
         self.border_subtitle = label(" · ".join(parts))
 
     def compose(self) -> ComposeResult:
-        yield LiteralStatic("", id="prompt-banner")
+        yield CutStatic("", id="prompt-banner")
         editor = TextEditor(id="prompt")
         editor.set_reactive(TextEditor.read_only, True)  # no persona is open yet
         editor.add_class("-read-only", update=False)

@@ -20,7 +20,7 @@ from agent.turns import (
     UserTurn,
     thaw,
 )
-from tui.sanitise import sanitise
+from tui.sanitise import sanitise, shortened
 from tui.widgets.conversation.entry import INDENT, Entry, GrowingEntry, one_line_of
 from tui.widgets.conversation.hand_edit_entry import HandEditEntry
 from tui.widgets.conversation.lines import (
@@ -225,7 +225,7 @@ def entry_for(turn: Turn, glyphs: Glyphs, *, first: bool, streaming: bool = Fals
             return HandEditEntry(turn, glyphs)
         case CustomTurn():
             fields = json.dumps(thaw(turn.fields), ensure_ascii=False, default=str)
-            return NoticeEntry(f"{turn.type}: {fields[:2000]}", glyphs, key=turn.id, turn=turn)
+            return NoticeEntry(f"{turn.type}: {shortened(fields, 2000)}", glyphs, key=turn.id, turn=turn)
         case ToolResultTurn():
             entry = ToolEntry(None, glyphs, key=turn.id)
             entry.result = turn
