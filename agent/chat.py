@@ -157,6 +157,7 @@ class Chat:
     def set_options(self, options: ChatOptions) -> None:
         """Go by other settings from the next run on."""
         self._options = options
+        self.session.sent_turns = options.sent_turns
         self._limits = Limits(max_steps=options.max_steps, max_duration=options.max_seconds)
         self._agent.thinking = options.thinking
         self._agent.limits = self._limits

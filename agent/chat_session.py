@@ -42,6 +42,7 @@ class ChatSession:
         problems: what is wrong with the conversation, one sentence each.
         mark: of it when it was last read or written here.
         rest_is_made: whether the calls beside one that was settled are made in this run.
+        sent_turns: how many of the user's turns the model is sent: so many are read, where there are so many.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class ChatSession:
         self.problems: list[str] = []
         self.mark: Mark = (None, -1)
         self.rest_is_made = False
+        self.sent_turns = 1
         self._store = store
         self._persona_id = persona_id
         self._agent = agent
@@ -208,7 +210,7 @@ class ChatSession:
             if self._session is session:  # a slow disk may say it when another conversation goes on
                 self._fail(error)
 
-        session = open_session(self._store, self._persona_id, session_id, fail)
+        session = open_session(self._store, self._persona_id, session_id, fail, user_turns=self.sent_turns)
         return session
 
     def _adopt(self, session: Session) -> None:

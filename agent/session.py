@@ -114,10 +114,11 @@ class Session:
         path: Path,
         *,
         tail: int = RECENT,
+        user_turns: int = 1,
         persona_id: str | None = None,
         on_failure: Callable[[PersonaError], None] = lambda _error: None,
     ) -> Session:
-        """Open a stored conversation; read its last `tail` turns or a few more, back to a user turn.
+        """Open a stored conversation; read its last `tail` turns or more, back to a user turn.
 
         A call that a crash left without a result is answered in memory at once, in the log with the first
         record written. Opening writes nothing.
@@ -125,6 +126,7 @@ class Session:
         Args:
             path: the file.
             tail: how many turns to read now; the others are read when asked for.
+            user_turns: how many of the user's are to be among them.
             persona_id: whose session it must be, if that matters.
             on_failure: told when a record cannot be written.
 
@@ -152,11 +154,12 @@ class Session:
             problems.append("The session's header names another session.")
         session = cls(path, owner, field_text(header, "created_at"), on_failure=on_failure)
         session.problems = problems
-        session._read_tail(max(1, tail))
+        session._read_tail(max(1, tail), user_turns)
         return session
 
-    def _read_tail(self, tail: int) -> None:
+    def _read_tail(self, tail: int, user_turns: int) -> None:
         """Read backwards until enough turns are there and a user turn begins them."""
+        spoken = 0
         found: list[Turn] = []
         problems: list[str] = []
         started: set[str] = set()
@@ -174,7 +177,8 @@ class Session:
             if turn is None:
                 continue
             found.append(turn)
-            if len(found) >= tail and isinstance(turn, UserTurn):
+            spoken += isinstance(turn, UserTurn)
+            if len(found) >= tail and spoken >= user_turns and isinstance(turn, UserTurn):
                 self._earlier = None
                 break
         # A notice behind it says what became of it, as when a task that waited is given up.

@@ -15,7 +15,7 @@ from personas.lock import hold, holder
 from personas.store import Store
 
 RECENT_TURNS = 400
-"""Turns of a session that are read when it is opened; more than a request holds at the default settings."""
+"""Turns of a session that are read when it is opened, at the least."""
 
 
 def start_session(store: Store, persona_id: str) -> str:
@@ -116,14 +116,17 @@ def open_session(
     persona_id: str,
     session_id: str,
     on_failure: Callable[[PersonaError], None] = lambda _error: None,
+    user_turns: int = 1,
 ) -> Session:
-    """Open a stored conversation of a persona.
+    """Open a stored conversation of a persona; `on_failure` and `user_turns` as for `Session.open`.
 
     Raises:
         BrokenFile, InvalidValue, PersonaError: see `Session.open`.
     """
     path = store.home.inside(store.home.sessions) / f"{session_id}.jsonl"
-    return Session.open(path, tail=RECENT_TURNS, persona_id=persona_id, on_failure=on_failure)
+    return Session.open(
+        path, tail=RECENT_TURNS, user_turns=user_turns, persona_id=persona_id, on_failure=on_failure
+    )
 
 
 def session_lock(store: Store, session_id: str) -> AbstractContextManager[None]:

@@ -157,6 +157,18 @@ async def test_that_older_turns_are_not_sent_is_said_once_also_where_only_the_en
     assert not any(isinstance(turn, NoticeTurn) for turn in chat.turns)
 
 
+async def test_as_much_is_sent_of_a_conversation_after_a_restart_as_before_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.stored.RECENT_TURNS", 4)
+    for number, model in enumerate([ScriptedModel([answer("hi")]) for _ in range(8)]):
+        chat = Chat(store, "wren", model, options=ChatOptions(sent_turns=5))
+        await chat.send(f"message {number}")
+        await chat.close()
+    said = [one["content"][0]["text"] for one in model.requests[0].messages if one["role"] == "user"]
+    assert said == [f"message {number}" for number in range(3, 8)]
+
+
 async def test_a_disk_that_fails_an_old_conversation_does_not_stop_the_new_one(
     store: Store,
 ) -> None:

@@ -361,6 +361,8 @@ def test_the_end_of_a_session_is_read_first_and_the_rest_when_asked_for(tmp_path
     opened.add(UserTurn(content="new"))
     assert opened.turns[:-1] == whole
     assert Session.open(session.path, tail=10_000).recent == opened.turns
+    assert Session.open(session.path, tail=10, user_turns=30).recent == opened.turns[-88:]
+    assert Session.open(session.path, tail=10, user_turns=1_000).recent == opened.turns
 
 
 def test_a_long_session_opens_as_fast_as_a_short_one(tmp_path: Path) -> None:

@@ -384,7 +384,7 @@ async def test_older_turns_are_read_when_one_comes_to_the_top(
     async with program(store, *[answer(f"answer {n}") for n in range(6)]) as p:
         for number in range(6):
             await p.run_to_end(f"message {number}")
-    async with program(store) as p:
+    async with program(store, settings=Settings(sent_turns=1)) as p:
         await p.press("ctrl+o")
         entries = p.main.conversing.view.layout_model.entries
         assert "message 0" not in [entry.text() for entry in entries]
