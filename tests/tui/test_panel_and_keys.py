@@ -75,6 +75,35 @@ async def test_a_question_leaves_room_for_the_pane_with_the_keys(tmp_path: Path)
         assert p.prompt.has_focus and p.main.conversing.panel.state is PanelState.PINNED
 
 
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40)])
+async def test_a_field_of_the_settings_is_seen_above_a_question(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    ask = ToolUse("ask_user", {"question": "Which one? " * 80, "options": ["the first", "the second"]})
+    async with program(make_store(tmp_path), answer(ask), size=size) as p:
+        settings = p.main.settings
+
+        def is_seen(name: str) -> bool:
+            row = settings.field(name).region
+            inside = settings.region.shrink((1, 1, 1, 1)).contains_region(row)
+            return bool(row) and inside and row.bottom <= top(p) < p.main.size.height
+
+        if size[0] == 120:
+            p.main.action_go("settings")
+            settings.field("max_tokens").focus()
+            p.main.start(p.main.conversing.send("/task go", mode="task"))
+        else:
+            await p.say("/task go")
+        await p.until(lambda: p.main.conversing.question is not None)
+        p.main.action_go("settings")
+        for name in ("max_tokens", "name", "effort"):
+            settings.field(name).focus()
+            await p.until(lambda name=name: is_seen(name))  # type: ignore[misc]
+            assert settings.field(name).has_focus
+        p.main.focus_chat()
+        await p.until(lambda: not p.main.query_one("#side").styles.padding.bottom)
+
+
 async def test_only_the_person_ends_reading(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer(SAID), size=(160, 50)) as p:
         await p.run_to_end("hello")

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from tui.widgets.conversation import ConversationView
 
 
+LEAST = 3
+"""Rows in which one line of a pane can be seen, with its border."""
+
 MOST_WAITS = 100
 """How often is looked again whether the panel has the place and the height that it was given."""
 
@@ -67,6 +70,7 @@ class PanelWatch:
         for editor in (self._screen.prompt, self._screen.tests.editor):
             covered = editor.region.bottom - max(editor.region.y, top)
             editor.cover(max(0, min(covered, editor.region.height - 1)))
+        self._lift_settings(top)
         if self._panel.enlarged and self._keys_in_pane:
             return  # it gives up the full height first, once it is heard who has the keys
         called, self._called = self._called, False
@@ -80,6 +84,23 @@ class PanelWatch:
             self._screen.focus_chat()
         else:
             self.panel_event("covers_keys")
+
+    def _lift_settings(self, top: int) -> None:
+        """Bring the field with the keys above a panel that stays, since it asks; `top`: where the panel begins."""
+        settings, side = self._screen.settings, self._screen.query_one("#side")
+        focused = self._screen.focused
+        is_there = self._panel.asking and focused is not None and settings in focused.ancestors
+        rows = max(0, min(side.region.bottom - top, side.region.height - LEAST)) if is_there else 0
+        if side.styles.padding.bottom == rows:
+            return
+        side.styles.padding = (0, 0, rows, 0)
+        if rows:
+            settings.styles.max_height = max(LEAST, side.region.height - rows)
+        else:
+            settings.styles.clear_rule("max_height")
+        if focused is not None:
+            self._screen.call_after_refresh(focused.scroll_visible, animate=False)
+            self._screen.call_after_refresh(self._cover)
 
     def _cover_later(self) -> bool:
         """Look again in a moment, if that was not done too often; return whether it is."""
