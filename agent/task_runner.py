@@ -150,9 +150,11 @@ class AgentTaskRunner:
             await self._refuse_when_waiting(chat)
             await _read(chat)
             said = UserTurn(content=text)
+            # Where nothing was said yet it looks on the disk.
+            session_id = await asyncio.to_thread(lambda: chat.session_id)
             task = AgentTask(
                 persona_id=chat.persona_id,
-                session_id=chat.session_id or "",
+                session_id=session_id or "",
                 mode=mode,
                 original_prompt=text,
                 prompt_turn_id=said.id,

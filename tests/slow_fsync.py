@@ -41,7 +41,7 @@ class SlowFsync:
 
     def _slowly(self, descriptor: int) -> None:
         if self._holds and _is_of_a_persona(descriptor):
-            if _is_loop():
+            if is_loop():
                 self.on_loop = True
             else:
                 self.waits.set()
@@ -55,7 +55,8 @@ def _is_of_a_persona(descriptor: int) -> bool:
     return not path.exists() or not {"personas", "versions"}.isdisjoint(path.resolve().parts)
 
 
-def _is_loop() -> bool:
+def is_loop() -> bool:
+    """Whether this is the thread of an event loop at work."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -14,6 +14,8 @@ from agent.agent import Agent
 from agent.chat import Chat
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
 from agent.one_call import MAYBE, NOT_RUN
+from agent.task_options import TaskOptions
+from agent.task_runner import AgentTaskRunner
 from agent.tool import NoInput, Tool, ToolContext
 from agent.tools import persona as persona_tools
 from agent.tools import writing
@@ -24,7 +26,7 @@ from personas.changes import AddTestInput, SetName, SetPrompt
 from personas.home import open_home
 from personas.store import Store
 from tests.agent.virtual_time import LoopClock, run_virtually
-from tests.slow_fsync import SlowFsync
+from tests.slow_fsync import SlowFsync, is_loop
 
 EDIT = ToolUse("edit_system_prompt", {"old": "One.", "new": "Two."})
 WRITES = (
@@ -210,6 +212,35 @@ async def test_what_the_model_is_told_of_in_the_thread_it_knows(store: Store) ->
     chat = Chat(store, "wren", model)
     await chat.send("go")
     assert [result.is_error for result in results(chat)] == [False, False]
+
+
+async def test_no_loop_waits_for_what_is_read_either(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, bool]] = []
+
+    def note(name: str) -> None:
+        method = getattr(Store, name)
+
+        def noted(store: Store, *given: Any) -> Any:
+            asked.append((name, is_loop()))
+            return method(store, *given)
+
+        monkeypatch.setattr(Store, name, noted)
+
+    for name in ("get", "text", "writer", "session_of"):
+        note(name)
+    calls = (
+        ToolUse("get_persona"),
+        ToolUse("list_test_inputs"),
+        ToolUse("get_test_input", {"id": "sum"}),
+        EDIT,
+    )
+    chat = Chat(store, "wren", ScriptedModel([*map(answer, calls), answer("done")]))
+    runner = AgentTaskRunner(TaskOptions(request_pause=0))
+    await runner.start(chat, "go", mode="chat")
+    await runner.wait("wren")
+    assert [result.is_error for result in results(chat)] == [False] * 4
+    assert {name for name, _ in asked} >= {"get", "writer", "session_of"}
+    assert [name for name, on_loop in asked if on_loop] == []
 
 
 @pytest.mark.parametrize("settles_within", [None, 1.0, 5.0])
