@@ -167,6 +167,7 @@ class Conversing(Hearing):
         self._shown, self._talk = persona_id, None
         self._underway.find_owner(persona_id)
         self._own_put_away(persona_id)
+        self._bar.set_sent(self.with_put_away(()))  # what was said to another is not recalled here
         self.view.clear()
         self._panel.reset()
         self._trace.clear()

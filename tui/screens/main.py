@@ -139,6 +139,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
 
     def on_mount(self) -> None:
         self.chat_bar.set_hint(HINT)
+        self.chat_bar.input.knows_sent = self.conversing.settled.is_set
         self.chat_bar.show_output_button(False)
         self.chat_bar.commands.find = self.find_offers
         self.focus_chat()

@@ -52,6 +52,9 @@ class ChatInput(GuardedTextArea):
         self.commands: CommandList | None = None
         self.has_options = False
         self.has_queued = False
+        self.knows_sent: Callable[[], bool] = lambda: True  # whether it is known what was sent before
+        self._ups = 0
+        self._ups_in = ""
         self._digits = ""
         self._passed_on = 0  # steps of undo since the last edit here that were not taken here
 
@@ -112,9 +115,24 @@ class ChatInput(GuardedTextArea):
         self.show(self.sent.recall(message, self.text))
 
     async def _on_key(self, event: events.Key) -> None:
+        if event.key != "up":
+            self._ups = 0
         if self._pick_key(event) or self._command_key(event.key) or self._take_key(event.key):
             event.stop()
             event.prevent_default()
+
+    def take_kept_ups(self) -> None:
+        """It is known now what was sent before: Up, pressed while it was not, leads there, if nothing came since."""
+        ups, self._ups = self._ups, 0
+        for _ in range(ups if self.text == self._ups_in else 0):
+            self._recall(self.sent.previous(self.text))
+
+    def _keep_up(self) -> bool:
+        """Keep an Up that leads nowhere as long as it is not known what was sent; return whether it is kept."""
+        if self.knows_sent():
+            return False
+        self._ups, self._ups_in = self._ups + 1, self.text
+        return True
 
     def _pick_key(self, event: events.Key) -> bool:
         """With options to choose from and nothing written, let a key choose; return whether it did."""
@@ -175,7 +193,8 @@ class ChatInput(GuardedTextArea):
             case "up" if self.has_queued and not self.text:
                 self.post_message(self.TakeBack())
             case "up" if self._at_edge(first=True):
-                self._recall(self.sent.previous(self.text))
+                if (earlier := self.sent.previous(self.text)) is not None or not self._keep_up():
+                    self._recall(earlier)
             case "down" if self._at_edge(first=False):
                 self._recall(self.sent.following(self.text))
             case "pageup" | "pagedown":
