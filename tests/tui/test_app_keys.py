@@ -64,7 +64,7 @@ async def test_the_output_takes_the_whole_height_by_a_key_the_mouse_and_the_pale
         await becomes(True)
         await p.press("ctrl+o", "ctrl+o")
         await p.until(lambda: not panel.display)
-        assert not panel.enlarged
+        assert not p.main.conversing.panel.enlarged
         await p.press("ctrl+o")
         await becomes(False)
         await p.pilot.click(".panel--enlarge")
