@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import tests.tui.waiting  # noqa: F401 - the pilot of every test here waits in this way
 from tests.persona_agent import Backend, Workplace
 
 

@@ -22,6 +22,7 @@ from agent.models.scripted import ScriptedModel
 from personas.home import Home, open_home
 from personas.store import Store
 from tests.examples import examples
+from tests.tui import waiting as _waiting  # noqa: F401 - how a pilot waits
 from tui.app import PersonaApp
 from tui.config import Settings
 from tui.screens.main import MainScreen

@@ -155,7 +155,7 @@ async def test_a_conflict_is_kept_at_once_and_with_what_is_typed_on(tmp_path: Pa
     store = make_store(tmp_path)
     async with program(store) as p:
         await reach_conflict(p)
-        await p.until(lambda: left(store)[PROMPT].text.startswith("my first line"))
+        await p.until(lambda: left(store) and left(store)[PROMPT].text.startswith("my first line"))
         await p.write("own ")
         await p.until(lambda: left(store)[PROMPT].text.startswith("my own first line"))
         assert left(store)[PROMPT].base == "first line\nsecond line\nthird line\n"
