@@ -428,7 +428,8 @@ class Agent:
         elif isinstance(event, TurnEnd):
             self._streaming.pop(event.turn.id, None)
             self._turns.append(event.turn)
-            self._turns_seen = None
+            if self._turns_seen is not None:
+                self._turns_seen = None
         elif isinstance(event, ToolStart):
             self._pending[event.call.id] = None
         elif isinstance(event, ToolEnd):

@@ -276,7 +276,14 @@ class Answer:
                 raw = end.input_json or "".join(block.parts)
                 value, fault = parse_input(raw)
                 self.raw[turn.id] = raw
-            turn = replace(turn, input=value, fault=fault)
+            turn = ToolCallTurn(
+                tool_use_id=turn.tool_use_id,
+                tool_name=turn.tool_name,
+                input=value,
+                fault=fault,
+                id=turn.id,
+                created_at=turn.created_at,
+            )
         await self._run.end_turn(turn)
         if isinstance(turn, ToolCallTurn):
             self.calls.append(turn)
@@ -302,9 +309,7 @@ def parse_input(text: str) -> tuple[dict[str, Any], str]:
     if not text.strip():
         return {}, ""
     try:
-        value = json.loads(
-            text, parse_constant=_refuse_constant, parse_float=_number, object_pairs_hook=_unique_keys
-        )
+        value = _STRICT_JSON.decode(text)
     except (ValueError, RecursionError) as error:
         problem = "nested too deeply" if isinstance(error, RecursionError) else text_of(error)
         return {}, f"Not run: the input is no valid JSON ({problem}). Send the call again."
@@ -331,6 +336,11 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) != len(pairs):
         raise ValueError("the same key occurs twice in an object")
     return value
+
+
+_STRICT_JSON = json.JSONDecoder(
+    parse_constant=_refuse_constant, parse_float=_number, object_pairs_hook=_unique_keys
+)
 
 
 def _need_text(event: BlockEvent, *names: str) -> None:

@@ -26,6 +26,7 @@ from agent.turns import DEEPEST, freeze, nesting_exceeds, thaw
 
 log = logging.getLogger(__name__)
 
+_JSON = json.JSONEncoder(allow_nan=False)
 _RESHAPING = (BeforeValidator, PlainValidator, WrapValidator)
 _EXACT = 2**53
 """Up to here every whole number is a float."""
@@ -49,7 +50,7 @@ def validate(tool: Tool, value: Mapping[str, Any]) -> BaseModel:
     try:
         if nesting_exceeds(value, DEEPEST):
             raise InvalidInput(f"Invalid input for {tool.name}: nested deeper than {DEEPEST} levels.")
-        validated = tool.input.model_validate_json(json.dumps(thaw(value), allow_nan=False), strict=True)
+        validated = tool.input.model_validate_json(_JSON.encode(thaw(value)), strict=True)
         unlike = list(_unlike(validated, value, ""))[:8]
         if unlike:
             raise InvalidInput(f"Invalid input for {tool.name}. {'; '.join(unlike)}.")

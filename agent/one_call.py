@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
+from types import CoroutineType
 from typing import Any
 
 from pydantic import BaseModel
@@ -247,7 +248,7 @@ class Call:
         )
         try:
             value: Any = tool.execute(self._input, context)
-            if isinstance(value, Awaitable):
+            if type(value) is CoroutineType or isinstance(value, Awaitable):
                 value = await value
             output = as_output(value, most)
         except asyncio.CancelledError:

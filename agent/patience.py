@@ -55,13 +55,8 @@ class Patience:
     async def wait(self, who: object, awaitable: Awaitable[Any]) -> BaseException | None:
         """Wait for what `who` returned; return what it raised, a `GivenUp` when it took too long, else None."""
         begun = as_coroutine(awaitable)
-        try:
-            blocker = begun.send(None)
-        except StopIteration:
-            return None
-        except BaseException as error:  # noqa: BLE001 - for the caller to judge
-            return error
-        return await self.wait_on(who, begun, blocker)
+        done, given = _first_step(begun)
+        return given if done else await self.wait_on(who, begun, given)
 
     async def wait_on(
         self, who: object, begun: Coroutine[Any, Any, Any], blocker: Any
@@ -186,9 +181,24 @@ async def wait_briefly(
 
     Called in a task that is cancelled meanwhile, it hands the cancellation on and forgets it.
     """
+    begun = as_coroutine(awaitable)
+    done, given = _first_step(begun)
+    if done:
+        error: BaseException | None = given
+        return error
     patience = Patience(seconds, on_cancel=_nothing, leave=leave)
     patience.hurry()
-    return await patience.wait(None, awaitable)
+    return await patience.wait_on(None, begun, given)
+
+
+def _first_step(begun: Coroutine[Any, Any, Any]) -> tuple[bool, Any]:
+    """Begin a coroutine; return whether it is done, and what it raised then, else what it waits for."""
+    try:
+        return False, begun.send(None)
+    except StopIteration:
+        return True, None
+    except BaseException as error:  # noqa: BLE001 - for the caller to judge
+        return True, error
 
 
 def _cancelling_groups(begun: Coroutine[Any, Any, Any]) -> set[int]:

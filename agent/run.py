@@ -14,6 +14,7 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterable
 from math import inf
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from agent.error_text import Secrets, report, text_of
@@ -284,10 +285,11 @@ class Run:
             raise
         except BaseException as error:
             raise self.fault(error) from error
-        if not inspect.isawaitable(result):
+        is_coroutine = type(result) is CoroutineType
+        if not is_coroutine and not inspect.isawaitable(result):
             return (result,)
         task = self._loop.create_task(self._guard(result))
-        if inspect.iscoroutine(result):
+        if is_coroutine:
             # cancelled before it began, the coroutine was never awaited
             task.add_done_callback(lambda _task: result.close())
         return task

@@ -305,6 +305,7 @@ def from_record(record: Mapping[str, Any]) -> Turn:
     return make(**fields, **common)
 
 
+_FLAT = frozenset({str, int, float, bool, type(None)})
 DEEPEST = 100
 """Levels of nesting a tool's input may have; deeper ones are refused rather than walked."""
 
@@ -317,7 +318,7 @@ def nesting_exceeds(value: Any, levels: int) -> bool:
             inner
             for item in layer
             for inner in (item.values() if isinstance(item, Mapping) else item)
-            if isinstance(inner, (dict, list, tuple, Mapping))
+            if type(inner) not in _FLAT and isinstance(inner, (dict, list, tuple, Mapping))
         ]
         if not layer:
             return False
