@@ -13,6 +13,7 @@ from typing import Any
 
 from agent.error_text import text_of
 from agent.events import ModelNotice, TurnDelta, TurnStart
+from agent.left_behind import leave_behind
 from agent.models.base import (
     BlockDelta,
     BlockEnd,
@@ -29,7 +30,7 @@ from agent.models.base import (
     usage_of,
 )
 from agent.patience import wait_briefly
-from agent.run import Run, leave_behind
+from agent.run import Run
 from agent.turns import (
     DEEPEST,
     AssistantTextTurn,
@@ -142,6 +143,7 @@ class Answer:
             self._fail(error)
         finally:
             await self._let_go(stream)
+            run.poke()  # not by way of the task's end only, which takes another turn of the loop
 
     def _fail(self, error: BaseException) -> None:
         self.complete = False

@@ -143,8 +143,9 @@ class RepeatWatch:
 
     def end_step(self) -> None:
         """A step is over: what did not fail in it has no longer failed in a row."""
-        self._counts = {key: count for key, count in self._counts.items() if key in self._here}
-        self._here = {}
+        if self._counts:
+            self._counts = {key: count for key, count in self._counts.items() if key in self._here}
+            self._here = {}
         self._tools_before, self._tools = self._tools, set()
 
     def saw(self, call: ToolCallTurn, *, is_error: bool, raw: str = "") -> str | None:

@@ -96,6 +96,7 @@ class Conversion:
         self._unanswered: dict[str, list[str]] = {}  # id in the conversation: wire ids, the latest first
         self._results: dict[str, Message] = {}  # by wire id
         self._said: list[Message] = []  # text blocks of the open user message
+        self._end: tuple[Message, ...] | None = None  # the open end as messages, until something is added
         self._in_answer = False  # the last turn was the assistant's
         self._is_unseen = False  # nothing of the answer that began last can be sent so far
         self._handed = ReadOnlyList()  # what `messages` returned last
@@ -139,10 +140,11 @@ class Conversion:
             if not self._is_unseen and not self._said:
                 self._forget_answer()
             self._in_answer = self._is_unseen = False
+        self._end = None
 
     def messages(self) -> ReadOnlyList:
         """Return the messages of a request made now, read-only: later requests share them."""
-        tail = self._open_end()
+        tail = list(self._open_end())
         if not self._final and (not tail or tail[0]["role"] == "assistant"):
             tail.insert(0, _user([_text(BEGIN if tail else GO_ON)]))
         messages = self._final_messages()
@@ -178,6 +180,7 @@ class Conversion:
             self._final[max(0, length - 1) :] = last  # another message may have been merged into the last
             self._handed_final = min(self._handed_final, max(0, length - 1))
             self._answer, self._calls, self._results, self._said = answer, calls, results, said
+            self._end = None
             self._unanswered = unanswered
             self._in_answer, self._is_unseen = state
 
@@ -198,8 +201,13 @@ class Conversion:
         self._handed_final = len(self._final)
         return self._handed
 
-    def _open_end(self) -> list[Message]:
+    def _open_end(self) -> tuple[Message, ...]:
         """The messages of the open answer and what follows it."""
+        if self._end is None:
+            self._end = tuple(self._made_end())
+        return self._end
+
+    def _made_end(self) -> list[Message]:
         answer = self._answer.copy()
         while answer and answer[-1]["type"] in ("thinking", "redacted_thinking"):
             answer.pop()  # thinking that led to nothing may not end a message

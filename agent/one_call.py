@@ -16,9 +16,10 @@ from pydantic import BaseModel
 from agent.checks import InvalidInput, as_output, describe, validate
 from agent.error_text import text_of
 from agent.events import ToolEnd, ToolStart
+from agent.left_behind import leave_behind
 from agent.limits import shorten
 from agent.models.stalls import Timer
-from agent.run import Cut, Run, leave_behind
+from agent.run import Cut, Run
 from agent.tool import TASK_COMPLETE, Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
 from agent.turns import ToolCallTurn, ToolResultTurn, freeze
 
@@ -112,14 +113,13 @@ class Call:
 
     def put_in_reach(self) -> None:
         """From now on it can be cancelled, also while it waits for its turn."""
-        for call_id in {self.turn.id, self.turn.tool_use_id}:
-            self._run.open_calls[call_id] = lambda: self.cancel("Cancelled by the user")
+        open_calls = self._run.open_calls
+        open_calls[self.turn.id] = open_calls[self.turn.tool_use_id] = self._cancel_for_user
 
     async def start(self) -> None:
         """Open the call: from now on it will have its end."""
         run = self._run
         self._started_at = run.config.clock.now()
-        self.put_in_reach()
         await run.emit(ToolStart, call=self.turn, input=self.turn.input)
 
     async def end(self, output: ToolOutput) -> None:
@@ -224,11 +224,12 @@ class Call:
             text = f"Timed out after {timeout:g} s"
             self._timer = self._run.config.clock.call_later(timeout, lambda: self.cancel(text))
 
-        def finish(_task: object) -> None:
-            self._stop_timer()
-            self._on_settled(self)
+        self._task.add_done_callback(self._settle)
 
-        self._task.add_done_callback(finish)
+    def _settle(self, _task: object = None) -> None:
+        """The task of its tool is over, or ends with this very step."""
+        self._stop_timer()
+        self._on_settled(self)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -258,6 +259,7 @@ class Call:
         self._stop_timer()  # the tool came to its end in time; the hook has a time of its own
         hook = run.config.after_tool_call
         if hook is None or self.ended or self.cut is not None or run.stopped is not None:
+            self._settle()  # not by way of the task's end only, which takes another turn of the loop
             return output  # what came too late is dropped, and no hook may act on it
         try:
             given = self._hook_context(output)
@@ -307,6 +309,9 @@ class Call:
             grace = self._run.config.grace if self.settles_within is None else self.settles_within
             asyncio.get_running_loop().call_later(grace, self._on_settled, self)
         self._run.poke()
+
+    def _cancel_for_user(self) -> None:
+        self.cancel("Cancelled by the user")
 
     def note_stop(self) -> None:
         """The run is stopped: what still runs is about to be cancelled with it."""

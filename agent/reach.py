@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any, TypeVar
 
-from agent.run import Cut, leave_behind
+from agent.left_behind import leave_behind
+from agent.run import Cut
 
 T = TypeVar("T")
 

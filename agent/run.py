@@ -17,8 +17,10 @@ from math import inf
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
+from agent.alarm import Alarm, Flag
 from agent.error_text import Secrets, report, text_of
 from agent.events import Event, Outcome, TurnDelta, TurnEnd, TurnStart
+from agent.left_behind import leave_behind, look_at
 from agent.listeners import Telling
 from agent.models.base import Usage, endpoint_of, name_of
 from agent.patience import Patience
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Sink = Callable[[Event], Awaitable[None] | Telling | None]
-
-_left_behind: set[asyncio.Future[Any]] = set()
 
 
 class Cut(Exception):
@@ -56,6 +56,7 @@ class Run:
         secrets: the keys it was given.
         step: the number of the step it is in.
         unfinished: what is open.
+        alarm: rings when nothing has come for too long.
         cancelled_outside: the run's own task was cancelled.
         leaving: a `KeyboardInterrupt` or `SystemExit` that came up meanwhile, to be raised once all is closed.
     """
@@ -83,6 +84,7 @@ class Run:
         self._complained = False
         self._waiter: asyncio.Future[None] | None = None
         self._poked = False
+        self.alarm = Alarm(config.clock, self.poke)
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._now = config.clock.now
@@ -97,7 +99,8 @@ class Run:
         self._seq += 1
         if kind is not TurnDelta:
             self.unfinished.note(event)
-        await self.send(event)
+        if (pending := self._hand_out(event)) is not None:
+            await self._wait_until_told(pending)
 
     def stamp(self) -> dict[str, Any]:
         """Return what every event carries, for the next one."""
@@ -105,22 +108,40 @@ class Run:
         return {"run_id": self.id, "seq": self._seq - 1, "at": self._now()}
 
     async def send(self, event: Event) -> None:
-        """Hand a stamped event to everyone; see `emit`. What the sink raises does not end the run."""
-        self._emitting = True
+        """Hand a stamped event to everyone; see `emit`."""
+        if (pending := self._hand_out(event)) is not None:
+            await self._wait_until_told(pending)
+
+    def _hand_out(self, event: Event) -> Awaitable[None] | Telling | None:
+        """Call the sink; return what is left to wait for. What the sink raises does not end the run."""
+        self._emitting, pending = True, None
         try:
             pending = self._sink(event)
-            if pending is not None:
-                if type(pending) is Telling:
-                    await pending.finish(self._patience.wait_on)
-                elif (error := await self._patience.wait(self._sink, pending)) is not None:  # type: ignore[arg-type]
-                    self._complain(self.fault(error))
         except BaseException as error:  # noqa: BLE001 - who reads the events must not break the run
             self._complain(self.fault(error))
         finally:
-            self._emitting = False
-            if self.stopped is not None or self._poke_when_told:
-                self._poke_when_told = False
-                self.poke()
+            if pending is None:
+                self._note_told()
+        return pending
+
+    async def _wait_until_told(self, pending: Awaitable[None] | Telling) -> None:
+        """Wait for who takes time to be told."""
+        try:
+            if isinstance(pending, Telling):
+                await pending.finish(self._patience.wait_on)
+            elif (error := await self._patience.wait(self._sink, pending)) is not None:
+                self._complain(self.fault(error))
+        except BaseException as error:  # noqa: BLE001 - who reads the events must not break the run
+            self._complain(self.fault(error))
+        finally:
+            self._note_told()
+
+    def _note_told(self) -> None:
+        """Everyone was told."""
+        self._emitting = False
+        if self.stopped is not None or self._poke_when_told:
+            self._poke_when_told = False
+            self.poke()
 
     async def send_last(self, event: Event) -> None:
         """`send` the event that ends the run: who reads the events has time for it as for nothing else."""
@@ -253,7 +274,7 @@ class Run:
             return task[0]
         task.add_done_callback(self.poke)
         clock = self.config.clock
-        late = _Flag(self.poke)
+        late = Flag(self.poke)
         timer = None if within is None else clock.call_later(within, late.set)
         try:
             while not task.done():
@@ -344,33 +365,35 @@ class Run:
         Returns:
             Whether it was given up because its time came.
         """
-        task.add_done_callback(self.poke)
-        clock = self.config.clock
-        alarm = _Flag(self.poke)
-        timer = None
-        if last is not None:
-            timer = clock.call_later(max(0.0, last() + silence - clock.now()), alarm.set)
+        is_over = False
+
+        def tell(_task: object) -> None:
+            if not is_over:  # else a wait for something else would be disturbed
+                self.poke()
+
+        task.add_done_callback(tell)
+        now = self.config.clock.now
         told, late = -inf, False
+        if last is not None:
+            self.alarm.ring_by(last() + silence)
         try:
             while not task.done():
                 await self.wait()
-                if alarm.is_set and self._emitting:
-                    self._poke_when_told, told = True, inf
-                elif alarm.is_set and last is not None:
-                    now = clock.now()
-                    told = min(told, now)
-                    left = max(last(), told) + silence - now
-                    late = left <= 0.001
-                    if not late:
-                        alarm = _Flag(self.poke)
-                        timer = clock.call_later(left, alarm.set)
+                if last is not None and self.alarm.has_rung:
+                    if self._emitting:
+                        self._poke_when_told, told = True, inf
+                    else:
+                        told = min(told, now())
+                        due = max(last(), told) + silence
+                        late = due - now() <= 0.001
+                        if not late:
+                            self.alarm.ring_by(due)
                 if (late or self.stopped is not None) and not self._emitting and not task.done():
                     await self.release([task])
                     return late
         finally:
-            if timer is not None:
-                timer.cancel()
-        _look_at(task)
+            is_over = True
+        look_at(task)
         return False
 
     async def release(self, tasks: Iterable[asyncio.Future[Any]], *, gently: bool = False) -> None:
@@ -384,7 +407,7 @@ class Run:
         await self.wait_for(waiting, grace)
         for task in waiting:
             if task.done():
-                _look_at(task)
+                look_at(task)
             else:
                 leave_behind(task)
 
@@ -393,7 +416,7 @@ class Run:
         waiting = [task for task in tasks if not task.done()]
         if not waiting:
             return
-        over = _Flag(self.poke)
+        over = Flag(self.poke)
         timer = self._loop.call_later(seconds, over.set)
         for task in waiting:
             task.add_done_callback(self.poke)
@@ -416,37 +439,3 @@ def _result_of(task: asyncio.Future[Any]) -> Any:
     if error is not None and not isinstance(error, Exception):
         raise Fault(f"{type(error).__name__} was raised") from error
     return task.result()
-
-
-class _Flag:
-    """Set by a timer; says so by calling `then`."""
-
-    def __init__(self, then: Callable[[], None]) -> None:
-        self.is_set = False
-        self._then = then
-
-    def set(self) -> None:
-        self.is_set = True
-        self._then()
-
-
-def leave_behind(task: asyncio.Future[Any]) -> None:
-    """Keep a task that ignores its cancellation until it ends by itself, and drop what it returns."""
-    if task not in _left_behind:
-        _left_behind.add(task)
-        task.add_done_callback(_log_late)
-
-
-def _log_late(task: asyncio.Future[Any]) -> None:
-    """Say how it ended, by types: what it returned, and the words of what it raised, may be a key."""
-    _left_behind.discard(task)
-    _look_at(task)
-    error = None if task.cancelled() else task.exception()
-    how = "" if error is None else f": it raised {type(error).__name__}"
-    log.info("what ended after its run had settled was dropped%s", how)
-
-
-def _look_at(task: asyncio.Future[Any]) -> None:
-    """Take note of how a task ended, so that asyncio does not report an exception nobody fetched."""
-    if not task.cancelled():
-        task.exception()

@@ -88,6 +88,7 @@ class Steps:
         finally:
             if timer is not None:
                 timer.cancel()
+            run.alarm.call_off()
             config.interrupts.detach(run)
             if run.leaving is not None:
                 raise run.leaving

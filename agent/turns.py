@@ -6,13 +6,13 @@ beyond: thinking, notice). Turns are immutable: what they are given is copied an
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isfinite
+from os import urandom
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from agent.quick import quick
 
 def new_id(prefix: str) -> str:
     """Return a fresh id such as `turn_1f0c…` (the prefix and 96 random bits in hex)."""
-    return f"{prefix}_{secrets.token_hex(12)}"
+    return f"{prefix}_{urandom(12).hex()}"
 
 
 def utc_now() -> str:

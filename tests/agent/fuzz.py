@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-from agent import run as agent_run
+from agent import left_behind
 from agent.agent import Agent, AgentBusy
 from agent.events import AgentEnd, Event, ToolStart
 from agent.limits import Limits
@@ -288,7 +288,7 @@ def _check(
 async def _check_tasks() -> None:
     """Only what ignored its cancellation may still be there."""
     left = asyncio.all_tasks() - {asyncio.current_task()}
-    if strays := left - agent_run._left_behind:
+    if strays := left - left_behind._left_behind:
         raise Broken(f"tasks left behind: {strays}")
     for _ in range(50):
         if not left:

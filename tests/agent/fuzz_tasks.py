@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from agent import run as agent_run
+from agent import left_behind
 from agent.agent import AgentBusy
 from agent.approval import ApprovalRules
 from agent.chat import Chat
@@ -159,7 +159,7 @@ async def _check_tasks() -> None:
     """Only what ignored its cancellation may still be there."""
     for _ in range(20):
         left = asyncio.all_tasks() - {asyncio.current_task()}
-        if not left - agent_run._left_behind:
+        if not left - left_behind._left_behind:
             break
         await asyncio.sleep(0.01)
     else:

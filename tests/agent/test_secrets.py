@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 from pydantic import BaseModel
 
-from agent import run as agent_run
+from agent import left_behind
 from agent.agent import Agent
 from agent.error_text import Secrets
 from agent.events import Event
@@ -175,12 +175,12 @@ async def test_a_key_that_is_given_too_late_stands_in_no_log(
     caplog.set_level(logging.DEBUG)
     agent = Agent(model=Leaking("notice", "KEY"), get_api_key=give)
     agent.grace = 0.01
-    earlier = set(agent_run._left_behind)
+    earlier = set(left_behind._left_behind)
     run = asyncio.ensure_future(agent.prompt("hi"))
     await asked.wait()
     agent.abort("stop")
     await run
-    late = agent_run._left_behind - earlier
+    late = left_behind._left_behind - earlier
     go_on.set()
     await asyncio.wait(late)
     await asyncio.sleep(0)
