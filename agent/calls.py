@@ -11,8 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.events import ToolProgress
+from agent.left_behind import leave_behind
 from agent.one_call import NOT_RUN, Call, error_output
-from agent.run import Run, leave_behind
+from agent.run import Run
 from agent.tool import TASK_COMPLETE, Tool, ToolOutput
 from agent.turns import ToolCallTurn, ToolResultTurn, UserTurn
 

@@ -23,12 +23,14 @@ CORE = (
         "run",
         "interrupts",
         "unfinished",
+        "alarm",
+        "left_behind",
         "agent",
         "saying",
         "beginning",
         "listeners",
     ),
-    *("messages", "sent", "stretch", "read_only", "repair", "session", "session_records"),
+    *("messages", "sent", "stretch", "read_only", "repair", "session", "session_records", "quick"),
 )
 
 
