@@ -86,7 +86,6 @@ class Workplace:
             "PERSONA_HOME": str(self.home),
             "PERSONA_CONFIG": str(self.home.parent / "config.toml"),
             "PYTHONPATH": str(ROOT),
-            "PYTHONDONTWRITEBYTECODE": "1",
         }
         return env | dict(self.backend.env) | dict(extra or {})
 
