@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from agent.approval import Decision, is_same, read_decision, refusal
 from agent.chat import Chat
-from agent.checks import validate
+from agent.checks import InvalidInput, as_output, describe, validate
 from agent.error_text import text_of
+from agent.limits import Limits, shorten
 from agent.one_call import NOT_RUN, error_output, not_noted
 from agent.run import Cut
 from agent.task import AgentTask, Approval, Question
@@ -134,6 +135,7 @@ async def make_call(chat: Chat, task: AgentTask, call: ToolCallTurn, agreed: App
         return await tool.execute(given, context)
 
     context = ToolContext(run_id=task.id, call_id=call.id, session_id=task.session_id)
+    most = Limits().max_output if tool.max_output is None else tool.max_output
     try:
         given = validate(tool, call.input)
         try:
@@ -141,14 +143,16 @@ async def make_call(chat: Chat, task: AgentTask, call: ToolCallTurn, agreed: App
         except PersonaError as error:
             return not_noted(text_of(error))
         output = await chat.reach.wait(act(), within=tool.timeout, settles_within=tool.settles_within)
+        return as_output(output, most)
+    except InvalidInput as error:
+        return error_output(text_of(error))
     except Cut as cut:
         if not begun:
             return error_output(NOT_RUN)
         text = f"Cancelled while running, because {cut}: it may have taken effect."
         return ToolOutput(output=tool.when_cut or text, is_error=True)
     except Exception as error:  # noqa: BLE001 - as in a run: whatever a tool raises is its result
-        return ToolOutput(output=text_of(error) or type(error).__name__, is_error=True)
-    return output if isinstance(output, ToolOutput) else ToolOutput(output=output)
+        return error_output(shorten(describe(error), most))
 
 
 def _words_to_go_on(task: AgentTask, chat: Chat, text: str) -> Sequence[Turn]:

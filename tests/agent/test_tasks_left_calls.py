@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from agent.approval import ApprovalRules
 from agent.models.scripted import ToolUse, answer
 from agent.task_options import TaskOptions
+from agent.tool import ToolContext, ToolOutput
 from agent.turns import ToolResultTurn
-from personas.errors import StorageError
+from personas.errors import PersonaError, StorageError
 from personas.journal import Journal
 from personas.store import Store
 from tests.agent.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
@@ -150,3 +152,32 @@ async def test_an_approved_call_whose_start_cannot_be_noted_is_not_made(
     assert bench.results()[0] == told
     if refused == "the start":
         assert calls_answered(store)["call_1"] == told and bench.task.status == "completed"
+
+
+@pytest.mark.parametrize("raised", [None, ValueError("x" * 1_000_000), PersonaError("No such thing.")])
+async def test_what_an_approved_call_gives_is_checked_and_bounded_as_in_a_run(
+    store: Store, raised: Exception | None
+) -> None:
+    details: dict[str, Any] = {"added": [1]}
+
+    async def execute(_given: object, _context: ToolContext) -> ToolOutput:
+        if raised is not None:
+            raise raised
+        return ToolOutput(output="y" * 1_000_000, details=details)
+
+    await leave(store, [answer(EDIT)])
+    bench = Bench(store, [answer(COMPLETE)], ASK_ALL)
+    bench.chat.tools = tuple(
+        replace(tool, execute=execute) if tool.name == EDIT.name else tool for tool in bench.chat.tools
+    )
+    await bench.runner.respond(bench.chat, "once")
+    await bench.runner.wait("kept")
+    result = next(turn for turn in bench.chat.turns if isinstance(turn, ToolResultTurn))
+    if raised is None:
+        details["added"].append(2)
+        assert result.details is not None and list(result.details["added"]) == [1]
+        assert "characters left out" in result.output and len(result.output) < 210_000
+    elif isinstance(raised, PersonaError):
+        assert (result.output, result.is_error) == ("No such thing.", True)
+    else:
+        assert result.output.startswith("ValueError: xxx") and result.is_error and len(result.output) < 11_000
