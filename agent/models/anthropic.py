@@ -297,7 +297,8 @@ class AnthropicModel:
                 self._context = model.max_input_tokens
             if model.max_tokens is not None and model.max_tokens >= profiles.SMALLEST_ANSWER:
                 profile = self._known.get(self._endpoint, model.id) or self._start
-                self._known.put(self._endpoint, model.id, replace(profile, max_tokens=model.max_tokens))
+                most = min(model.max_tokens, profile.max_tokens or model.max_tokens)  # a refusal knows better
+                self._known.put(self._endpoint, model.id, replace(profile, max_tokens=most))
         return models
 
     async def count_tokens(self, request: Request) -> int | None:

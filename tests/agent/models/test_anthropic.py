@@ -25,7 +25,7 @@ from agent.models.base import (
     UsageSoFar,
 )
 from agent.models.errors import ModelFailure
-from agent.models.profiles import Profiles
+from agent.models.profiles import EndpointProfile, Profiles
 from tests.messages_answers import Answer
 from tests.messages_server import (
     KEY,
@@ -243,6 +243,16 @@ async def test_the_models_of_a_server_are_listed_and_their_limits_kept() -> None
         assert [one.id for one in listed] == ["claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5"]
         assert isinstance((await collect(model, ask()))[-1], Done)
         assert [body["max_tokens"] for body in server.bodies] == [9000]
+
+
+async def test_a_limit_that_a_refusal_told_is_kept_over_what_the_list_says() -> None:
+    async with MessagesServer([say("ok")], max_tokens=9000) as server:
+        known = Profiles()
+        known.put(server.url, "claude-sonnet-5-5", EndpointProfile(max_tokens=4000))
+        model = model_at(server, known=known)
+        await model.list_models()
+        assert isinstance((await collect(model, ask()))[-1], Done)
+        assert [body["max_tokens"] for body in server.bodies] == [4000]
 
 
 async def test_a_server_that_cannot_list_its_models_is_told() -> None:
