@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +36,7 @@ from agent.models.errors import ModelFailure, Where
 from agent.models.profiles import EndpointProfile, Profiles
 from agent.models.pump import Put
 from agent.models.request_body import FEWEST_CHARACTERS, USUAL_CONTEXT, build_body, length_of
-from agent.models.stalls import Clock, StallClocks, StallLimits, SystemClock
+from agent.models.stalls import Clock, StallClocks, StallLimits, SystemClock, waiting_for
 from agent.models.transfer import read_beginning, transfer
 from agent.models.wire import Accumulator
 
@@ -94,6 +94,7 @@ class AnthropicModel:
         self._stall_limits = stall_limits or StallLimits()
         self._clock = clock or SystemClock()
         self._context: int | None = None
+        self._says_length = True  # the server tells context and tokens, as far as it was asked
         self._http: tuple[asyncio.AbstractEventLoop, Any] | None = None
         self._clients: dict[tuple[str | None, EndpointProfile], Any] = {}
 
@@ -121,9 +122,14 @@ class AnthropicModel:
         a second time). What is learned so is kept, but for how much of the context a conversation leaves.
         """
         where = self._where(request)
-        if (too_long := await self._find_too_long(request)) is not None:
-            yield Failed(too_long)
-            return
+        if self._may_be_too_long(request):
+            finding = asyncio.ensure_future(self._find_too_long(request))
+            async with aclosing(waiting_for(finding, self._clock, self._stall_limits.show_every)) as waits:
+                async for wait in waits:
+                    yield wait
+            if (too_long := finding.result()) is not None:
+                yield Failed(too_long)
+                return
         lowerings = 0
         while True:
             profile = self._profile()
@@ -316,19 +322,24 @@ class AnthropicModel:
             return None
         return tokens if isinstance(tokens, int) else None
 
+    def _may_be_too_long(self, request: Request) -> bool:
+        """Whether a request is to be counted before it is made: a short one is not, nor where nobody can count."""
+        return (
+            self._says_length and length_of(request) >= (self._context or USUAL_CONTEXT) * FEWEST_CHARACTERS
+        )
+
     async def _find_too_long(self, request: Request) -> ModelError | None:
         """Return why a request cannot fit the model's context, counted by the server; None where it may.
 
-        Only a request that may be too long is counted. Where server or limit do not say, it is simply made.
+        Where server or limit do not say, it is simply made, and the server is not asked again: who waits for nothing
+        in front of each request waits long.
         """
-        if length_of(request) < (self._context or USUAL_CONTEXT) * FEWEST_CHARACTERS:
-            return None
         if self._context is None:
-            try:
+            with suppress(ModelFailure):
                 await self.list_models(request.api_key)
-            except ModelFailure:
-                return None
-        if self._context is None or (tokens := await self.count_tokens(request)) is None:
+        tokens = None if self._context is None else await self.count_tokens(request)
+        if self._context is None or tokens is None:
+            self._says_length = False
             return None
         if tokens <= self._context:
             return None

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from agent.models.base import ModelError, Waiting
 
@@ -122,3 +122,31 @@ class StallClocks:
             self._shown_at = now
             return Waiting(now - self._content_at)
         return None
+
+
+LEAVE = 0.05
+"""Seconds a question that is called off may take to close its connection before it is left behind."""
+
+
+async def waiting_for(
+    question: asyncio.Future[Any], clock: Clock, every: float
+) -> AsyncGenerator[Waiting, None]:
+    """Yield how long a question has been open, each time that has grown by `every` seconds, until it is answered.
+
+    Closed before that, it calls the question off.
+    """
+    since = clock.now()
+    try:
+        while not question.done():
+            look = asyncio.get_running_loop().create_future()
+            timer = clock.call_later(every, lambda look=look: look.done() or look.set_result(None))  # type: ignore[misc]
+            try:
+                await asyncio.wait({question, look}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                timer.cancel()
+            if not question.done():
+                yield Waiting(clock.now() - since)
+    finally:
+        if not question.done():
+            question.cancel()
+            await asyncio.wait({question}, timeout=LEAVE)

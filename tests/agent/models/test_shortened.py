@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,14 @@ import pytest
 
 from agent.chat import Chat
 from agent.models.anthropic import AnthropicModel
-from agent.models.base import BlockEvent, Done, Failed, Notice, Request
+from agent.models.base import BlockEvent, Done, Failed, Notice, Request, Waiting
+from agent.models.catalogue import ModelInfo
 from agent.models.shortened import Shortened, last_messages
+from agent.models.stalls import StallLimits
 from agent.turns import NoticeTurn
 from personas.home import open_home
 from personas.store import Store
+from tests.agent.models.clock import FakeClock
 from tests.messages_answers import Reply
 from tests.messages_server import MessagesServer, Refusal, say
 
@@ -164,3 +168,54 @@ async def test_a_short_request_costs_no_question() -> None:
         model = AnthropicModel(api_key=server.key, base_url=server.url)
         await events_of(Shortened(model), [{"role": "user", "content": [{"type": "text", "text": "hi"}]}])
         assert [request.path for request in server.requests] == ["/v1/messages"]
+
+
+LONG = Request(system="", messages=[{"role": "user", "content": [{"type": "text", "text": "a" * 420_000}]}])
+
+
+async def test_counting_shows_how_long_it_takes_and_ends_with_who_waits_for_it() -> None:
+    clock, asked = FakeClock(), asyncio.Event()
+    limits = StallLimits(show_every=5.0)
+    model = AnthropicModel(api_key="k", base_url="http://127.0.0.1:9", clock=clock, stall_limits=limits)
+    called_off = False
+
+    async def list_models(_key: str | None) -> list[ModelInfo]:
+        nonlocal called_off
+        asked.set()
+        try:
+            return await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            called_off = True
+            raise
+
+    model.list_models = list_models  # type: ignore[method-assign]
+    stream = model.stream(LONG)
+    for expected in (5.0, 10.0):
+        waiting = asyncio.ensure_future(anext(stream))
+        await asked.wait()
+        while not clock.alarms:
+            await asyncio.sleep(0)
+        clock.advance(5.0)
+        assert await waiting == Waiting(expected)
+    await stream.aclose()
+    assert called_off
+
+
+@pytest.mark.parametrize("unknown", ["context", "tokens"])
+async def test_a_server_that_cannot_count_is_asked_once(unknown: str) -> None:
+    async with MessagesServer(lambda _body: say("fine")) as server:
+        model = AnthropicModel(api_key=server.key, base_url=server.url)
+        asked = []
+
+        async def list_models(_key: str | None) -> list[ModelInfo]:
+            asked.append("context")
+            model._context = None if unknown == "context" else 1000
+            return []
+
+        async def count_tokens(_request: Request) -> None:
+            asked.append("tokens")
+
+        model.list_models, model.count_tokens = list_models, count_tokens  # type: ignore[method-assign]
+        for _ in range(3):
+            assert isinstance([event async for event in model.stream(LONG)][-1], Done)
+    assert asked == (["context"] if unknown == "context" else ["context", "tokens"])
