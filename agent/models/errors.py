@@ -292,7 +292,7 @@ def explain_exception(error: BaseException, where: Where) -> ModelError:
     """
     chain = _chain(error)
     names = {cls.__name__ for link in chain for cls in type(link).__mro__}
-    deepest = where.clean(str(chain[-1]), 120)
+    deepest = where.clean(text_of(chain[-1]), 120)
     cause = next(
         (plain for names_of, plain in _PLAIN if names & names_of or _said(names_of, deepest)), deepest
     )
@@ -353,7 +353,7 @@ _PLAIN: Sequence[tuple[frozenset[str], str]] = (
 def _chain(error: BaseException) -> list[BaseException]:
     chain: list[BaseException] = []
     link: BaseException | None = error
-    while link is not None and link not in chain and len(chain) < 20:
+    while link is not None and all(link is not known for known in chain) and len(chain) < 20:
         chain.append(link)
         link = link.__cause__ or link.__context__
     return chain

@@ -49,6 +49,22 @@ def test_a_broken_connection_is_told_in_plain_words(error: BaseException, words:
     assert told.endswith((f". {SEND_AGAIN}", f"? {SEND_AGAIN}"))
 
 
+class _Broken(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("sk-ant-a-key")
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("sk-ant-a-key")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_an_exception_that_cannot_speak_is_told_all_the_same() -> None:
+    error = named("ConnectError")
+    error.__cause__ = _Broken()
+    assert "http://x" in explain_exception(error, WHERE).message
+
+
 def test_a_server_that_only_repeats_itself_is_quoted_no_further() -> None:
     told = explain_event({"type": "overloaded_error", "message": "Overloaded"}, WHERE)
     assert told.message == "The server at http://x is overloaded."
