@@ -118,7 +118,7 @@ class Grants:
 
 
 class TaskGrants:
-    """What is allowed to the task that runs. All methods are blocking, `has` for the reading of one small file.
+    """What is allowed to the task that runs. All methods are blocking; they belong in a thread.
 
     Args:
         grants: of the person.

@@ -108,7 +108,9 @@ class AskingTask:
         if verdict == "deny":
             return Block("the owner's settings do not allow this tool.")
         options = self._options.approval.answers(tool.name)
-        if verdict == "allow" or self._allowed.has(tool.name, for_good="always" in options):
+        if verdict == "allow":
+            return None
+        if await asyncio.to_thread(self._allowed.has, tool.name, for_good="always" in options):
             return None
         changed = False
         asked: Approval | None = None

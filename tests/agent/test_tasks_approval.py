@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,25 @@ async def test_answers_hold_as_long_as_they_say(store: Store, said: str, asked: 
         assert all("the owner said no: keep it warm" in result for result in bench.results()[:2])
     else:
         assert "Sometimes." in bench.prompt and "beginning" in bench.prompt
+
+
+async def test_what_was_allowed_for_good_is_read_in_a_thread(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    has = Grants.has
+
+    def noted(grants: Grants, home: Path, tool_name: str) -> bool:
+        asked.append(threading.get_ident())
+        return has(grants, home, tool_name)
+
+    monkeypatch.setattr(Grants, "has", noted)
+    grants = Grants(tmp_path / "grants.json")
+    grants.add(store.home.root, EDIT.name)
+    bench = Bench(store, [answer(EDIT), answer(COMPLETE)], ASK_ALL)
+    bench.runner = AgentTaskRunner(ASK_ALL, grants=grants)
+    await bench.run()
+    assert asked and threading.get_ident() not in asked and "Sometimes." in bench.prompt
 
 
 def _reply_once(bench: Bench, task: AgentTask, said: str, questions: list[str]) -> None:
