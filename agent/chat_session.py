@@ -58,6 +58,7 @@ class ChatSession:
         self.mark: Mark = (None, -1)
         self.rest_is_made = False
         self.sent_turns = 1
+        self._read_for = 0  # how many of the user's turns were asked for when it was read
         self._store = store
         self._persona_id = persona_id
         self._agent = agent
@@ -214,7 +215,7 @@ class ChatSession:
         return session
 
     def _adopt(self, session: Session) -> None:
-        self._session = session
+        self._session, self._read_for = session, self.sent_turns
         self.mark = session.id, size_of(session)
         self._agent.session_id = self._desk.session_id = session.id
         self._agent.turns = session.recent
@@ -264,7 +265,7 @@ class ChatSession:
         self._is_held = False
 
     def _hold(self, held: ExitStack) -> None:
-        """Lock the current session until `held` ends, read again where others wrote to it.
+        """Lock the current session until `held` ends, read again where others wrote to it or more of it is sent now.
 
         What is read again may be another session, which others began, or none that can be opened: never is one
         written into under the lock of another.
@@ -281,7 +282,8 @@ class ChatSession:
             with ExitStack() as lock:
                 lock.enter_context(session_lock(self._store, session.id))
                 session.write_left()
-                if not session.has_unwritten and self.mark_on_disk() != self.mark:
+                is_old = self.mark_on_disk() != self.mark or self.sent_turns > self._read_for
+                if is_old and not session.has_unwritten:
                     self.load()
                 if self._session is not None and self._session.id == session.id:
                     held.enter_context(lock.pop_all())

@@ -169,6 +169,23 @@ async def test_as_much_is_sent_of_a_conversation_after_a_restart_as_before_it(
     assert said == [f"message {number}" for number in range(3, 8)]
 
 
+async def test_more_of_a_conversation_is_sent_as_soon_as_the_setting_says_so(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.stored.RECENT_TURNS", 4)
+    before = Chat(store, "wren", ScriptedModel([answer("hi")] * 6))
+    for number in range(6):
+        await before.send(f"message {number}")
+    await before.close()
+    model = ScriptedModel([answer("hi")] * 2)
+    chat = Chat(store, "wren", model, options=ChatOptions(sent_turns=2))
+    await chat.send("message 6")
+    chat.set_options(ChatOptions(sent_turns=6))
+    await chat.send("message 7")
+    said = [one["content"][0]["text"] for one in model.requests[1].messages if one["role"] == "user"]
+    assert said == [f"message {number}" for number in range(2, 8)]
+
+
 async def test_a_disk_that_fails_an_old_conversation_does_not_stop_the_new_one(
     store: Store,
 ) -> None:
