@@ -43,8 +43,8 @@ def task_diff(store: Store, task: AgentTask, *, until: str | None = None) -> Pre
     ]
     if not made:
         return None
-    before = store.version_text(task.persona_id, min(version.number for version in made))
-    after = _text_after(store, task.persona_id, max(made, key=lambda version: version.number), log)
+    before = store.version_text(task.persona_id, min(made, key=_number))
+    after = _text_after(store, task.persona_id, max(made, key=_number), log)
     return Preview(unified_diff(before, after, "before", "after"), *count(before, after))
 
 
@@ -54,5 +54,9 @@ def _text_after(store: Store, persona_id: str, last: Version, log: Sequence[Vers
         # Not the next version's text: that may be one which was kept and never was the file's.
         with contextlib.suppress(UnknownVersion):
             return readable(VersionFolder(store.home, persona_id).load(last.after))
-    later = [version.number for version in log if version.number > last.number]
-    return store.version_text(persona_id, min(later)) if later else store.text(persona_id)
+    later = [version for version in log if version.number > last.number]
+    return store.version_text(persona_id, min(later, key=_number)) if later else store.text(persona_id)
+
+
+def _number(version: Version) -> int:
+    return version.number

@@ -224,12 +224,14 @@ class Store:
         _, timeline = self._recorded(persona_id)
         return sorted(timeline.versions.values(), key=lambda version: version.number, reverse=True)
 
-    def version_text(self, persona_id: str, version: str | int) -> str:
-        """Return the text of a version given by number (also as a string of digits) or by name.
+    def version_text(self, persona_id: str, version: str | int | Version) -> str:
+        """Return the text of a version given by number (also as a string of digits), by name, or out of `log`.
 
         Raises:
             UnknownVersion: there is none.
         """
+        if isinstance(version, Version):  # the log need not be read once more
+            return readable(self.file(persona_id).versions.load(version.sha))
         file, timeline = self._recorded(persona_id)
         return readable(file.versions.load(_find(persona_id, timeline, version).sha))
 

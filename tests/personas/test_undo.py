@@ -57,6 +57,18 @@ def change(store: Store, file: Path):
 # -- the log ------------------------------------------------------------------------------------------
 
 
+def test_the_texts_of_a_log_are_read_without_reading_the_journal_again(
+    store, change, clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "BCD":
+        change(SetName(name))
+        clock.pass_by(minutes=11)
+    log = store.log("a")
+    monkeypatch.setattr(versions.VersionFolder, "records", lambda _folder: pytest.fail("it was read"))
+    texts = [store.version_text("a", version) for version in reversed(log)]
+    assert [text.splitlines()[0] for text in texts] == ['name = "A"', 'name = "B"', 'name = "C"']
+
+
 def test_a_version_is_the_text_before_a_change_and_says_what_the_change_was(store, change, clock) -> None:
     change(SetName("B"), _run(1), "you asked for it")
     clock.pass_by(minutes=1)
