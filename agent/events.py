@@ -3,6 +3,8 @@
 agent_start
   step_start
     [turn_start turn_end of each prompt, steering or follow-up turn that opens the step]
+    [model_notice: what the model has to say of its request, at any time until its answer is whole]
+    [retry_wait: before each further attempt at a request that failed]
     per block of the answer:  turn_start turn_delta* turn_end
     [turn_start turn_end of a notice: that the answer was a refusal]
     per tool call:            tool_start tool_progress* tool_end, turn_start turn_end of its result

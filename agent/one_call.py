@@ -263,7 +263,7 @@ class Call:
             return output  # what came too late is dropped, and no hook may act on it
         try:
             given = self._hook_context(output)
-            answer = await run.call_aside(hook, given, within=run.config.limits.hook_timeout)
+            answer = await run.call_in_task(hook, given, within=run.config.limits.hook_timeout)
             return output if answer is None else as_output(answer, most)
         except Cut as cut:
             return error_output(f"The call ran, but the check after it failed: {cut}.")

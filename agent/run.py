@@ -322,7 +322,7 @@ class Run:
         except (KeyboardInterrupt, SystemExit) as error:
             raise self.fault(error) from error
 
-    async def call_aside(self, function: Callable[..., Any], *args: Any, within: float | None) -> Any:
+    async def call_in_task(self, function: Callable[..., Any], *args: Any, within: float | None) -> Any:
         """`call` for a task that is not the run's own, and ends by its own cancellation when the run stops.
 
         Raises:

@@ -66,7 +66,7 @@ class QuestionInput(BaseModel, extra="forbid"):
         return list(seen.values())
 
 
-class UpdateInput(BaseModel, extra="forbid"):
+class SendUpdateInput(BaseModel, extra="forbid"):
     text: str = Field(description="One or two sentences.", min_length=1)
 
 
@@ -91,7 +91,7 @@ def task_tools(ask: Ask, on_update: Callable[[str], None]) -> tuple[Tool, ...]:
     async def ask_user(wanted: QuestionInput, ctx: ToolContext) -> str:
         return await ask(wanted.question, wanted.options, ctx)
 
-    async def send_update(wanted: UpdateInput, _ctx: ToolContext) -> str:
+    async def send_update(wanted: SendUpdateInput, _ctx: ToolContext) -> str:
         on_update(wanted.text)
         return "The owner sees it. Go on."
 
@@ -117,7 +117,7 @@ def task_tools(ask: Ask, on_update: Callable[[str], None]) -> tuple[Tool, ...]:
             SEND_UPDATE,
             "Report progress to the owner without stopping.",
             "Report progress",
-            UpdateInput,
+            SendUpdateInput,
             send_update,
         ),
     )
