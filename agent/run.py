@@ -81,6 +81,7 @@ class Run:
         self._seq = 0
         self._emitting = False
         self._poke_when_told = False
+        self._told_at = -inf  # when listeners were done that took time
         self._complained = False
         self._waiter: asyncio.Future[None] | None = None
         self._poked = False
@@ -134,6 +135,7 @@ class Run:
         except BaseException as error:  # noqa: BLE001 - who reads the events must not break the run
             self._complain(self.fault(error))
         finally:
+            self._told_at = self._now()
             self._note_told()
 
     def _note_told(self) -> None:
@@ -372,8 +374,7 @@ class Run:
                 self.poke()
 
         task.add_done_callback(tell)
-        now = self.config.clock.now
-        told, late = -inf, False
+        late = False
         if last is not None:
             self.alarm.ring_by(last() + silence)
         try:
@@ -381,11 +382,10 @@ class Run:
                 await self.wait()
                 if last is not None and self.alarm.has_rung:
                     if self._emitting:
-                        self._poke_when_told, told = True, inf
+                        self._poke_when_told = True
                     else:
-                        told = min(told, now())
-                        due = max(last(), told) + silence
-                        late = due - now() <= 0.001
+                        due = max(last(), self._told_at) + silence
+                        late = due - self._now() <= 0.001
                         if not late:
                             self.alarm.ring_by(due)
                 if (late or self.stopped is not None) and not self._emitting and not task.done():

@@ -29,8 +29,8 @@ class Speaking:
         yield Done("end_turn")
 
 
-def run(model: Speaking) -> tuple[AgentEnd, float]:
-    """Return how a run ended whose listener takes 50 s a delta while 20 s of silence are borne, and after how long."""
+def run(model: Speaking, takes: float = 50) -> tuple[AgentEnd, float]:
+    """Return how a run ended whose listener `takes` so long a delta, of 20 s of silence, and after how long."""
 
     async def main() -> tuple[AgentEnd, float]:
         agent = Agent(model=model, limits=Limits(max_silence=20, max_duration=None), clock=LoopClock())
@@ -38,7 +38,7 @@ def run(model: Speaking) -> tuple[AgentEnd, float]:
 
         async def listen(event: Event) -> None:
             if event.type == "turn_delta":
-                await asyncio.sleep(50)
+                await asyncio.sleep(takes)
 
         agent.subscribe(listen)
         loop = asyncio.get_running_loop()
@@ -59,3 +59,12 @@ def test_a_model_that_goes_on_after_a_slow_listener_is_heard_to_its_end() -> Non
     end, seconds = run(Speaking(15))
     assert (end.outcome, end.error) == ("completed", None)
     assert 65 <= seconds < 67
+
+
+def test_the_time_of_a_listener_that_is_done_before_the_silence_is_too_long_does_not_count_either() -> None:
+    end, seconds = run(Speaking(15), takes=12)
+    assert (end.outcome, end.error) == ("completed", None)
+    assert 27 <= seconds < 29
+    end, seconds = run(Speaking(None), takes=12)
+    assert end.error is not None and end.error.kind == "stall"
+    assert 32 <= seconds < 34
