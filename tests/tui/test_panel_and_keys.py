@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,29 @@ async def test_a_field_of_the_settings_is_seen_above_a_question(
             assert settings.field(name).has_focus
         p.main.focus_chat()
         await p.until(lambda: not p.main.query_one("#side").styles.padding.bottom)
+
+
+async def test_a_question_that_lies_over_what_has_the_keys_costs_nothing_while_it_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = ToolUse("ask_user", {"question": "Which one? " * 80, "options": ["the first", "the second"]})
+    async with program(make_store(tmp_path), answer(ask), size=(120, 40)) as p:
+        conversing = p.main.conversing
+        monkeypatch.setattr(conversing, "_lift_settings", lambda _top: None)
+        field = p.main.settings.field("max_tokens")
+        p.main.action_go("settings")
+        field.focus()
+        await p.until(lambda: field.has_focus and field.region)
+        p.main.start(conversing.send("/task go", mode="task"))
+        looked: list[int] = []
+        cover = conversing._cover
+        monkeypatch.setattr(conversing, "_cover", lambda: (looked.append(field.region.y), cover()))
+        await p.until(lambda: conversing.question is not None and looked and field.region.y >= top(p), 20)
+        looked.clear()
+        for _ in range(20):
+            await asyncio.sleep(0.01)
+        assert len(looked) < 5
+        assert field.has_focus and conversing.panel.shown
 
 
 async def test_only_the_person_ends_reading(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ class PanelWatch:
         self._waits = 0
         if called:  # who calls for it wants to see it, not what lies under it
             self._screen.focus_chat()
-        else:
+        elif not self._panel.asking:  # a question stays; told of it, this would be asked again, for ever
             self.panel_event("covers_keys")
 
     def _lift_settings(self, top: int) -> None:
