@@ -349,7 +349,9 @@ class Run:
         finally:
             if timer is not None:
                 timer.cancel()
-            if not task.done():
+            if task.done():
+                look_at(task)  # it may have raised as it was given up
+            else:
                 task.cancel()
                 leave_behind(task)
         return _result_of(task)

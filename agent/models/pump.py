@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from types import TracebackType
 
+from agent.left_behind import leave_behind, look_at
 from agent.models.base import ModelError, Waiting
 from agent.models.stalls import Clock, StallClocks, Timer
 
@@ -48,9 +49,10 @@ class Pump:
             self._timer.cancel()
         if self._task is not None and not self._task.done():
             self._task.cancel()
+            leave_behind(self._task)
             await asyncio.wait({self._task}, timeout=SETTLE)
-        if self._task is not None and self._task.done() and not self._task.cancelled():
-            self._task.exception()  # looked at, so that asyncio does not report it a second time
+        elif self._task is not None:
+            look_at(self._task)
 
     async def chunks(self) -> AsyncGenerator[bytes | Waiting | ModelError, None]:
         """Yield bytes as they come, `Waiting` in silences, and a stall's `ModelError` as the last thing.

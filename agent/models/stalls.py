@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from agent.left_behind import leave_behind
 from agent.models.base import ModelError, Waiting
 
 
@@ -149,4 +150,5 @@ async def waiting_for(
     finally:
         if not question.done():
             question.cancel()
+            leave_behind(question)
             await asyncio.wait({question}, timeout=LEAVE)

@@ -41,6 +41,9 @@ from tests.messages_rules import violations
 HANGS = 1e7
 """Seconds that stand for ever."""
 
+UNSEEN: list[str] = []
+"""What asyncio would have written to the terminal, of this run or, found late, of one before it."""
+
 TOOL_NAMES = ("a", "b", "c", "ctl", "task_complete")
 
 ODD_EVENTS: list[list[Any]] = [
@@ -122,8 +125,12 @@ def fuzz_one(seed: int, folder: Path) -> str:
     """
     rng = random.Random(seed)
     loop = VirtualLoop()
+    loop.set_exception_handler(lambda _loop, context: UNSEEN.append(f"seed {seed}: {context['message']}"))
     try:
-        return loop.run_until_complete(_fuzz(rng, folder / f"fuzz{seed}.jsonl", loop))
+        outcome = loop.run_until_complete(_fuzz(rng, folder / f"fuzz{seed}.jsonl", loop))
+        if UNSEEN:
+            raise Broken(f"nobody looked at it: {UNSEEN.pop()}")
+        return outcome
     except Broken as broken:
         raise Broken(f"seed {seed}: {broken}") from None
     except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 
 import pytest
@@ -14,6 +15,7 @@ from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from agent.tool import Block, HookContext, NoInput, Tool, ToolContext
 from agent.turns import ToolCallTurn, ToolResultTurn, UserTurn
+from tests.agent.virtual_time import LoopClock, run_virtually
 
 
 class Mute(Exception):
@@ -187,3 +189,31 @@ async def test_a_setting_that_is_no_known_word_is_refused_with_the_words_it_may_
         setattr(agent, name, "one-at-a-time")
         await agent.prompt("x")
     assert not agent.is_streaming
+
+
+@pytest.mark.parametrize("how", ["it takes too long", "the run is stopped as it ends"])
+def test_what_a_late_check_after_a_call_raises_is_reported_by_nobody_else(how: str) -> None:
+    async def main() -> None:
+        waits: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        async def after(_context: HookContext) -> None:
+            try:
+                await waits
+            except asyncio.CancelledError:
+                raise ValueError("sk-ant-a-key") from None
+            agent.abort()
+            raise ValueError("sk-ant-a-key")
+
+        agent = Agent(
+            model=ScriptedModel([answer(ToolUse("work")), answer("ok")]),
+            tools=[Tool("work", "Works.", "Work", NoInput, work)],
+            after_tool_call=after,
+            limits=Limits(hook_timeout=5 if how == "it takes too long" else None),
+            clock=LoopClock(),
+        )
+        if how != "it takes too long":
+            asyncio.get_running_loop().call_later(1, waits.set_result, None)
+        await agent.prompt("x")
+        gc.collect()
+
+    run_virtually(main())

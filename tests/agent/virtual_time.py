@@ -77,12 +77,15 @@ class LoopClock:
 
 
 def run_virtually(main: Coroutine[Any, Any, T]) -> T:
-    """Run to the end in virtual time; tasks still there afterwards are an error."""
+    """Run to the end in virtual time; tasks still there afterwards are an error, and so is what nobody looked at."""
     loop = VirtualLoop()
+    unseen: list[str] = []
+    loop.set_exception_handler(lambda _loop, context: unseen.append(str(context["message"])))
     try:
         result = loop.run_until_complete(main)
         left = asyncio.all_tasks(loop)
         assert not left, f"tasks left behind: {left}"
+        assert not unseen, unseen
         return result
     finally:
         for task in asyncio.all_tasks(loop):

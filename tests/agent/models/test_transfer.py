@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -238,3 +239,30 @@ def test_an_endless_chain_of_exceptions_is_no_trap() -> None:
     first, second = OSError("a"), OSError("b")
     first.__context__, second.__context__ = second, first
     assert explain_exception(first, Where()).kind == "network"
+
+
+async def test_a_request_that_fails_after_nobody_waits_for_it_any_more_is_reported_nowhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agent.models.pump.SETTLE", 0.0)
+    unseen: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: unseen.append(context))
+    may_end, ended = asyncio.Event(), asyncio.Event()
+
+    async def read(put: Put) -> None:
+        await put(STREAM[: len(STREAM) // 2])
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await may_end.wait()
+            ended.set()
+            raise ValueError("sk-ant-a-key") from None
+
+    stream = events_of(read)
+    await anext(stream)
+    await stream.aclose()
+    may_end.set()
+    await ended.wait()
+    await asyncio.sleep(0)
+    gc.collect()
+    assert not unseen
