@@ -19,6 +19,7 @@ from agent.chat_session import ChatSession
 from agent.context_window import ContextWindow
 from agent.error_text import text_of
 from agent.events import AgentEnd, Outcome
+from agent.left_behind import leave_behind
 from agent.limits import Limits
 from agent.listeners import Listener
 from agent.models.base import Model, Usage
@@ -230,7 +231,7 @@ class Chat:
                 assignment.in_reach()
             with ExitStack() as held:
                 await self.flush()  # before anybody looks what is in the file
-                asides = await asyncio.to_thread(self._open_run, held)
+                asides = await self._opened_run(held)
                 prepared = await assignment.prepare() if assignment.prepare is not None else ()
                 prompts = self._assigned(said, asides, prepared)
                 if self._stop is not None:  # asked for before there was a run to stop
@@ -288,6 +289,16 @@ class Chat:
         """Take the session's lock, catch up with what others wrote, and return what goes before the words."""
         persona = self.session.open_run(held)
         return [*self._tell_what_is_sent(), *self.session.hand_edits(persona)]
+
+    async def _opened_run(self, held: ExitStack) -> list[Turn]:
+        """`_open_run` in a thread. Cancelled meanwhile, what that still takes is let go as soon as it has it."""
+        opening = asyncio.ensure_future(asyncio.to_thread(self._open_run, held))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            leave_behind(opening)
+            opening.add_done_callback(lambda _opening: held.close())
+            raise
 
     def _assigned(
         self, said: UserTurn | None, asides: Sequence[Turn], prepared: Sequence[Turn]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from personas.errors import Busy, StorageError
 from personas.home import open_home
 from personas.journal import Journal
 from personas.lock import hold, holder
+from personas.persona import Persona
 from personas.store import Store
 
 
@@ -342,3 +344,37 @@ async def test_a_message_that_was_cancelled_as_it_began_holds_the_next_one_up_in
     assert chat.session_id == new and spoken_in(store, '"two"') == [new]
     chat.load()
     assert chat.clear() != new
+
+
+async def test_a_message_that_is_cancelled_as_its_conversation_is_read_lets_that_go(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer("two")]))
+    await chat.send("one")
+    reads, may_read, opened = threading.Event(), threading.Event(), threading.Event()
+    get, open_run = Store.get, chat.session.open_run
+
+    def slow(store: Store, persona_id: str) -> Persona:
+        reads.set()
+        assert may_read.wait(30)
+        return get(store, persona_id)
+
+    def noted(held: ExitStack) -> Persona:
+        try:
+            return open_run(held)
+        finally:
+            opened.set()
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Store, "get", slow)
+        disk.setattr(chat.session, "open_run", noted)
+        sending = asyncio.ensure_future(chat.send("two"))
+        await asyncio.to_thread(reads.wait)
+        sending.cancel()
+        await asyncio.wait({sending})
+        may_read.set()
+        await asyncio.to_thread(opened.wait)
+        if rest := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(rest)
+        await asyncio.sleep(0)  # what is called when they are done
+    assert chat.clear() and (await chat.send("three")).outcome == "completed"
