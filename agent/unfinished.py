@@ -17,9 +17,11 @@ BROKE_BEFORE = "Not run: the run broke before this call started."
 
 
 class Unfinished:
-    """Follows a run's events and knows what is open after each of them."""
+    """Keeps the events of a run's step, and knows what is open after them once somebody has to know."""
 
     def __init__(self) -> None:
+        self._events: list[Event] = []  # since the last step ended, when nothing was open
+        self._is_ending = False
         self._turns: dict[str, Turn] = {}
         self._calls: dict[str, ToolCallTurn] = {}  # ended turns without a result, by wire id
         self._started: dict[str, float] = {}  # by the id of the call's turn: when
@@ -29,6 +31,15 @@ class Unfinished:
 
     def note(self, event: Event) -> None:
         """Take up an event, any but the deltas."""
+        if self._is_ending:
+            self._follow(event)
+        elif isinstance(event, StepEnd):
+            self._events.clear()
+        else:
+            self._events.append(event)
+
+    def _follow(self, event: Event) -> None:
+        """Note what an event opens and closes."""
         if isinstance(event, TurnStart):
             self._turns[event.turn.id] = event.turn
         elif isinstance(event, TurnEnd):
@@ -45,12 +56,12 @@ class Unfinished:
             self._ended[event.call.id] = event
         elif isinstance(event, StepStart):
             self._in_step = True
-        elif isinstance(event, StepEnd):
-            self._in_step = False
-            self._calls, self._started, self._ended, self._results = {}, {}, {}, []
 
     async def end_all(self, run: Run, *, stop_reason: str, usage: Usage) -> None:
         """End every open turn, give every open call its end and its result, and end the step."""
+        self._is_ending = True
+        for event in self._events:
+            self._follow(event)
         for turn in list(self._turns.values()):
             if isinstance(turn, AssistantTextTurn | ThinkingTurn):
                 turn = replace(turn, interrupted=True)

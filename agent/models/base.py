@@ -270,7 +270,12 @@ def seconds_of(value: object) -> float | None:
 
 def usage_of(report: object) -> Usage:
     """Return the tokens a model reported; none where that is no report, or one with an impossible count."""
-    if isinstance(report, Usage) and all(map(is_count, report.to_record().values())):
+    if isinstance(report, Usage) and (
+        is_count(report.input_tokens)
+        and is_count(report.output_tokens)
+        and is_count(report.cache_creation_input_tokens)
+        and is_count(report.cache_read_input_tokens)
+    ):
         return report
     return Usage()
 
