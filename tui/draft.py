@@ -11,6 +11,7 @@ from typing import Literal
 
 from personas.lines import changed_regions, split_lines
 from personas.merge import Hunk, merge3, stretches
+from tui.editable import from_shown, to_shown
 
 Choice = Literal["ours", "theirs", "both"]
 
@@ -43,6 +44,16 @@ def touch(base: str, ours: str, theirs: str) -> bool:
     lines = split_lines(base)
     mine, yours = (changed_regions(lines, split_lines(text)) for text in (ours, theirs))
     return any(a.old_start < b.old_end and b.old_start < a.old_end for a in mine for b in yours)
+
+
+def rebased(starts: Sequence[str], base: str, stored: str) -> list[str]:
+    """Return earlier texts of an editor with what was changed elsewhere; for those that it touches, what is stored.
+
+    `starts` and what is returned are as the editor shows them; `base` and `stored` as they are.
+    """
+    met = (meet(base, from_shown(start), stored) for start in starts)
+    found = [to_shown(start) for start in met if isinstance(start, str)]
+    return found or ([to_shown(stored)] if starts else [])
 
 
 def resolve(clash: Clash, choices: Sequence[Choice]) -> str:

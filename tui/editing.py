@@ -380,7 +380,7 @@ class Editing(Undoing):
             await self._keep_now(persona.id, editor.base, editor.raw, None)
             return
         base, before = editor.base, self.unsaved.held(persona.id)
-        sent, takings = editor.raw, editor.takings
+        sent, takings, showing = editor.raw, editor.takings, editor.showing
         try:
             stored = await self.workspace.save_prompt(persona.id, base, sent, retrace)
         except UnknownPersona:
@@ -414,6 +414,9 @@ class Editing(Undoing):
             elif editor.takings == takings:
                 editor.mark_saved(sent)
                 editor.absorb(stored.text)
+                self._now_is(stored.persona)
+                self._desk.show_state()
+            elif editor.showing == showing and editor.note_stored(base, sent, stored.text):
                 self._now_is(stored.persona)
                 self._desk.show_state()
             else:

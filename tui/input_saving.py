@@ -271,9 +271,10 @@ class InputSaving:
             return
         editor = self._desk.tests.editor
         if self._grew_on(one) and editor.takings != takings:
-            await self._editing.read_again(quiet=True, outside=False)
-            return
-        if self._grew_on(one):
+            if not editor.note_stored(one.base, one.text, stored.text):
+                await self._editing.read_again(quiet=True, outside=False)
+                return
+        elif self._grew_on(one):
             editor.mark_saved(one.text)
             editor.absorb(stored.text)
         self._editing.take(stored.persona, None)

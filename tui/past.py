@@ -129,10 +129,15 @@ class Past:
             return stack[-1][1]
         return None if operation == "redo" and self._is_new else BEFORE
 
-    def move(self, operation: Retrace, deed: Deed) -> None:
-        """What `next` returned was undone or redone; `deed` is what can be taken back of it now."""
+    def move(self, operation: Retrace, deed: Deed, *, as_: Deed | None = None) -> None:
+        """A deed that `next` returned was undone or redone, whatever was done since.
+
+        `as_`: what can be taken back of it now, where that is another.
+        """
         source, target = self._stack(operation), self._stack(opposite(operation))
-        place = source.pop()[0] if source else self._place_at_the_end(operation)
+        place, deed = self._take_out(source, deed), as_ or deed
+        if place is None:
+            place = self._place_at_the_end(operation)
         if operation == "redo" and target and target[-1][0] > place:
             place = self._place_at_the_end(operation)  # a run undone out of its turn: done last, undone first
         target.append((place, deed))
@@ -149,13 +154,9 @@ class Past:
         else:
             insort(target, (place, deed), key=itemgetter(0))
 
-    def drop(self, operation: Retrace) -> bool:
-        """What `next` returned has no effect any more; returns whether there was anything in this line."""
-        stack = self._stack(operation)
-        if stack:
-            stack.pop()
-            return True
-        return False
+    def drop(self, operation: Retrace, deed: Deed) -> bool:
+        """A deed that `next` returned has no effect any more; returns whether it was in this line."""
+        return self._take_out(self._stack(operation), deed) is not None
 
     def _stack(self, operation: Retrace) -> list[tuple[int, Deed]]:
         return self._done if operation == "undo" else self._undone

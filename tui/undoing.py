@@ -162,7 +162,7 @@ class Undoing:
                     way, only=deed.key or (None if deed.run_id is None else "agent")
                 )
             except NothingToUndo as error:
-                if past.drop(operation):  # another program undid it
+                if past.drop(operation, deed):  # another program undid it
                     continue
                 self._desk.tell(str(error))
                 return
@@ -174,10 +174,10 @@ class Undoing:
     def _note_step(self, operation: Retrace, deed: Stored, run_id: str | None) -> None:
         """The store took a step for a deed; `run_id`: the run that it was of."""
         if deed.run_id is not None and run_id != deed.run_id:  # another program had undone that one
-            self.past.drop(operation)
+            self.past.drop(operation, deed)
             self.past.move_run(operation, run_id)
         else:
-            self.past.move(operation, Stored(run_id) if deed == BEFORE else deed)
+            self.past.move(operation, deed, as_=Stored(run_id) if deed == BEFORE else None)
 
     async def _store_step(self, operation: Retrace, *, only: str | None) -> Undone | None:
         """Have the store take a step and say what it was; None where it could not, which is told. `only` as in `Store.undo`.
@@ -214,7 +214,7 @@ class Undoing:
         before, after = (deed.before, deed.after) if operation == "undo" else (deed.after, deed.before)
         met = None if now is None else meet(after, before, now)
         if met is None or met == now:
-            self.past.drop(operation)
+            self.past.drop(operation, deed)
             return False
         if isinstance(met, Clash):
             self._desk.start(self._choose_typed(operation, deed, met))
@@ -277,10 +277,10 @@ class Undoing:
         if self.past.next(operation) is not deed or self._text_at(deed.place)[1] != clash.theirs:
             return False  # something else was written meanwhile
         if chosen == clash.theirs:
-            self.past.drop(operation)
+            self.past.drop(operation, deed)
             return False
         before, after = (chosen, clash.theirs) if operation == "undo" else (clash.theirs, chosen)
-        self.past.move(operation, Typed(deed.place, before, after))
+        self.past.move(operation, deed, as_=Typed(deed.place, before, after))
         await self._put(deed.place, chosen, operation)
         return True
 

@@ -50,7 +50,7 @@ class Workspace:
 
     @property
     def writing(self) -> bool:
-        """Whether a write of this program is under way, or waits for its turn."""
+        """Whether a write of this program is under way, or waits for its turn, or is not taken in yet by who wrote."""
         return self._writers > 0
 
     async def call(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
@@ -69,6 +69,7 @@ class Workspace:
         except BaseException:
             self._writers -= 1
             raise
+        loop = asyncio.get_running_loop()
         writing = asyncio.ensure_future(asyncio.to_thread(function))
 
         def end(done: asyncio.Future[T]) -> None:
@@ -76,11 +77,15 @@ class Workspace:
                 if not done.cancelled() and done.exception() is None:
                     then(done.result())
             finally:
-                self._writers -= 1
                 self._turn.release()  # not before, whoever still waits for it
+                # Two turns of the loop later: who wrote goes on in the one after the next, and takes in what is stored.
+                loop.call_soon(loop.call_soon, self._wrote)
 
         writing.add_done_callback(end)
         return await asyncio.shield(writing)
+
+    def _wrote(self) -> None:
+        self._writers -= 1
 
     async def settled(self) -> None:
         """Wait until nothing is being written and whoever wrote has taken in what is stored."""

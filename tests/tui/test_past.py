@@ -64,6 +64,28 @@ def test_a_run_undone_from_under_what_is_younger_is_out_of_the_line_until_it_is_
     assert line(past, "undo") == [name, typed, run]
 
 
+def test_what_is_typed_while_a_step_is_taken_stays_in_the_line_and_what_was_undone_leaves_it() -> None:
+    past = Past()
+    first, second, typed = Stored("r1"), Stored("r2"), Typed("prompt", "", "a")
+    past.stored(first)
+    past.stored(second)
+    assert past.next("undo") == second
+    past.typed("prompt", ("", "a"))  # the store takes its time
+    past.move("undo", second)
+    assert past.next("redo") == second
+    assert line(past, "undo") == [typed, first]
+
+
+def test_what_is_typed_while_a_step_turns_out_to_be_none_stays_in_the_line() -> None:
+    past = Past()
+    run, typed = Stored("r1"), Typed("prompt", "", "a")
+    past.stored(run)
+    past.typed("prompt", ("", "a"))
+    assert past.drop("undo", run)
+    assert not past.drop("undo", BEFORE)
+    assert line(past, "undo") == [typed]
+
+
 def test_no_undo_brings_a_run_back_and_redo_goes_the_way_that_undo_came() -> None:
     past = Past()
     run, typed = Stored("r1"), Typed("prompt", "", "a")

@@ -9,28 +9,29 @@ from pathlib import Path
 
 import pytest
 
-from personas.changes import DeleteTestInput
+from personas.changes import DeleteTestInput, SetPrompt, UpdateTestInput
 from personas.store import Store
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
 from tui import ending, last_resort
 from tui.input_queue import InputQueue, OnTheWay
+from tui.past import Typed
 from tui.widgets import text_editor
 
 
 class SlowDisk:
-    """Lets each change wait until it is told to go on."""
+    """Lets each change, or what else of the store's is named, wait until it is told to go on."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, what: str = "change") -> None:
         self.waits, self.goes_on = threading.Event(), threading.Event()
-        change = Store.change
+        change = getattr(Store, what)
 
         def slowly(store: Store, *arguments: object, **named: object) -> object:
             self.waits.set()
             self.goes_on.wait(60)
             return change(store, *arguments, **named)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(Store, "change", slowly)
+        monkeypatch.setattr(Store, what, slowly)
         monkeypatch.setattr(text_editor, "PAUSE", 0.02)
 
 
@@ -75,6 +76,42 @@ async def test_what_is_typed_on_in_a_field_while_its_saves_are_under_way_met_not
         await p.press("e")
         p.file("one").write_text(p.file("one").read_text().replace('"abcd"', '"abc"'))
         await p.told("Description was changed elsewhere")
+
+
+@pytest.mark.parametrize("where", ["prompt", "test input"])
+async def test_what_is_typed_while_a_run_is_being_undone_meets_nothing_and_is_undone_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        editor = p.prompt if where == "prompt" else p.main.tests.editor
+        before = editor.raw
+        longer = f"of the agent\n{before}"
+        agent(p, SetPrompt(longer) if where == "prompt" else UpdateTestInput("a", longer))
+        await p.until(lambda: editor.raw == longer)
+        editor.focus()
+        await p.until(lambda: editor.has_focus)
+        editor.move_cursor(editor.document.end)
+        disk = SlowDisk(monkeypatch, "undo")
+        p.main.action_undo()
+        await p.until(disk.waits.is_set, 20)
+        await p.write("x")
+        assert p.main.editing is not None
+        editing, past = p.main.editing, p.main.editing.past
+        await p.until(lambda: editing._saving.locked() or editing.inputs.queue)
+        await p.write("yz")
+        disk.goes_on.set()
+        await p.until(
+            lambda: (
+                f"{before}xyz" in (p.on_disk("one"), contents(p)["a"])
+                and not editor.unsaved
+                and editor.raw == f"{before}xyz"
+            )
+        )
+        assert editor.clash is None
+        assert [message for message in p.messages if "Undone" not in message] == []
+        while editor.raw != before:
+            assert isinstance(past.next("undo"), Typed)
+            await editing.walk("undo", editor=editor)
 
 
 async def test_what_is_typed_on_in_a_deleted_test_input_becomes_one_new_one(

@@ -45,3 +45,25 @@ async def test_a_write_that_fails_gives_its_turn_to_the_next(tmp_path: Path) -> 
     with pytest.raises(ValueError, match="no"):
         await workspace.write(fail)
     assert await workspace.write(str, 5) == "5"
+
+
+async def test_what_is_stored_counts_as_being_written_until_who_wrote_it_has_taken_it_in(
+    tmp_path: Path,
+) -> None:
+    workspace = Workspace(Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "c.toml")})))
+    taken_in = False
+
+    async def watch() -> None:
+        await asyncio.sleep(0)
+        while not taken_in:
+            assert workspace.writing
+            await asyncio.sleep(0)
+
+    async def write() -> None:
+        nonlocal taken_in
+        await workspace.write(str, 5)
+        taken_in = True
+
+    await asyncio.gather(write(), watch())
+    await workspace.settled()
+    assert not workspace.writing

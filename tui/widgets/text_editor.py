@@ -108,6 +108,7 @@ class TextEditor(GuardedTextArea):
         self.takings = self.showing = 0
         self.walk: Callable[[Retrace], Awaitable[None]] | None = None
         self._starts: list[str] = []  # the text where each stretch of typing began that is not sent yet
+        self._told: str | None = None  # what had been told, where the first of them is what came in since
         self._goes_on = False  # the first of them began before what was told last
         self._batch: list[Edit] | None = None
         self._before_clash: str | None = None  # what was stored before the agent changed what was being typed
@@ -148,7 +149,7 @@ class TextEditor(GuardedTextArea):
         self.takings += 1
         self._fresh = frozenset()
         self.base = text
-        self._starts.clear()
+        self._forget_starts()
         self._burst = None
         self.read_only = read_only or not is_editable(text)
         self.load_text(to_shown(text))
@@ -160,6 +161,20 @@ class TextEditor(GuardedTextArea):
         self._touched = self.raw != text
         if not self._touched:
             self._unsaved_since = None
+
+    def note_stored(self, base: str, sent: str, stored: str) -> bool:
+        """`sent`, which stood here and grew from `base`, was stored while a change from elsewhere was taken in here.
+
+        What stands here grew from `stored` then, unless that holds more than both: returns whether it does not.
+        """
+        from tui.draft import meet
+
+        is_all = self.clash is None and meet(base, sent, self.base) == stored
+        if is_all:
+            if self._starts and self._told is not None:
+                self._starts[0] = self._told
+            self.mark_saved(stored)
+        return is_all
 
     def keep_unsaved(self, base: str, text: str) -> None:
         """Begin with a text that could not be stored yet, grown from the stored text `base`."""
@@ -203,7 +218,11 @@ class TextEditor(GuardedTextArea):
         if self._starts:
             texts = (*map(from_shown, self._starts), self.raw)
             past.typed(place, texts, goes_on=self._goes_on)
-            self._starts.clear()
+            self._forget_starts()
+
+    def _forget_starts(self) -> None:
+        self._starts.clear()
+        self._told = None
 
     def tell_choice(self, past: Past, place: str, clash: Clash, chosen: str) -> None:
         """Tell the past what was chosen where two texts met, and how the one that stands here was typed."""
@@ -221,7 +240,7 @@ class TextEditor(GuardedTextArea):
             by_agent: who wrote it may not have seen what is being typed just now, though it was saved: where it
                 touches that, what is typed counts as unsaved.
         """
-        from tui.draft import Clash, meet, touch
+        from tui.draft import Clash, meet, rebased, touch
 
         if stored == self.base and self.clash is None:
             return None
@@ -240,21 +259,16 @@ class TextEditor(GuardedTextArea):
             return met
         starts, burst = self._starts, self._burst
         self.take(met)
-        self._starts = self._rebased(starts, saved, stored) or ([to_shown(stored)] if met != stored else [])
+        if starts:
+            self._told = self._told and rebased([self._told], saved, stored)[0]
+            self._starts = rebased(starts, saved, stored)
+        elif met != stored:
+            self._starts, self._told = [to_shown(stored)], to_shown(met)
         if burst is not None:
-            self._burst = self._rebased([burst[0]], saved, stored)[0], burst[1]
+            self._burst = rebased([burst[0]], saved, stored)[0], burst[1]
         self.mark_saved(stored)
         self.takings += 1
         return None
-
-    @staticmethod
-    def _rebased(starts: Sequence[str], base: str, stored: str) -> list[str]:
-        """Return earlier texts with what was changed elsewhere; of those that it touches, what is stored."""
-        from tui.draft import meet
-
-        met = (meet(base, from_shown(start), stored) for start in starts)
-        found = [to_shown(start) for start in met if isinstance(start, str)]
-        return found or ([to_shown(stored)] if starts else [])
 
     # -- changed lines ----------------------------------------------------------------------------------
 
