@@ -88,6 +88,7 @@ class Chat:
         self._flush = flush
         self._desk = Desk(store, persona_id, on_change=on_change, writes=writes)
         self._window = ContextWindow()
+        self._sent_turns = 0  # in this run
         self._running = False
         self._stop: Callable[[], None] | None = None
         self._assignment = PLAIN
@@ -305,6 +306,7 @@ class Chat:
     ) -> list[Turn]:
         """Make the agent ready for this run and return the turns to prompt with."""
         given, agent = self._assignment, self._agent
+        self._sent_turns = self._options.sent_turns
         agent.system_prompt = system_prompt(self.persona_id, self.session.persona_name) + given.instructions
         agent.tools = (*self.tools, *given.tools)
         agent.limits = given.limits or self._limits
@@ -331,7 +333,7 @@ class Chat:
         return await answer if isinstance(answer, Awaitable) else answer
 
     def _what_the_model_sees(self, turns: Sequence[Turn]) -> Sequence[Turn]:
-        return self._window.of(turns, self._options.sent_turns)
+        return self._window.of(turns, self._sent_turns)
 
 
 def _is_told(turns: Sequence[Turn]) -> bool:

@@ -188,6 +188,23 @@ async def test_more_of_a_conversation_is_sent_as_soon_as_the_setting_says_so(
     assert said == [f"message {number}" for number in range(2, 8)]
 
 
+async def test_a_setting_that_changes_while_the_agent_works_holds_from_the_next_run_on(store: Store) -> None:
+    look = ToolUse("get_persona")
+    model = ScriptedModel([answer("hi"), answer(look), answer("done"), answer("and on")])
+    chat = Chat(store, "wren", model)
+    await chat.send("one")
+
+    def change(event: Event) -> None:
+        if event.type == "tool_start":
+            chat.set_options(ChatOptions(sent_turns=1))
+
+    chat.subscribe(change)
+    await chat.send("two")
+    await chat.send("three")
+    first = [request.messages[0]["content"][0]["text"] for request in model.requests]
+    assert first == ["one", "one", "one", "three"]
+
+
 async def test_a_disk_that_fails_an_old_conversation_does_not_stop_the_new_one(
     store: Store,
 ) -> None:
