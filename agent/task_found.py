@@ -5,8 +5,9 @@ The log of tasks says only that something waits. What it would do is read from t
 
 from __future__ import annotations
 
-from agent.approval import approval_of, approval_question, is_same
+from agent.approval import LONGEST_INPUT, approval_of, approval_question, is_same
 from agent.checks import validate
+from agent.error_text import text_of
 from agent.limits import shorten
 from agent.session import Session
 from agent.stored import lock_path, open_session, session_lock
@@ -213,7 +214,8 @@ def approval_now(store: Store, persona_id: str, call: ToolCallTurn) -> Approval:
     try:
         return approval_of(store, persona_id, tool, validate(tool, call.input))
     except Exception as error:  # noqa: BLE001 - an input from disk may be anything; the call would fail
-        return Approval(tool=tool.name, label=tool.label, note=f"It cannot be made: {error}")
+        why = shorten(text_of(error), LONGEST_INPUT)
+        return Approval(tool=tool.name, label=tool.label, note=f"It cannot be made: {why}")
 
 
 def _with_fresh_approval(store: Store, task: AgentTask, session: Session) -> AgentTask:

@@ -14,9 +14,11 @@ from agent.chat import Chat
 from agent.grants import MOST_TASKS, Grants
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from agent.task import AgentTask
+from agent.task_found import approval_now
 from agent.task_options import TaskOptions
 from agent.task_runner import AgentTaskRunner
 from agent.tool_names import TOOL_NAMES
+from agent.turns import ToolCallTurn
 from personas.authorship import USER
 from personas.changes import EditPrompt
 from personas.errors import InvalidValue
@@ -118,6 +120,12 @@ async def test_a_call_that_could_not_be_made_is_not_asked_for(store: Store) -> N
     bench = Bench(store, [answer(bad), answer(COMPLETE)], ASK_ALL)
     await bench.run()
     assert "waiting_approval" not in bench.states and "no match" in bench.results()[0]
+
+
+def test_what_keeps_a_call_found_on_disk_from_being_made_is_told_at_a_bearable_length(store: Store) -> None:
+    call = ToolCallTurn(tool_use_id="c", tool_name=EDIT.name, input={"x" * 1_000_000: 1})
+    note = approval_now(store, "kept", call).note
+    assert note.startswith("It cannot be made: Invalid input") and len(note) < 5_000
 
 
 async def test_an_undo_is_shown_before_it_is_agreed_to(store: Store) -> None:
