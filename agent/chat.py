@@ -327,7 +327,8 @@ class Chat:
         return [NoticeTurn(content=notice, kind=OLDER_LEFT_OUT)]
 
     async def _before_tool_call(self, context: HookContext) -> BeforeAnswer:
-        await self._flush()
+        # A stop leaves it to itself: a text that is stored, and whose editor never hears of it, looks like another's.
+        await self.reach.wait(self._flush(), cancels=False)
         gate = self._assignment.gate
         answer = gate(context) if gate is not None else None
         return await answer if isinstance(answer, Awaitable) else answer

@@ -80,7 +80,8 @@ class Reach:
                 if settles_within is None or not task.done() or task.cancelled():
                     raise Cut("it was stopped" if self._cut.is_set() else f"it took longer than {within:g} s")
         except asyncio.CancelledError:
-            task.cancel()
+            if cancels:
+                task.cancel()
             raise
         finally:
             cut.cancel()

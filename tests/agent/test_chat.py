@@ -146,6 +146,35 @@ async def test_the_editors_text_is_flushed_before_the_run_and_before_each_tool(s
     assert len(model.requests) == 2
 
 
+@pytest.mark.parametrize("how", ["stop", "limit", "cancel"])
+@pytest.mark.parametrize("when", ["before the run", "before a tool"])
+async def test_a_text_that_is_being_flushed_is_flushed_to_the_end_whatever_stops_the_run(
+    store: Store, when: str, how: str
+) -> None:
+    flushes, may_end = asyncio.Event(), asyncio.Event()
+    ended: list[str] = []
+
+    async def flush() -> None:
+        if when == "before the run" or model.requests:
+            flushes.set()
+            await may_end.wait()
+            ended.append("stored, and the editor knows")
+
+    chat, model = chat_with(store, answer(ToolUse("get_persona")), answer("done"), flush=flush)
+    sending = asyncio.ensure_future(chat.send("look"))
+    await flushes.wait()
+    if how == "cancel":
+        sending.cancel()
+    else:
+        chat.abort(outcome="limit" if how == "limit" else "cancelled")
+    await asyncio.wait({sending})
+    assert not ended, "nobody waits for it"
+    may_end.set()
+    if rest := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(rest)
+    assert ended and len(model.requests) == (when == "before a tool")
+
+
 async def test_what_was_typed_and_not_saved_yet_is_among_the_changes_the_agent_is_told_of(
     store: Store,
 ) -> None:
