@@ -16,7 +16,7 @@ from tui.editable import is_editable
 from tui.field_saving import FieldSaving
 from tui.giving_back import GivingBack, file_of
 from tui.gone import Absence
-from tui.input_saving import InputSaving
+from tui.input_saving import InputSaving, cannot_hold
 from tui.last_saving import LastSaving
 from tui.past import BEFORE, Past, Stored
 from tui.undoing import Undoing
@@ -251,9 +251,10 @@ class Editing(Undoing):
 
     def refuse_key(self) -> None:
         """A key was pressed in a prompt that cannot be edited: say why, once."""
-        if self.persona is not None and self.persona.error is not None and not self._told_locked:
+        if self.persona is not None and not self._told_locked:
             self._told_locked = True
-            self._desk.tell("Nothing can be typed here: the file is broken. Mend it first.", error=True)
+            broken = "Nothing can be typed here: the file is broken. Mend it first."
+            self._desk.tell(broken if self.persona.error is not None else cannot_hold(self._desk), error=True)
 
     def tell_kept(self) -> None:
         """What is typed beside the prompt, where no banner says so, cannot go into a broken file: say it, once."""

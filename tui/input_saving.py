@@ -32,6 +32,12 @@ MET = "The test input {} was changed elsewhere in the same lines."
 MET_OWN = "What you typed before in the test input {} is stored by now, in the same lines."
 
 
+def cannot_hold(desk: Desk) -> str:
+    """Return what is said of a text that the editor cannot give back as it was."""
+    how = sentence("editor.external", keymap_of(desk.tests.app), " {} opens the file in your editor.")
+    return f"Nothing can be typed here: this text holds signs that stand for hidden characters here.{how}"
+
+
 class InputSaving:
     """Saves what is typed into test inputs."""
 
@@ -61,6 +67,8 @@ class InputSaving:
         elif tests.shown is None:
             how = sentence("tests.new", keymap_of(tests.app), " {} in the list makes one.")
             why = f"There is no test input to type in.{how}"
+        elif typed and tests.editor.read_only:
+            why = cannot_hold(self._desk)
         else:
             return
         if not typed or why != self._refused:

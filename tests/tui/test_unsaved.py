@@ -590,3 +590,16 @@ async def test_a_test_input_typed_over_a_broken_file_is_saved_once_it_is_mended(
         p.file("one").write_text(TESTED)
         await p.until(lambda: contents(store) == ["My What is 2+2?", "Else."])
         await p.until(lambda: not left(store))
+
+
+@pytest.mark.parametrize("where", ["prompt", "test input"])
+async def test_a_text_that_the_editor_cannot_hold_says_why_no_letter_comes(
+    tmp_path: Path, where: str
+) -> None:
+    hidden = f'name = "One"\nsystem_prompt = "a{chr(0x10F001)}"\n\n[[test_inputs]]\nid = "a"\ncontent = "b{chr(0x10F001)}"\n'
+    async with program(make_store(tmp_path, {"one": hidden})) as p:
+        editor = p.prompt if where == "prompt" else p.main.tests.editor
+        editor.focus()
+        await p.until(lambda: editor.has_focus)
+        await p.press("x")
+        await p.told("this text holds signs that stand for hidden characters here. Ctrl+G opens the file")
