@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tui.screens.switcher import Switcher
 from tui.unfinished import unfinished
 from tui.widgets import text_editor
 from tui.widgets.literal import LiteralStatic
+from tui.widgets.persona_list import Entry
 from tui.widgets.row_list import RowList
 
 THREE = (
@@ -376,3 +378,15 @@ async def test_the_list_says_below_what_is_wrong_with_the_broken_one_under_the_c
         await p.until(lambda: below() == "2")
         await p.press("down", "escape")
         await p.until(lambda: below() == "2")
+
+
+def test_what_an_entry_is_found_by_is_folded_once() -> None:
+    looks = []
+
+    class Tags(tuple[str, ...]):
+        def __iter__(self) -> Iterator[str]:
+            looks.append(1)
+            return super().__iter__()
+
+    entry = Entry("one", "Straße", "", "", Tags(("Ä",)))
+    assert entry.matches(["strasse", "ä"]) and not entry.matches(["b"]) and len(looks) == 1

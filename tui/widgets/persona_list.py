@@ -33,7 +33,7 @@ def sign_of(badges: Collection[str]) -> str:
     return next((SIGNS[badge] for badge in ("waiting", "failed", "done", "working") if badge in badges), "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """What the list knows of a persona; before its file is read that is the id alone."""
 
@@ -56,8 +56,11 @@ class Entry:
 
     def matches(self, words: Sequence[str]) -> bool:
         """Whether every word occurs in id, name, description or tags."""
-        text = " ".join((self.id, self.name, self.description, *self.tags)).casefold()
-        return all(word in text for word in words)
+        return all(word in self._folded for word in words)
+
+    @cached_property
+    def _folded(self) -> str:
+        return " ".join((self.id, self.name, self.description, *self.tags)).casefold()
 
 
 def names_shared(entries: Iterable[Entry]) -> set[str]:
