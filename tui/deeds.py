@@ -239,10 +239,14 @@ class Deeds:
         from personas.changes import AddTestInput
 
         await self._editing.flush()
-        now = self._editing.persona or persona
-        content = next((t.content for t in now.test_inputs if t.id == input_id), None)
+        content = next((t.content for t in self._now(persona).test_inputs if t.id == input_id), None)
         if content is not None:
             await self._changed(persona, AddTestInput(content), select_new=True)
+
+    def _now(self, persona: Persona) -> Persona:
+        """Return a persona as it is by now where it is still the open one, else as it was."""
+        now = self._editing.persona
+        return now if now is not None and now.id == persona.id else persona
 
     async def _delete_test_input(self, persona: Persona, input_id: str) -> None:
         from personas.changes import DeleteTestInput
@@ -274,7 +278,7 @@ class Deeds:
         from personas.changes import AddTestInput
 
         await self._editing.flush()
-        contents = {t.id: t.content for t in (self._editing.persona or persona).test_inputs}
+        contents = {t.id: t.content for t in self._now(persona).test_inputs}
         made = [
             key
             for key in marked

@@ -390,3 +390,25 @@ def test_what_an_entry_is_found_by_is_folded_once() -> None:
 
     entry = Entry("one", "Straße", "", "", Tags(("Ä",)))
     assert entry.matches(["strasse", "ä"]) and not entry.matches(["b"]) and len(looks) == 1
+
+
+async def test_a_test_input_is_copied_from_its_own_persona_whichever_is_open_by_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = TWO.replace("2+2", "3+3")
+    async with program(make_store(tmp_path, {"one": TWO, "two": other})) as p:
+        editing, deeds = p.main.editing, p.main.deeds
+        assert editing is not None and deeds is not None and editing.persona is not None
+
+        async def flush() -> None:
+            monkeypatch.undo()
+            await p.main.open_persona("two")
+
+        for copy in (
+            lambda one: deeds._duplicate_test_input(one, "sum"),
+            lambda one: deeds._duplicate_marked_inputs(one, ["sum"]),
+        ):
+            await p.open("one")
+            monkeypatch.setattr(editing, "flush", flush)
+            await copy(editing.persona)
+        assert [each.content for each in p.store.get("one").test_inputs] == ["What is 2+2?"] * 3
