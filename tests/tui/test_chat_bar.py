@@ -385,3 +385,18 @@ def test_sent_messages_are_found_latest_first_and_once() -> None:
     sent.add("Make it warm")
     assert sent.messages.count("Make it warm") == 2
     assert not sent.browsing
+
+
+async def test_a_number_that_was_begun_is_the_beginning_of_what_is_pasted_behind_it() -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.bar.set_mode("asking", "Which?", options=True)
+        await pilot.press("1")
+        app.post_message(events.Paste("abc"))
+        await pilot.pause()
+        assert app.bar.draft == "1abc"
+        app.bar.set_draft("")
+        await pilot.press("2", "up")
+        app.post_message(events.Paste("abc"))
+        await pilot.pause()
+        assert app.bar.draft == "abc"

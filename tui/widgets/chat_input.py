@@ -151,6 +151,12 @@ class ChatInput(GuardedTextArea):
             self._replace_via_keyboard(digits, *self.selection)  # it was the beginning of a text
         return False
 
+    async def _on_paste(self, event: events.Paste) -> None:
+        # Comes before the handler of the base class, which inserts the text.
+        digits, self._digits = self._digits, ""
+        if digits and self.has_options and not self.text:
+            self._replace_via_keyboard(digits, *self.selection)  # they were the beginning of it
+
     def take_digit(self, digit: str) -> None:
         """Begin the number of an option, as if the digit had been pressed here."""
         self._digits = digit
