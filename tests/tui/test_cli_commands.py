@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -11,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from personas.errors import StorageError
 from tests.persona_agent import Workplace, send_agent_message
+from tests.tui.program import make_store
 from tui.cli import edit
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
@@ -293,3 +298,18 @@ def test_every_command_explains_itself_with_an_example(place: Workplace) -> None
         assert f"\n  {name} " in overview
     for name in ("list", "chat", "undo"):
         assert f"persona {name}" in done(place.run_here(name, "--help"))
+
+
+def test_a_draft_that_the_disk_cut_short_does_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path)
+
+    class Full(io.BytesIO):
+        def write(self, _: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fdopen", lambda handle, _: os.close(handle) or Full())
+    with pytest.raises(StorageError, match="No space left"):
+        edit.write_draft(store, "one", "text")
+    assert edit.earlier_drafts(store, "one") == []

@@ -137,15 +137,19 @@ def write_draft(store: Store, persona_id: str, text: str) -> Path:
     Raises:
         StorageError: the disk refused.
     """
+    draft = None
     try:
         handle, name = tempfile.mkstemp(
             prefix=f"{persona_id[:_LONGEST_ID]}.", suffix=".toml", dir=store.home.state
         )
+        draft = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode("utf-8"))
     except OSError as error:
+        if draft is not None:
+            _remove(draft)  # cut short, it would be taken for an edit that somebody left
         raise StorageError(f"cannot write a draft in {store.home.state}: {error.strerror}") from None
-    return Path(name)
+    return draft
 
 
 def read_draft(draft: Path) -> str:
