@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
+from personas.textfile import expanded
 from tui.sanitise import sanitise
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def export_conversation(chat: Chat, name: str) -> Path:
             named by the persona's id, and numbered where there is one already.
 
     Raises:
-        PersonaError: nothing was said yet, there is such a file already, or the disk refuses.
+        PersonaError: nothing was said yet, there is such a file already, the disk refuses, or `~` stands for nobody.
     """
     turns = [*chat.earlier(), *chat.turns]
     if not conversation_text(turns, as_json=False).strip():
@@ -43,7 +44,7 @@ def export_conversation(chat: Chat, name: str) -> Path:
     paths = (
         (Path(f"{stem}{f'-{number}' if number > 1 else ''}.{ending}") for number in count(1))
         if ending
-        else iter([Path(name).expanduser()])
+        else iter([expanded(name)])
     )
     path = next(paths)
     text = conversation_text(turns, as_json=path.suffix == ".json")

@@ -104,3 +104,10 @@ def test_the_fence_around_an_output_is_longer_than_any_in_it(inside: str) -> Non
     turn = ToolResultTurn(tool_use_id="t", output=f"before\n{inside}\nafter")
     fence = conversation_text([turn], as_json=False).split("\n")[0]
     assert set(fence) == {"`"} and len(fence) >= 3 and fence not in turn.output
+
+
+async def test_a_file_of_somebody_who_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Hi.")) as p:
+        await p.run_to_end("hello")
+        await p.say("/export ~nobody-of-that-name/x")
+        await p.told("no such user")
