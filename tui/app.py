@@ -111,16 +111,21 @@ class PersonaApp(Ending, inherit_bindings=False):
     # -- home and model -----------------------------------------------------------------------------------
 
     async def open_home(self) -> Store | None:
-        """Open the home, offering the current folder once; ends the program where that fails."""
+        """Open the home, offering the current folder once; where that fails, keep what was written meanwhile elsewhere and end the program."""
         try:
             self.model_name, offer = await asyncio.to_thread(lambda: (self._name_model(), self._find_offer()))
             if offer is not None and self._accept is not None:
                 await self._ask_about(offer)
             return await asyncio.to_thread(self._open_store)
-        except PersonaError as error:
-            self.failure = str(error)
-            self.exit(1, return_code=1)
-            return None
+        except Exception as error:  # noqa: BLE001 - without a home nothing goes on, whatever it was
+            if isinstance(error, PersonaError):
+                self.failure = str(error)
+            else:
+                await self._note_in_thread(error)
+                self.failure = f"unexpected {type(error).__name__}: {error}"
+        self._keep_elsewhere({})
+        self.exit(1, return_code=1)
+        return None
 
     async def _ask_about(self, folder: Path) -> None:
         from tui.screens.confirm import Confirm

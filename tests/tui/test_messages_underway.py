@@ -14,6 +14,7 @@ from agent.task_runner import AgentTaskRunner
 from personas.errors import StorageError
 from personas.store import Store
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tui import last_resort
 from tui.config import Settings
 from tui.remembered import recall
 from tui.talk import Talk
@@ -248,3 +249,26 @@ def test_what_was_sent_before_a_persona_was_known_is_the_first_ones() -> None:
         underway.end(message)
         assert message not in underway
     assert underway.texts == {"one": "more"}
+
+
+async def test_a_home_that_fails_unexpectedly_ends_the_program_and_keeps_what_was_sent_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(last_resort, "_folders", lambda: iter([tmp_path]))
+    fails = threading.Event()
+
+    def open_store() -> Store:
+        fails.wait(60)
+        raise OSError("surprise")
+
+    async with program(make_store(tmp_path), open_store=open_store, ready=False) as p:
+        p.main.chat_bar.set_draft("hello")
+        p.main.chat_bar.input.focus()
+        await p.press("enter")
+        await p.until(lambda: not p.main.chat_bar.draft)
+        fails.set()
+        await p.until(lambda: p.app.return_code == 1)
+        assert p.app.failure == "unexpected OSError: surprise"
+        assert "surprise" in (tmp_path / "fault.log").read_text()
+        (kept,) = tmp_path.glob("unsaved-*.txt")
+        assert "hello" in kept.read_text() and str(kept) in p.app.last_words
