@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from agent.models.base import (
     BlockEvent,
@@ -61,8 +61,7 @@ class Shortened:
                 yield Notice(f"The conversation is too long for {self.name}: it is sent your {last} only.")
             too_long: Failed | None = None
             shown = False
-            stream = cast(Any, self.model.stream(replace(request, messages=messages)))
-            async with aclosing(stream) as events:
+            async with _closing(self.model.stream(replace(request, messages=messages))) as events:
                 async for event in events:
                     if isinstance(event, Failed) and error_of(event.error).kind == "too_large" and not shown:
                         too_long = event
@@ -79,6 +78,16 @@ class Shortened:
             self._refused = length if self._most is None else min(self._refused, length)
             self._most = spoken // 2
             self._told = False
+
+
+@asynccontextmanager
+async def _closing(stream: AsyncIterator[BlockEvent]) -> AsyncGenerator[AsyncIterator[BlockEvent], None]:
+    """Close a model's stream behind it, where that can be closed."""
+    try:
+        yield stream
+    finally:
+        if (close := getattr(stream, "aclose", None)) is not None:
+            await close()
 
 
 def last_messages(messages: Sequence[Mapping[str, Any]], count: int) -> Sequence[Mapping[str, Any]]:

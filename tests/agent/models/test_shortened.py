@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,25 @@ async def test_what_fitted_once_is_kept_for_the_requests_after_it() -> None:
     inner.asked.clear()
     assert [type(event) for event in await events_of(model, conversation(8))] == [Done]
     assert inner.asked == [8]
+
+
+async def test_a_stream_that_cannot_be_closed_is_shortened_as_well() -> None:
+    class Plain:
+        def __init__(self, events: AsyncIterator[BlockEvent]) -> None:
+            self._events = events
+
+        def __aiter__(self) -> Plain:
+            return self
+
+        async def __anext__(self) -> BlockEvent:
+            return await anext(self._events)
+
+    class Foreign(Counting):
+        def stream(self, request: Request) -> Any:
+            return Plain(super().stream(request))
+
+    events = await events_of(Shortened(Foreign(9)), conversation(8))
+    assert [type(event) for event in events] == [Notice, Notice, Done]
 
 
 async def test_a_new_conversation_is_sent_whole_again() -> None:
