@@ -21,7 +21,6 @@ class Capabilities:
         colours: how many go to the terminal: what it takes (`auto`), 16, or none.
         ascii_only: the terminal does not take UTF-8, or `TERM` is that of a bare console.
         calm: no animation, fewer frames, fewer looks at the activity line.
-        clipboard_tool: whether a local clipboard tool reaches the person's clipboard.
     """
 
     remote: bool = False
@@ -30,7 +29,6 @@ class Capabilities:
     colours: Colours = "auto"
     ascii_only: bool = False
     calm: bool = False
-    clipboard_tool: bool = True
 
     @property
     def frames_per_second(self) -> float:
@@ -70,5 +68,4 @@ def detect(
         colours="none" if colours == "auto" and environment.get("NO_COLOR") else colours,
         ascii_only=ascii_only,
         calm=calm == "always" or (calm == "auto" and (remote or tmux)),
-        clipboard_tool=not remote,
     )

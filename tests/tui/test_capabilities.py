@@ -23,7 +23,6 @@ def test_over_ssh_everything_is_calm(name: str) -> None:
     assert found.remote
     assert found.calm
     assert found.frames_per_second == 10
-    assert not found.clipboard_tool
 
 
 def test_a_local_terminal_is_lively() -> None:
