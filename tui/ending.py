@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tui.appearance import Appearance
 
 if TYPE_CHECKING:
     from tui.signals import Guard
+
+T = TypeVar("T")
 
 SETTLE = 0.4
 """Seconds that runs get to stop when the program ends."""
@@ -20,8 +25,25 @@ SETTLE = 0.4
 SAVE_WITHIN = 2.0
 """Seconds that saving and stopping get after a signal: what the home does not have by then is written elsewhere."""
 
+THREADS_WITHIN = 0.3
+"""Seconds that threads get, when everything is saved, to end what else they do."""
+
 NOTE_WITHIN = 2.0
 """Seconds that a disk gets to take the log of a fault before the fault is told without it."""
+
+
+async def load(function: Callable[..., T], *arguments: Any) -> T:
+    """Run what loads modules and changes nothing, in a thread that the end of the program does not wait for."""
+    done: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            done.set_result(function(*arguments))
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            done.set_exception(error)
+
+    threading.Thread(target=copy_context().run, args=(work,), name="loading", daemon=True).start()
+    return await asyncio.wrap_future(done)
 
 
 class Ending(Appearance, inherit_bindings=False):
@@ -72,7 +94,26 @@ class Ending(Appearance, inherit_bindings=False):
         if self._leaving != code:
             return  # a signal came meanwhile: that ends the program
         self._keep_elsewhere(given_up or {})
+        if code and self.guard is not None and not self.failure:
+            self._end_at_once(self.guard, code)
         self.exit(code, return_code=code)
+
+    def _end_at_once(self, guard: Guard, code: int) -> None:
+        """All is saved: let threads end what they do, give the terminal back and end the process.
+
+        To take down the screen first, and then Python with all that was loaded, takes longer than all of this.
+        """
+        executor = getattr(asyncio.get_running_loop(), "_default_executor", None)
+        if executor is not None:
+            waiting = threading.Thread(target=executor.shutdown, name="last-threads", daemon=True)
+            waiting.start()
+            waiting.join(THREADS_WITHIN)
+        try:
+            if self._driver is not None:
+                self._driver.stop_application_mode()
+                self._driver.close()
+        finally:
+            guard.end(code)
 
     async def _save(self) -> None:
         """Save everything; a fault in one part is noted, and keeps nothing else from being saved, nor the end."""
@@ -83,6 +124,9 @@ class Ending(Appearance, inherit_bindings=False):
             main.conversing.remember,  # before the runs stop: they may take longer than there is time
             lambda: asyncio.gather(main.conversing.stop_all(SETTLE), self.lending.give_up()),
             lambda: main.conversing.remember(last=True),
+            lambda: (
+                main.editing.last.settle() if main.editing is not None and self._leaving else asyncio.sleep(0)
+            ),
         )
         for step in steps:
             try:

@@ -38,6 +38,12 @@ class LastSaving:
         if fault is not None:
             raise fault
 
+    async def settle(self) -> None:
+        """Wait until nothing is being written, and leave what is kept unsaved to the next program."""
+        workspace = self._editing.workspace
+        await workspace.settled()
+        await workspace.call(self._editing.unsaved.close)
+
     def save_at_once(self) -> None:
         """The same for the prompt although the program is failing; blocking, and silent when it cannot be done."""
         editing, editor = self._editing, self._desk.prompt

@@ -24,7 +24,7 @@ _Number = TypeVar("_Number", bound=int)
 GRACE = 3.0
 """Seconds from the signal to the end of the process, whatever hangs: a disk, a terminal. A fraction of one as a rule."""
 
-LOOK_EVERY = 1.0
+LOOK_EVERY = 0.5
 """Seconds between two looks at the terminal."""
 
 LOST = 129
@@ -114,6 +114,12 @@ class Guard:
     def code(self) -> int | None:
         """The exit code of what ended the program, None if it was no signal and no lost terminal."""
         return self._code
+
+    def end(self, code: int) -> None:
+        """What a signal ends is saved, and its terminal is back: say the last words and end the process."""
+        if self._last_words():
+            self._restore()
+        self._end(code)
 
     def _hear(self, number: int, _frame: object) -> None:
         """The handler of the signals: no locks in here, it may come in the midst of anything."""

@@ -5,13 +5,41 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_screen import F1, F3, FAULT, IN_ORDER, folder, start
+from tests.e2e.test_screen import F1, F3, FAULT, IN_ORDER, folder, prompt_file, start
 
 __all__ = ["folder"]
+
+
+TAKES_LONG_TO_TAKE_DOWN = (
+    sys.executable,
+    "-c",
+    "import atexit, time\n"
+    "atexit.register(time.sleep, 600)\n"
+    "from tui import signals; signals.GRACE = 600.0\n"
+    "from tui.cli import main; main()",
+)
+"""The program in a Python that does not end by itself in the time of a test."""
+
+
+def test_a_signal_ends_the_program_sooner_than_it_began(folder: Path) -> None:
+    began = time.monotonic()
+    with start(folder, command=TAKES_LONG_TO_TAKE_DOWN) as terminal:
+        terminal.until("You see")
+        terminal.send(F3)
+        terminal.until("Esc chat")
+        took = time.monotonic() - began
+        terminal.send("Now. ")
+        terminal.until("Now. You")
+        told = time.monotonic()
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.ended() == 143
+        assert time.monotonic() - told < took
+        assert terminal.restored and "Now. You see" in prompt_file(folder)
 
 
 @pytest.mark.parametrize("end", ["SIGTERM", "fault"])

@@ -19,6 +19,7 @@ from textual.events import ScreenResume
 
 from personas.errors import PersonaError
 from tui.commands import Keymap, bindings, first_key
+from tui.ending import load
 from tui.footer import Place, Situation, keys_now
 from tui.screens.asking import Asking
 from tui.screens.conversing import Conversing
@@ -225,7 +226,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
     async def _show_opened(self, editing: Editing, first: str | None) -> None:
         if first is not None:
             await self._isolated(editing.open(first))
-        panel = await asyncio.to_thread(_load_panel, self.program.capabilities)
+        panel = await load(_load_panel, self.program.capabilities)
         with self.program.batch_update():  # laid out and painted once, not for each part that is there
             await self.query_one("#stage").mount(panel)
             await self.settings.fill()
