@@ -168,17 +168,40 @@ class Ending(Appearance, inherit_bindings=False):
     def _handle_exception(self, error: Exception) -> None:
         # What Textual would print is a traceback with local variables, and those hold people's texts.
         if not self.failure:
-            self.note_fault(error)
             self.failure = f"unexpected {type(error).__name__}: {error}"
-            self._save_what_is_typed()
+            is_noted = self._within(NOTE_WITHIN, lambda: self.note_fault(error))
+            if not (self._save_what_is_typed() and is_noted) and self.guard is not None:
+                self.guard.end_soon(1)  # what hangs would be waited for
         super()._handle_exception(error)
 
-    def _save_what_is_typed(self) -> None:
-        for save in (self._save_at_once, lambda: self._keep_elsewhere({})):
+    def _save_what_is_typed(self) -> bool:
+        """Save what can be saved although the program fails; return whether no disk hung."""
+        is_saved = self._within(SAVE_WITHIN, self._save_at_once)
+        is_kept = self._within(SAVE_WITHIN, lambda: self._keep_elsewhere({}))
+        return is_saved and is_kept
+
+    def _within(self, seconds: float, deed: Callable[[], object]) -> bool:
+        """Do something that blocks; return whether it came to an end, be it by a fault, in that time.
+
+        It may look at widgets: the loop waits here as long.
+        """
+
+        def work() -> None:
             try:
-                save()
+                deed()
             except Exception as error:  # noqa: BLE001 - the first fault may have broken what this needs
                 self.log(error)
+
+        thread = threading.Thread(target=copy_context().run, args=(work,), name="last-saving", daemon=True)
+        thread.start()
+        thread.join(seconds)
+        return not thread.is_alive()
+
+    @property
+    def told_at_the_end(self) -> str:
+        """What is said when the terminal is back; empty for nothing."""
+        details = f"details: {self.fault_log}" if self.failure and self.fault_log else ""
+        return "; ".join(filter(None, (self.failure, details, self.last_words)))
 
     def _save_at_once(self) -> None:
         main = self.main

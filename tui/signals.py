@@ -115,6 +115,17 @@ class Guard:
         """The exit code of what ended the program, None if it was no signal and no lost terminal."""
         return self._code
 
+    def end_soon(self, code: int) -> None:
+        """The program ends, and something hangs: end the process unless that is over in the time of grace."""
+
+        def end() -> None:
+            self._restore()
+            self._end(code)
+
+        timer = threading.Timer(GRACE, end)
+        timer.daemon = True
+        timer.start()
+
     def end(self, code: int) -> None:
         """What a signal ends is saved, and its terminal is back: say the last words and end the process."""
         if self._last_words():

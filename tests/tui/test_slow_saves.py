@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from textual.app import App
 
 from personas.changes import DeleteTestInput, SetPrompt, UpdateTestInput
 from personas.store import Store
@@ -265,3 +267,24 @@ async def test_a_waiting_save_that_is_given_up_takes_no_other_ones_place() -> No
     await asyncio.wait_for(queue.settled(), 10)
     assert turns == [("the second", "first")]
     assert not queue
+
+
+async def test_a_fault_while_the_disk_hangs_ends_the_program_with_what_is_typed_kept_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "SAVE_WITHIN", 0.2)
+    elsewhere: dict[str, str] = {}
+    monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
+    async with program(make_store(tmp_path)) as p:
+        p.prompt.focus()
+        await p.until(lambda: p.prompt.has_focus)
+        disk, ends = SlowDisk(monkeypatch), []
+        monkeypatch.setattr(text_editor, "PAUSE", 600.0)
+        monkeypatch.setattr(text_editor, "LONGEST", 600.0)
+        await p.write("x")
+        monkeypatch.setattr(p.app, "guard", SimpleNamespace(end_soon=ends.append))
+        monkeypatch.setattr(App, "_handle_exception", lambda *_: None)
+        p.app._handle_exception(RuntimeError("boom"))
+        disk.goes_on.set()
+        assert disk.waits.is_set() and ends == [1]
+        assert any(text.startswith("xfirst line") for text in elsewhere.values())

@@ -72,7 +72,7 @@ def run_in_terminal(app: PersonaApp) -> int:
     set_up()
     driver_guard.install()
     terminal_writer.install()
-    guard = Guard(app.leave_by_signal, last_words=lambda: app.last_words)
+    guard = Guard(app.leave_by_signal, last_words=lambda: app.told_at_the_end)
     app.guard = guard
     _collect_rarely()
     try:
@@ -82,8 +82,7 @@ def run_in_terminal(app: PersonaApp) -> int:
     if is_gone(0):
         _forget_terminal()
     if app.failure:
-        where = f"details: {app.fault_log}" if app.fault_log else ""
-        raise PersonaError("; ".join(filter(None, (app.failure, where, app.last_words))))
+        raise PersonaError(app.told_at_the_end)
     if app.last_words:
         from tui.cli.complaints import complain
 
