@@ -13,6 +13,7 @@ from personas.errors import PersonaError, UnknownPersona
 from personas.textfile import encode, replace_file, sha256
 from personas.versions import VersionFolder
 from tui.commands import keymap_of, sentence
+from tui.input_saving import TEST
 
 if TYPE_CHECKING:
     from personas.persona import Persona
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from tui.desk import Desk
     from tui.editing import Editing
 
-TEST = "test:"
-"""What the fields begin with under which contents of test inputs are kept."""
 BELIEVED_AFTER = 2.0
 """Seconds for which a file that is not there may still come back."""
 _BOM = "\ufeff"

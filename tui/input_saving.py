@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tui.editing import Editing
     from tui.workspace import Saved
 
-FIELD = "test:"
+TEST = "test:"
 """With the id of a test input, the name of its content."""
 MET = "The test input {} was changed elsewhere in the same lines."
 MET_OWN = "What you typed before in the test input {} is stored by now, in the same lines."
@@ -111,7 +111,7 @@ class InputSaving:
 
     def note_typing(self, input_id: str) -> None:
         """Remember for undo how the content that is shown was typed."""
-        self._desk.tests.editor.tell_typing(self._editing.past, FIELD + input_id)
+        self._desk.tests.editor.tell_typing(self._editing.past, TEST + input_id)
 
     def save(
         self, input_id: str, base: str, text: str, retrace: Retrace | None = None, *, shown: int | None = None
@@ -173,7 +173,7 @@ class InputSaving:
         await self._show_stored(one, stored, takings)
         await editing.write_down()
         held = editing.unsaved.all_held(one.persona_id)
-        left = [name.removeprefix(FIELD) for name in held if name.startswith(FIELD)]
+        left = [name.removeprefix(TEST) for name in held if name.startswith(TEST)]
         if editing.id == one.persona_id and not all(map(self._stands, left)):
             self._desk.start(self.bring_back(one.persona_id))  # the disk takes it now
 
@@ -199,7 +199,7 @@ class InputSaving:
 
     def _hold(self, one: OnTheWay) -> None:
         editing, persona_id, input_id = self._editing, one.persona_id, one.input_id
-        place, key = FIELD + input_id, (persona_id, input_id)
+        place, key = TEST + input_id, (persona_id, input_id)
         file = editing.file_text if editing.id == persona_id else ""
         kept = editing.unsaved.held(persona_id, place)
         if kept is not None and kept.text != one.text:
@@ -227,13 +227,13 @@ class InputSaving:
     def _place_for_another(self, persona_id: str, input_id: str) -> str:
         """Return a field under which nothing is kept, of no test input: what is kept there comes back as a new one."""
         held, number = self._editing.unsaved.all_held(persona_id), 1
-        while (place := f"{FIELD}{input_id} (another {number})") in held:
+        while (place := f"{TEST}{input_id} (another {number})") in held:
             number += 1
         return place
 
     def _let_go(self, one: OnTheWay) -> None:
         """A text is settled; what is kept under its name may be another one, that was left."""
-        unsaved, place = self._editing.unsaved, FIELD + one.input_id
+        unsaved, place = self._editing.unsaved, TEST + one.input_id
         held = unsaved.held(one.persona_id, place)
         typed_on = one.shown is not None and self._kept_of.get((one.persona_id, one.input_id)) == one.shown
         if typed_on and held is not None and held.text != one.text and not self._grew_on(one):
@@ -301,9 +301,7 @@ class InputSaving:
         told = self._met(input_id, editor.clash.theirs)
         self._choosing = True
         try:
-            taken = await take_choice(
-                self._desk, self._editing, editor, FIELD + input_id, is_open, keep, told
-            )
+            taken = await take_choice(self._desk, self._editing, editor, TEST + input_id, is_open, keep, told)
         finally:
             self._choosing = False
         if not taken:
@@ -312,7 +310,7 @@ class InputSaving:
         if editor.unsaved:
             await self.save_shown(input_id)
         else:
-            self._editing.unsaved.let_go(persona_id, FIELD + input_id)
+            self._editing.unsaved.let_go(persona_id, TEST + input_id)
             await self._editing.write_down()
 
     async def bring_back(self, persona_id: str) -> None:
@@ -321,9 +319,9 @@ class InputSaving:
         await self.flush()
         async with self._bringing:
             for field, kept in editing.unsaved.all_held(persona_id).items():
-                input_id = field.removeprefix(FIELD)
+                input_id = field.removeprefix(TEST)
                 shown = tests.shown == input_id and tests.editor.unsaved
-                if field.startswith(FIELD) and editing.id == persona_id and not shown:
+                if field.startswith(TEST) and editing.id == persona_id and not shown:
                     await self._bring_back(persona_id, input_id, kept)
 
     async def _bring_back(self, persona_id: str, input_id: str, kept: Unsaved) -> None:
@@ -346,7 +344,7 @@ class InputSaving:
         """Store what another program left, merged, else as a test input of its own; returns whether it is safe."""
         from personas.changes import AddTestInput
 
-        editing, input_id = self._editing, field.removeprefix(FIELD)
+        editing, input_id = self._editing, field.removeprefix(TEST)
         try:
             stored = await editing.workspace.save_test_input(persona_id, input_id, left.base, left.text)
         except InvalidValue:

@@ -14,7 +14,7 @@ from personas.errors import Conflict, NothingToUndo, PersonaError
 from tui.commands import keymap_of, sentence
 from tui.diffs import shown_counts
 from tui.draft import Clash, meet
-from tui.input_saving import FIELD
+from tui.input_saving import TEST
 from tui.past import BEFORE, Past, Stored, Typed, opposite
 from tui.unsaved import PROMPT
 
@@ -231,7 +231,7 @@ class Undoing:
         tests = self._desk.tests
         if place == PROMPT:
             return self._desk.prompt, self._desk.prompt.raw
-        input_id = place.removeprefix(FIELD)
+        input_id = place.removeprefix(TEST)
         if tests.shown == input_id and not tests.is_gone:
             return tests.editor, tests.editor.raw
         inputs = self.persona.test_inputs if self.persona is not None else ()
@@ -245,9 +245,9 @@ class Undoing:
         if place == PROMPT:
             await self.save(retrace)
         elif editor is not None:
-            await self.inputs.save_shown(place.removeprefix(FIELD), retrace)
+            await self.inputs.save_shown(place.removeprefix(TEST), retrace)
         elif now is not None:
-            await self.inputs.save(place.removeprefix(FIELD), now, text, retrace)
+            await self.inputs.save(place.removeprefix(TEST), now, text, retrace)
 
     # -- where what was written since touches -----------------------------------------------------------
 
@@ -304,7 +304,7 @@ class Undoing:
             if place == PROMPT:
                 await self.workspace.keep_version(persona_id, text, reason)
             else:
-                await self.workspace.keep_test_input(persona_id, place.removeprefix(FIELD), text, reason)
+                await self.workspace.keep_test_input(persona_id, place.removeprefix(TEST), text, reason)
         except PersonaError as error:
             if not quiet:
                 self._desk.tell(f"Not kept as a version: {error}", error=True)
@@ -359,8 +359,8 @@ class Undoing:
             self.past.stored(deed)
         if not outside or before.error is not None or now.error is not None:
             return
-        old = {PROMPT: before.system_prompt, **{FIELD + each.id: each.content for each in before.test_inputs}}
-        new = {PROMPT: now.system_prompt, **{FIELD + each.id: each.content for each in now.test_inputs}}
+        old = {PROMPT: before.system_prompt, **{TEST + each.id: each.content for each in before.test_inputs}}
+        new = {PROMPT: now.system_prompt, **{TEST + each.id: each.content for each in now.test_inputs}}
         for place, text in new.items():
             editor, _ = self._text_at(place)
             known = old.get(place, text)
@@ -392,4 +392,4 @@ def _wanted(operation: Retrace) -> str:
 
 
 def _title(place: str) -> str:
-    return "the system prompt" if place == PROMPT else f"the test input {place.removeprefix(FIELD)}"
+    return "the system prompt" if place == PROMPT else f"the test input {place.removeprefix(TEST)}"
