@@ -239,3 +239,21 @@ def test_a_lost_terminal_is_noticed_without_a_signal(monkeypatch: pytest.MonkeyP
     with terminal() as line:
         assert asyncio.run(lose(line)) == (129, 129)
         assert ended.wait(30)
+
+
+def test_what_ends_with_a_disk_that_hangs_gives_the_terminal_back_and_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(signals, "GRACE", 0.02)
+    ended, codes = threading.Event(), []
+
+    def end(code: int) -> None:
+        codes.append(code)
+        ended.set()
+
+    with terminal() as line:
+        number = line.file.fileno()
+        guard = Guard(lambda _code: None, files=(number, number), end=end, last_words=lambda: "unexpected")
+        guard.end_soon(1)
+        assert ended.wait(30) and codes == [1]
+        assert b"persona: unexpected" in os.read(line.master, 4096)
