@@ -9,6 +9,7 @@ import pytest
 
 from agent.chat import Chat
 from agent.models.scripted import answer
+from personas.store import Store
 from tests.tui.program import make_store, program
 
 
@@ -49,3 +50,23 @@ async def test_up_waits_for_the_conversation_to_be_read(
         assert bar.draft == "x", "a key behind it takes it back"
         await p.press("backspace", "up")
         assert bar.draft == "to another"
+
+
+async def test_up_waits_for_the_home_to_be_read(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, answer("Yes."), answer("Yes.")) as p:
+        await p.run_to_end("first")
+        await p.run_to_end("second")
+    go = threading.Event()
+
+    def open_slowly() -> Store:
+        go.wait(60)
+        return store
+
+    async with program(store, persona_id="one", open_store=open_slowly, ready=False) as p:
+        bar = p.main.chat_bar
+        await p.until(lambda: bar.input.has_focus)
+        await p.press("up", "up")
+        assert bar.draft == ""
+        go.set()
+        await p.until(lambda: bar.draft == "first")

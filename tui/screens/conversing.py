@@ -185,6 +185,7 @@ class Conversing(Hearing):
         finally:  # whatever happened: nobody waits for it any more
             if self._shown in (persona_id, None):
                 self.settled.set()
+                self._bar.input.take_kept_ups()
         self.sync()
 
     async def show_unread(self) -> None:

@@ -190,7 +190,6 @@ class ChatBar(Vertical):
         draft = self.draft
         if (text := self.input.sent.renew(each_once(messages), draft)) != draft:
             self.set_draft(text)
-        self.input.take_kept_ups()
 
     def set_mode(
         self,
