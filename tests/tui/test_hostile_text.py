@@ -41,6 +41,7 @@ from tui.widgets.command_list import CommandList
 from tui.widgets.conversation import ConversationView
 from tui.widgets.conversation.canvas import Canvas
 from tui.widgets.conversation.reading import ReadableCanvas
+from tui.widgets.cut import CutStatic
 from tui.widgets.field import Field
 from tui.widgets.key_line import KeyLine
 from tui.widgets.literal import LiteralButton, LiteralLabel, LiteralStatic
@@ -223,6 +224,7 @@ def update(widget: LiteralStatic | LiteralLabel, text: str) -> None:
 
 CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] | None]] = {
     LiteralStatic: (LiteralStatic, update),
+    CutStatic: (CutStatic, update),
     LiteralLabel: (LiteralLabel, update),
     LiteralButton: (LiteralButton, LiteralButton.set_label),
     GuardedTextArea: (GuardedTextArea, GuardedTextArea.set_placeholder),
@@ -251,7 +253,7 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
 }
 """How each class is made, with a text where it takes one, and how it is given the text afterwards."""
 
-LITERALS = [LiteralStatic, LiteralLabel, LiteralButton]
+LITERALS = [LiteralStatic, CutStatic, LiteralLabel, LiteralButton]
 MADE_WITH_TEXT = [*LITERALS, GuardedTextArea, ChatInput, Field, TextEditor]
 
 
