@@ -25,6 +25,6 @@ class CutStatic(LiteralStatic):
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
         width, height = self.scrollable_content_region.size
-        if y != height - 1 or self._render().get_height(self.styles, width) <= height:
+        if y != height - 1 or self._render().get_height(self.styles.get_rules(), width) <= height:
             return strip
         return with_ellipsis(strip, width)
