@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual import events
+from textual.binding import BindingsMap
 
 if TYPE_CHECKING:
     from textual.widget import Widget as _Base
@@ -22,11 +23,20 @@ class OrderedKeys(_Base):
     async def _on_key(self, event: events.Key) -> None:
         if event.is_printable:
             return
-        for namespace, bindings in self.screen._modal_binding_chain:
-            if namespace is not self:
-                return  # the parents hear the key first
-            for binding in bindings.key_to_bindings.get(event.key, ()):
-                if not binding.priority and await self.app.run_action(binding.action, self):
-                    event.stop()
-                    event.prevent_default()
-                    return
+        chain = self.screen._modal_binding_chain
+        has_keys = bool(chain) and chain[0][0] is self
+        bindings = chain[0][1] if has_keys else self._own_bindings()
+        for binding in bindings.key_to_bindings.get(event.key, ()):
+            if not binding.priority and await self.app.run_action(binding.action, self):
+                event.stop()
+                event.prevent_default()
+                return
+        if not has_keys:
+            event.stop()  # a key of the app, pressed after it, was quicker: it is nothing to what has the keys now
+
+    def _own_bindings(self) -> BindingsMap:
+        """The widget's keys, those of the person's keymap among them."""
+        bindings = self._bindings.copy()
+        if keymap := self.app._keymap:
+            bindings.apply_keymap(keymap)
+        return bindings
