@@ -87,6 +87,8 @@ class Ending(Appearance, inherit_bindings=False):
         if self._leaving is not None and (self._leaving or not code):
             return
         self._leaving = code
+        if code and self.main.editing is not None:
+            self.main.editing.last.hear()
         # A disk that hangs: what it does not have goes elsewhere while there is time.
         with suppress(TimeoutError):
             async with asyncio.timeout(SAVE_WITHIN if code else None):

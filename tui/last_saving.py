@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from textual import events
+from textual.widget import Widget
 
 from personas.errors import PersonaError
 from tui.draft import Clash
+from tui.editable import pasted
 from tui.giving_back import in_words
 from tui.unsaved import PROMPT
 
@@ -15,11 +19,35 @@ if TYPE_CHECKING:
     from tui.editing import Editing
 
 
+def _waiting(widget: Widget) -> str:
+    """Return the characters that wait in the queue of a widget, and take them out of it."""
+    queue: Any = widget._message_queue
+    waiting, widget._pending_message = [widget._pending_message], None
+    while not queue.empty():
+        waiting.append(queue.get_nowait())
+    text = ""
+    for message in waiting:
+        if isinstance(message, events.Paste):
+            text += pasted(message.text)
+        elif isinstance(message, events.Key) and message.is_printable:
+            text += message.character or ""
+        elif message is not None:
+            queue.put_nowait(message)
+    return text
+
+
 class LastSaving:
     """Saves a last time."""
 
     def __init__(self, desk: Desk, editing: Editing) -> None:
         self._desk, self._editing = desk, editing
+
+    def hear(self) -> None:
+        """Type what was typed while a step of undo is taken: its editor would hear it after that, and the program ends."""
+        if self._editing.is_walking:
+            for editor in (self._desk.prompt, self._desk.tests.editor):
+                if (text := _waiting(editor)) and not editor.read_only:
+                    editor.insert(text)
 
     async def save(self) -> None:
         """Store what can be stored, and keep the rest beside the files, also where the disk has lost it.

@@ -67,6 +67,11 @@ class Undoing:
             editor.walk = partial(self.walk, editor=editor)
         self._desk.tests.save = self.inputs.save_soon
 
+    @property
+    def is_walking(self) -> bool:
+        """Whether a step is being taken."""
+        return self._walking.locked()
+
     # -- steps ------------------------------------------------------------------------------------------
 
     async def walk(self, operation: Retrace, *, editor: TextEditor | None = None) -> None:

@@ -14,6 +14,7 @@ from textual.app import App
 from personas.changes import DeleteTestInput, SetPrompt, UpdateTestInput
 from personas.store import Store
 from tests.tui.program import Program, make_store, program
+from tests.tui.test_dialog_answers import at_once
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
 from tui import ending, last_resort
 from tui.input_queue import InputQueue, OnTheWay
@@ -221,6 +222,25 @@ async def test_what_waits_to_be_saved_in_a_test_input_that_was_left_outlives_the
             await p.app.leave(129)
             assert elsewhere == {"one, the test input a": "XYZca"}
             disk.goes_on.set()
+
+
+async def test_what_is_typed_behind_an_undo_that_is_being_stored_outlives_a_signal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere: dict[str, str] = {}
+    monkeypatch.setattr(ending, "SAVE_WITHIN", 0.2)
+    monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        p.prompt.focus()
+        await p.until(lambda: p.prompt.has_focus)
+        await p.write("v")
+        await p.until(lambda: "v" in p.on_disk("one") and not p.prompt.unsaved)
+        disk = SlowDisk(monkeypatch)
+        at_once(p, "ctrl+z", "W", "W")
+        assert await asyncio.to_thread(disk.waits.wait, 20)
+        await p.app.leave(129)
+        assert [text for text in elsewhere.values() if "WW" in text]
+        disk.goes_on.set()
 
 
 async def test_what_waits_to_be_saved_is_not_thrown_away_and_stored_too(
