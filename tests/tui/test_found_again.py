@@ -70,6 +70,9 @@ async def test_the_first_turn_is_the_first_of_all_and_who_reads_on_stays_where_t
         await p.press("g")
         await p.until(lambda: view.cursor == 0 and view.scroll_offset.y == 0)
         assert view.cursor_text() == "message 0."
+        await p.press("G")
+        await p.until(lambda: view.cursor == 59 and view.following)
+        assert view.cursor_text() == "answer 29", "what is copied is what is seen"
 
 
 async def test_a_draft_is_not_lost_to_a_message_that_is_recalled(tmp_path: Path) -> None:

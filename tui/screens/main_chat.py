@@ -375,7 +375,7 @@ class ChatActions(Screen[None]):
             "find": self._find_in_turns,
             "find_next": lambda: view.search_step(1),
             "find_previous": lambda: view.search_step(-1),
-            "follow": view.follow,
+            "follow": view.cursor_end,
             "full": self._chat.enlarge,
             "page_up": lambda: view.page(-1),
             "page_down": lambda: view.page(1),

@@ -58,6 +58,12 @@ class ReadableCanvas(Canvas, can_focus=False):
         self.move_cursor(0)
         self.move_cursor(-len(self.layout_model.entries))
 
+    def cursor_end(self) -> None:
+        """Go to the last entry, and follow what comes behind it."""
+        if self._cursor is not None:
+            self.move_cursor(len(self.layout_model.entries))
+        self.follow()
+
     def toggle(self, index: int | None = None) -> bool:
         """Open or close an entry (that of the cursor by default); return whether there was something to open."""
         index = self._cursor if index is None else index
