@@ -7,6 +7,7 @@ def main() -> None:
     """Run `persona` with the arguments of this process and exit with its code."""
     try:
         from tui.cli.boundary import run
+
+        run()
     except KeyboardInterrupt:  # pressed while Python still reads the program
         raise SystemExit(130) from None
-    run()

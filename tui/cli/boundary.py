@@ -24,8 +24,6 @@ FAILED, USAGE, INTERRUPTED, READER_GONE = 1, 2, 130, 141
 
 def run(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command line, print what went wrong in one line, and exit."""
-    from tui.cli.group import persona
-
     _mend_streams()
     arguments = [as_text(argument) for argument in (sys.argv[1:] if arguments is None else arguments)]
     if "--debug" in arguments:
@@ -33,6 +31,8 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
 
         set_up(debug=True)
     try:
+        from tui.cli.group import persona
+
         code = persona.main(args=arguments, prog_name="persona", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as leaving:
