@@ -105,6 +105,28 @@ async def test_a_field_of_the_settings_is_seen_above_a_question(
         await p.until(lambda: not p.main.query_one("#side").styles.padding.bottom)
 
 
+async def test_a_field_of_the_settings_is_seen_above_a_question_after_each_resize(tmp_path: Path) -> None:
+    options = [f"the answer number {n}, which has some words" for n in range(12)]
+    ask = ToolUse("ask_user", {"question": "Which one?", "options": options})
+    async with program(make_store(tmp_path), answer(ask), size=(80, 24)) as p:
+        await p.say("/task go")
+        await p.until(lambda: p.main.conversing.question is not None)
+        p.main.action_go("settings")
+        field = p.main.settings.field("name")
+        field.focus()
+        for size in ((80, 24), (60, 15), (60, 20), (120, 40), (60, 15)):
+            await p.pilot.resize_terminal(*size)
+            await p.until(
+                lambda: (
+                    bool(field.region)
+                    and p.main.settings.region.shrink((1, 1, 1, 1)).contains_region(field.region)
+                    and field.region.bottom <= top(p)
+                    and p.main.query_one("#side").region.y <= field.region.y
+                ),
+                20,
+            )
+
+
 async def test_a_question_that_lies_over_what_has_the_keys_costs_nothing_while_it_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -157,6 +157,10 @@ class ChatActions(Screen[None]):
         event.stop()
         self._chat.enlarge()
 
+    def on_agent_panel_resized(self, event: AgentPanel.Resized) -> None:
+        event.stop()
+        self._chat.cover_again()
+
     def on_question_box_answered(self, event: QuestionBox.Answered) -> None:
         event.stop()
         self._all.start(self._chat.answer(event.question_id, event.text))

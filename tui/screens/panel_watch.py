@@ -85,17 +85,22 @@ class PanelWatch:
         elif not self._panel.asking:  # a question stays; told of it, this would be asked again, for ever
             self.panel_event("covers_keys")
 
+    def cover_again(self) -> None:
+        """The panel has another place now."""
+        self._screen.call_after_refresh(self._cover)
+
     def _lift_settings(self, top: int) -> None:
         """Bring the field with the keys above a panel that stays, since it asks; `top`: where the panel begins."""
         settings, side = self._screen.settings, self._screen.query_one("#side")
         focused = self._screen.focused
         is_there = self._panel.asking and focused is not None and settings in focused.ancestors
-        rows = max(0, min(side.region.bottom - top, side.region.height - LEAST)) if is_there else 0
+        room = self._screen.query_one("#panes").region  # not the side's own, which its padding may have stretched
+        rows = max(0, min(room.bottom - top, room.height - LEAST)) if is_there else 0
         if side.styles.padding.bottom == rows:
             return
         side.styles.padding = (0, 0, rows, 0)
         if rows:
-            settings.styles.max_height = max(LEAST, side.region.height - rows)
+            settings.styles.max_height = max(LEAST, room.height - rows)
         else:
             settings.styles.clear_rule("max_height")
         if focused is not None:

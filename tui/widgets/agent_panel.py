@@ -51,6 +51,9 @@ class AgentPanel(Vertical, can_focus=False):
     class EnlargePressed(Message):
         """Its button was pressed, or the title clicked twice: it is to have the full height, or that of what it holds."""
 
+    class Resized(Message):
+        """It begins on another row now."""
+
     class Pressed(Message):
         """The mouse went down in the panel, not on the dismiss button."""
 
@@ -171,6 +174,7 @@ class AgentPanel(Vertical, can_focus=False):
         if self.box.question is not None:
             self._set_height()
             self._fit_box()
+            self.post_message(self.Resized())
 
     def _share_now(self) -> float:
         """How much of the stage the panel may take now."""
