@@ -94,7 +94,9 @@ class PanelWatch:
         settings, side = self._screen.settings, self._screen.query_one("#side")
         focused = self._screen.focused
         is_there = self._panel.asking and focused is not None and settings in focused.ancestors
-        room = self._screen.query_one("#panes").region  # not the side's own, which its padding may have stretched
+        room = self._screen.query_one(
+            "#panes"
+        ).region  # not the side's own, which its padding may have stretched
         rows = max(0, min(room.bottom - top, room.height - LEAST)) if is_there else 0
         if side.styles.padding.bottom == rows:
             return
