@@ -227,9 +227,8 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
         if first is not None:
             await self._isolated(editing.open(first))
         panel = await load(_load_panel, self.program.capabilities)
-        with self.program.batch_update():  # laid out and painted once, not for each part that is there
-            await self.query_one("#stage").mount(panel)
-            await self.settings.fill()
+        await self.query_one("#stage").mount(panel)
+        await self.settings.fill()
         await self._isolated(editing.fields.flush())
         if editing.id in editing.unsaved.more:
             self.start(editing.giving.store(editing.id))
