@@ -103,7 +103,7 @@ async def test_what_the_agent_changed_is_in_sight_above_it_and_highlighted_for_a
 
 
 async def test_the_keys_of_reading_copy_and_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = ["A needle.", "Straw.", "A *needle* again.", "Needles."]
+    said = ["A needle it is.", "Straw.", "A *needle* again.", "Needles."]
     async with program(make_store(tmp_path), *map(answer, said)) as p:
         for number in range(4):
             await p.run_to_end(f"message {number}")
@@ -119,3 +119,7 @@ async def test_the_keys_of_reading_copy_and_find(tmp_path: Path, monkeypatch: py
             await p.press(key)
             found.append(view.cursor_text())
         assert found == [said[at] for at in (2, 3, 0, 3, 2)]
+        await p.press("slash")
+        await p.answer("needle ")  # as it was typed
+        await p.told("1 found")
+        assert view.cursor_text() == said[0]

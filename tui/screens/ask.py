@@ -20,18 +20,22 @@ from tui.widgets.text_editor import TextEditor
 
 
 class AskLine(Dialog[str]):
-    """Asks for one line; gives it stripped, or None. An empty line is no answer.
+    """Asks for one line; gives it, or None. An empty line is no answer.
 
     Args:
         question: any text.
         text: what stands in the field at first.
         hint: shown while the field is empty.
         explanation: any text.
+        exact: the line is given as it was typed; else without the blanks around it, and blanks alone are no answer.
     """
 
-    def __init__(self, question: str, *, text: str = "", hint: str = "", explanation: str = "") -> None:
+    def __init__(
+        self, question: str, *, text: str = "", hint: str = "", explanation: str = "", exact: bool = False
+    ) -> None:
         super().__init__()
         self._question, self._text, self._hint, self._explanation = question, text, hint, explanation
+        self._exact = exact
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
@@ -50,7 +54,8 @@ class AskLine(Dialog[str]):
     @on(Input.Submitted)
     def _answered(self, event: Input.Submitted) -> None:
         event.stop()
-        if answer := from_shown(event.value).strip():
+        typed = from_shown(event.value)
+        if answer := typed if self._exact else typed.strip():
             self.dismiss(answer)
 
 

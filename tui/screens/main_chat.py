@@ -228,7 +228,7 @@ class ChatActions(Screen[None]):
     async def _find(self) -> None:
         from tui.screens.ask import AskLine
 
-        text = await self._all.ask(AskLine("Find in the conversation"))
+        text = await self._all.ask(AskLine("Find in the conversation", exact=True))
         if not text:
             return
         was_reading = self._chat.reading
