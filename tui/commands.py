@@ -192,6 +192,7 @@ TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
     ("chat", "/", "Commands: a list to choose from; a blank before it makes a message"),
     ("output", "1, 2", "When it asks: pick an answer, in the empty chat bar"),
     ("prompt", "edit.undo, edit.redo", "Undo, redo; the agent's runs among them"),
+    ("list", "back", "With marks: take them away"),
     ("personas", "● ? ✓ !", "At work, waits for you, done and not seen, failed or stopped"),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 from string import ascii_lowercase
@@ -16,6 +17,7 @@ from tui.keymap import check_keys
 from tui.keystrokes import meaning
 from tui.screens.diff import ShowDiff
 from tui.screens.help import Help
+from tui.screens.main_actions import MainActions
 from tui.screens.switcher import Switcher
 
 ODD = {
@@ -159,3 +161,22 @@ def test_a_key_of_all_lists_is_kept_from_one_list_and_taken_from_it_with_a_word(
     assert check_keys({"ask.yes": "j", "output.copy": "c"})[1] == [], (
         "they never meet what has the key elsewhere"
     )
+
+
+def test_the_readme_tells_every_key_and_all_that_escape_does() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for where, rows in help_rows():
+        told = " · ".join(f"{' '.join(f'`{key}`' for key in keys.split())} {does}" for keys, does in rows)
+        assert f"| {where} | {told} |" in readme
+    (escape,) = re.findall(r"^\| Esc \| (.*) \|$", readme, re.MULTILINE)
+    words = {
+        "close filter": "the filter",
+        "close list": "the list of commands",
+        "stop": "stops the running agent",
+        "take marks away": "takes away the marks",
+        "chat": "goes to the chat bar",
+        "hide output": "hides the output",
+    }
+    meanings = re.findall(r'return "(.+?)"', inspect.getsource(MainActions.escape_meaning))
+    assert set(meanings) == set(words)
+    assert all(told in escape for told in [*words.values(), "a dialog"])
