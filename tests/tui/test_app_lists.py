@@ -392,6 +392,12 @@ def test_what_an_entry_is_found_by_is_folded_once() -> None:
     assert entry.matches(["strasse", "ä"]) and not entry.matches(["b"]) and len(looks) == 1
 
 
+def test_a_key_in_the_switcher_makes_no_row_anew() -> None:
+    switcher = Switcher([Entry("one", "One"), Entry("two", "Two")], {}, None, [("sum", "What is 2+2?")])
+    assert switcher._personas(["o"])[1] is switcher._personas(["tw"])[0]
+    assert switcher._tests([])[0] is switcher._tests(["sum", "what"])[0] and switcher._tests(["3"]) == []
+
+
 async def test_a_test_input_is_copied_from_its_own_persona_whichever_is_open_by_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

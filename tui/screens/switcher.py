@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
 from textual import on
@@ -104,25 +105,34 @@ class Switcher(Dialog[Picked]):
         ]
 
     def _tests(self, words: list[str]) -> list[Row]:
-        return [
-            Row(f"test {key}", content, head=key)
-            for key, content in self._inputs
-            if all(word in f"{key} {content}".casefold() for word in words)
-        ]
+        return [row for folded, row in self._test_rows if all(word in folded for word in words)]
 
     def _personas(self, words: list[str]) -> list[Row]:
-        shared = names_shared(self._entries)
+        return [row for entry, row in self._persona_rows if entry.matches(words)]
+
+    # Made once, not for each key: there may be ten thousand.
+
+    @cached_property
+    def _test_rows(self) -> list[tuple[str, Row]]:
+        """The row of each test input, with the text that words are looked for in."""
         return [
-            Row(
-                f"persona {entry.id}",
-                entry.name,
-                tail=" ".join(filter(None, (entry.id if entry.id in shared else "", self._sign(entry)))),
-                tone="error" if entry.error else "",
-                current=entry.id == self._current,
-            )
-            for entry in self._entries
-            if entry.matches(words)
+            (f"{key} {content}".casefold(), Row(f"test {key}", content, head=key))
+            for key, content in self._inputs
         ]
+
+    @cached_property
+    def _persona_rows(self) -> list[tuple[Entry, Row]]:
+        shared = names_shared(self._entries)
+        return [(entry, self._row_of(entry, shared)) for entry in self._entries]
+
+    def _row_of(self, entry: Entry, shared: set[str]) -> Row:
+        return Row(
+            f"persona {entry.id}",
+            entry.name,
+            tail=" ".join(filter(None, (entry.id if entry.id in shared else "", self._sign(entry)))),
+            tone="error" if entry.error else "",
+            current=entry.id == self._current,
+        )
 
     def _sign(self, entry: Entry) -> str:
         return SIGNS.get(self._news.get(entry.id, ""), "") or ("broken" if entry.error else "")
