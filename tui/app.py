@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 from textual.events import Event, Key, Paste
-from textual.notifications import Notify
+from textual.notifications import Notification, Notify
 from textual.screen import Screen
 from textual.widgets._toast import ToastHolder, ToastRack
 
@@ -23,7 +23,7 @@ from tui.held_keys import HeldKeys
 from tui.painting import FrontCompositor, paint_promptly
 from tui.sanitise import shortened
 from tui.settings_rules import CONNECTING
-from tui.toasts import gives_way
+from tui.toasts import gives_way, rows_below
 from tui.widgets.literal import content
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         self._find_offer, self._accept = find_offer, accept
         self.has_typed = False
         self._looking = asyncio.Lock()
+        self._unseen: list[Notification] = []
 
     def get_default_screen(self) -> Screen[Any]:
         from tui.screens.main import MainScreen
@@ -239,27 +240,61 @@ class PersonaApp(Ending, inherit_bindings=False):
 
     def _on_notify(self, event: Notify) -> None:
         # Comes before the handler of the base class, which shows it.
-        new = event.notification
-        for earlier in gives_way(self._notifications, new, self.size, self._make_room_for_told()):
-            self._unnotify(earlier, refresh=False)
-            # Textual would only take the text away and leave its rows, so that each later one stood lower.
-            for shown in self.screen_stack:
-                for holder in shown.query(ToastHolder):
-                    if holder.id == ToastRack._toast_id(earlier):
-                        holder.remove()
+        new, hides = event.notification, self._hides_told()
+        earlier = self._unseen if hides else self._notifications
+        self._untell(gives_way(earlier, new, None if hides else self.size, self._rows_for_told()))
+        if hides:
+            self._unseen.append(new)
+        self.place_told(new)
         # What is told while the program ends finds no screen any more.
         screen = self.screen_stack[-1] if self.screen_stack else None
         if (show_told := getattr(screen, "show_told", None)) is not None:
             show_told(new.message, error=new.severity == "error")  # in the dialog: nothing is to cover it
 
-    def _make_room_for_told(self) -> int:
-        """Keep what is told off the chat bar; return the rows above that."""
+    def take_back(self, is_over: Callable[[str], bool]) -> None:
+        """Show no longer what was told and is over."""
+        self._untell([one for one in [*self._notifications, *self._unseen] if is_over(one.message)])
+
+    def _untell(self, told: Iterable[Notification]) -> None:
+        for one in told:
+            self._unnotify(one, refresh=False)
+            if one in self._unseen:
+                self._unseen.remove(one)
+            # Textual would only take the text away and leave its rows, so that each later one stood lower.
+            for shown in self.screen_stack:
+                for holder in shown.query(ToastHolder):
+                    if holder.id == ToastRack._toast_id(one):
+                        holder.remove()
+
+    def _hides_told(self) -> bool:
+        """Whether what is told is not shown now, the terminal being too small. A dialog shows it when it is seen."""
+        return len(self.screen_stack) == 1 and self.main.has_class("-too-small")
+
+    def tell_when_seen(self) -> None:
+        """Keep what is told while it is not shown, however long that is, and tell it then."""
+        if self._hides_told():
+            self._unseen += [one for one in self._notifications if one not in self._unseen]
+        elif self._unseen and len(self.screen_stack) == 1:
+            unseen = [*self._unseen]
+            self._untell(unseen)
+            for one in unseen:
+                self.notify(one.message, severity=one.severity, timeout=one.timeout, markup=False)
+
+    def _rows_for_told(self) -> int:
+        """Return the rows above the chat bar."""
         stages = self.screen_stack[0].query("#stage") if self.screen_stack else ()
         # Nothing stands anywhere before the first layout, and in a terminal that is too small.
-        rows = next((stage.region.bottom for stage in stages), 0) or self.size.height
-        for rack in self.screen_stack[0].query(ToastRack) if self.screen_stack else ():
-            rack.styles.max_height = rows
-        return rows
+        return next((stage.region.bottom for stage in stages), 0) or self.size.height
+
+    def place_told(self, *new: Notification) -> None:
+        """Keep what is told, and is told now, off the chat bar and what stands above the prompt."""
+        for screen in self.screen_stack[:1]:
+            heads = [one.region.bottom for one in screen.query("#prompt-banner")]
+            rows, head = self._rows_for_told(), max(heads, default=0)
+            down = rows_below([*self._notifications, *new], self.size, rows, head)
+            for rack in screen.query(ToastRack):
+                rack.styles.max_height = rows - down
+                rack.styles.offset = (0, down)
 
     def copy(self, text: str) -> None:
         """Copy a text as well as this terminal allows."""

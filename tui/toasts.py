@@ -20,10 +20,12 @@ FRAME_ROWS, FRAME_COLUMNS = 3, 3
 """What stands around a text: its padding, and the margin or the border beside it."""
 BETWEEN = 1
 """Rows that stay free above the chat bar."""
+OF_BROKEN = "the file is broken"
+"""What is told of a broken file says this, and is over once the file is mended."""
 
 
 def gives_way(
-    earlier: Iterable[Notification], new: Notification, size: Size, above: int
+    earlier: Iterable[Notification], new: Notification, size: Size | None, above: int = 0
 ) -> list[Notification]:
     """Return which messages go when a new one comes, so that all that stay are on the screen as a whole.
 
@@ -32,14 +34,14 @@ def gives_way(
 
     Args:
         earlier: the messages on the screen, the oldest first.
-        size: of the terminal.
+        size: of the terminal; None while it shows none of them, so that there is room for all.
         above: rows of it above the chat bar, which grows with what is written there.
     """
-    room = above - BETWEEN - _rows(new, size)
+    room = above - BETWEEN - rows_of(new, size) if size is not None else 0
     going = []
     for one in reversed(list(earlier)):
-        rows = _rows(one, size)
-        replaced = size.height < LOW and new.severity == "error"
+        rows = rows_of(one, size) if size is not None else 0
+        replaced = size is not None and size.height < LOW and new.severity == "error"
         if one.severity != "error" or one.message == new.message or replaced or rows > room:
             going.append(one)
         else:
@@ -47,7 +49,17 @@ def gives_way(
     return going
 
 
-def _rows(one: Notification, size: Size) -> int:
+def rows_below(told: Iterable[Notification], size: Size, above: int, head: int) -> int:
+    """Return how many rows further down messages stand so that they do not cover the first `head` rows: 0 for none.
+
+    Where there is not room for all of `told` below those, they are covered for a moment: no message is cut for them.
+    """
+    down = max(0, head - 1)  # each message leaves a row free above it
+    return down if down + sum(rows_of(one, size) for one in told) + BETWEEN <= above else 0
+
+
+def rows_of(one: Notification, size: Size) -> int:
+    """Return the rows a message takes, with those that stay free around its text."""
     share = LOW_SHARE if size.height < LOW else SHARE
     columns = min(WIDEST, int(size.width * share)) - FRAME_COLUMNS
     return len(Content(one.message).wrap(max(1, columns))) + FRAME_ROWS

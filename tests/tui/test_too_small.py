@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from textual.events import Key, MouseDown, MouseUp, Paste
+from textual.widgets._toast import Toast
 
 from agent.models.scripted import answer
 from tests.tui.program import Program, make_store, program
@@ -130,3 +131,34 @@ async def test_a_dialog_is_neither_seen_nor_answered_and_is_there_again(tmp_path
             dialog._appeared = float("-inf")
             await p.press("escape")
             await p.until(lambda: p.app.screen is p.main)
+
+
+async def test_what_is_told_covers_nothing_and_is_told_once_it_is_seen(tmp_path: Path) -> None:
+    only = ["30×8", "is", "too", "small:", "at", "least", "60×15"]
+    async with program(make_store(tmp_path), size=ENOUGH, painted=True) as p:
+        p.app.notify("It went wrong.", severity="error", timeout=600)
+        await p.until(lambda: "It went wrong." in drawn(p.main))
+        await p.pilot.resize_terminal(30, 8)
+        await p.until(lambda: drawn(p.main).split() == only)
+        p.app.notify("Short.", timeout=600)
+        p.app.notify("It went wrong too.", severity="error", timeout=600)
+        await p.told("wrong too")
+        await p.until(lambda: len(p.main.query(Toast)) >= 2)
+        await p.pilot.pause()
+        assert drawn(p.main).split() == only
+        p.app.clear_notifications()  # their time went by
+        await p.until(lambda: not p.main.query(Toast))
+        await p.pilot.resize_terminal(*ENOUGH)
+        await p.until(lambda: {"It went wrong.", "It went wrong too."} == set(p.messages))
+        await p.until(lambda: "It went wrong." in drawn(p.main) and "wrong too" in drawn(p.main))
+        p.app.clear_notifications()
+        await shrink(p)
+        p.app.notify("Told below a dialog.", timeout=600)
+        await p.told("below")
+        dialog = Confirm("Sure?", deed="Do")
+        p.main.start(p.main.ask(dialog))
+        await p.until(lambda: p.app.screen is dialog)
+        await grow(p)
+        p.app.clear_notifications()
+        dialog.dismiss(None)
+        await p.told("Told below a dialog.")

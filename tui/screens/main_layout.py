@@ -77,6 +77,7 @@ class PaneLayout(Screen[None]):
         if not restyle:
             return
         self._set_widths()
+        self._main.program.tell_when_seen()
         if "-too-small" in wanted:
             self.query_one("#too-small", LiteralStatic).update(too_small(width, height))
         elif self.focused is None or not self.focused.is_on_screen:
@@ -224,6 +225,7 @@ class PaneLayout(Screen[None]):
     def on_screen_resume(self) -> None:
         if self.query(PaneTabs):  # not before everything is there
             self._keep_focus()
+            self._main.program.tell_when_seen()
 
     def show_pane(self, pane: str) -> None:
         """Bring a pane to the front where only one has room."""
