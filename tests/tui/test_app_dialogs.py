@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from textual import events
 from textual.content import Content
+from textual.geometry import Region
 from textual.widgets import Input
 from textual.widgets._toast import Toast, ToastRack
 
 import tui.screens
 from agent.models.offline import OfflineModel
-from tests.tui.program import Program, make_store, program
+from tests.tui.program import ONE, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, drawn
 from tests.tui.test_app_settings import preferences
 from tui.draft import Clash, meet
@@ -303,6 +304,31 @@ async def test_what_is_told_stays_off_a_chat_bar_of_several_rows(tmp_path: Path)
         p.app.tell("long " * 99, error=True)
         await p.until(lambda: p.main.query(Toast).last().region.height > 5)
         await p.until(lambda: p.main.query_one(ToastRack).region.bottom <= stage.region.bottom)
+
+
+@pytest.mark.parametrize("size", [(60, 15), (160, 50)])
+async def test_what_is_told_does_not_cover_what_is_wrong_with_a_file_and_goes_once_it_is_mended(
+    tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = ONE + "[model]\nmax_tokens = -5\n"
+    async with program(make_store(tmp_path, {"one": broken}), size=size) as p:
+        notify = p.app.notify
+        monkeypatch.setattr(p.app, "notify", lambda *told, **how: notify(*told, **how | {"timeout": 600}))
+        p.app.tell("Welcome. The agent's model is offline; /model changes it. F1 shows the keys.")
+        banner = p.main.query_one("#prompt-banner")
+
+        def told() -> Region:
+            return next((toast.region for toast in p.main.query(Toast)), Region())
+
+        await p.until(lambda: told().height > 2 and banner.region and banner.region.bottom <= told().y)
+        assert p.main.query_one("#stage").region.contains_region(told())
+        p.main.action_go("prompt")
+        await p.press("x")
+        await p.told("Nothing can be typed here: the file is broken")
+        p.file("one").write_text(ONE, encoding="utf-8")
+        await p.until(lambda: p.state == "saved" and p.messages == [])
+        p.app.tell("It stands at the top again.")
+        await p.until(lambda: told().y == 1)
 
 
 def test_rows_are_shared_out_fairly() -> None:

@@ -47,7 +47,7 @@ from tui.widgets.key_line import KeyLine
 from tui.widgets.literal import LiteralButton, LiteralLabel, LiteralStatic
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_list import Entry, PersonaList
-from tui.widgets.prompt_pane import PromptPane
+from tui.widgets.prompt_pane import Banner, PromptPane
 from tui.widgets.question_box import Choices, QuestionBox
 from tui.widgets.queued_lines import Queued, QueuedLines
 from tui.widgets.row_list import Row, RowList
@@ -225,6 +225,7 @@ def update(widget: LiteralStatic | LiteralLabel, text: str) -> None:
 CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] | None]] = {
     LiteralStatic: (LiteralStatic, update),
     CutStatic: (CutStatic, update),
+    Banner: (Banner, update),
     LiteralLabel: (LiteralLabel, update),
     LiteralButton: (LiteralButton, LiteralButton.set_label),
     GuardedTextArea: (GuardedTextArea, GuardedTextArea.set_placeholder),

@@ -60,7 +60,6 @@ class Asking(Screen[None]):
         """Let the person choose between two texts; `told`: what was said of it, which goes."""
         from tui.screens.conflict import ChooseText
 
-        for one in [one for one in self.app._notifications if one.message == content(told).plain]:
-            self.app._unnotify(one)
+        self._main.program.take_back(lambda message: message == content(told).plain)
         chosen: str | None = await self.ask(ChooseText(clash, ours=ours, theirs=theirs))
         return chosen

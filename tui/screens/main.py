@@ -28,6 +28,7 @@ from tui.screens.main_chat import ChatActions
 from tui.screens.main_layout import PANES, PaneLayout
 from tui.screens.main_persona import PersonaActions
 from tui.screens.too_small import TooSmall
+from tui.toasts import OF_BROKEN
 from tui.widgets.bar_words import HINT
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.key_line import KeyLine
@@ -367,6 +368,8 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
                 banner += _hint("shows both to choose from.", first_key("edit.compare", keymap))
             elif editing.state == "failed":
                 banner = f"Not saved: {editing.trouble}"
+            if persona.error is None:
+                self.program.take_back(lambda told: OF_BROKEN in told.casefold())
             self.personas.show_entries([Entry.of(persona)])
         self.query_one(PromptPane).show_state(
             persona.name if persona else "", editing.state if editing else "", banner

@@ -8,6 +8,7 @@ from textual import on
 from textual.screen import Screen
 
 from tui.sanitise import one_line
+from tui.widgets.prompt_pane import Banner
 from tui.widgets.settings_pane import CHOICES, FIELDS, SettingsPane
 from tui.widgets.test_inputs import TestInputs
 from tui.widgets.text_editor import TextEditor
@@ -64,6 +65,11 @@ class PersonaActions(Screen[None]):
         ):
             self._screen.start(editing.save())  # typed away again: there is nothing to keep
         self._screen.show_state()
+
+    @on(Banner.Changed)
+    def _banner_changed(self, event: Banner.Changed) -> None:
+        event.stop()
+        self._screen.program.place_told()
 
     @on(TextEditor.Refused, "#prompt")
     def _refused(self, event: TextEditor.Refused) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.message import Message
 
 from tui.widgets.cut import CutStatic
 from tui.widgets.literal import LiteralStatic, label
@@ -25,6 +26,19 @@ STATES = {
     "broken": "broken file",
     "gone": "no file",
 }
+
+
+class Banner(CutStatic):
+    """What is wrong with the file."""
+
+    class Changed(Message):
+        """It takes more rows than before, or fewer."""
+
+    def on_resize(self) -> None:
+        self.post_message(self.Changed())
+
+    def on_hide(self) -> None:
+        self.post_message(self.Changed())
 
 
 class PromptPane(Vertical):
@@ -49,7 +63,7 @@ class PromptPane(Vertical):
         self.border_subtitle = label(" · ".join(parts))
 
     def compose(self) -> ComposeResult:
-        yield CutStatic("", id="prompt-banner")
+        yield Banner("", id="prompt-banner")
         editor = TextEditor(id="prompt")
         editor.set_reactive(TextEditor.read_only, True)  # no persona is open yet
         editor.add_class("-read-only", update=False)
