@@ -420,21 +420,21 @@ class Agent:
 
     def _see(self, event: Event) -> Telling | None:
         """Update the state, then tell the listeners; return what is left to do."""
-        if isinstance(event, TurnDelta):
+        if type(event) is TurnDelta:
             if (streaming := self._streaming.get(event.turn_id)) is not None:
                 streaming[1].append(event.text)
-        elif isinstance(event, TurnStart):
+        elif type(event) is TurnStart:
             self._streaming[event.turn.id] = (event.turn, [])
-        elif isinstance(event, TurnEnd):
+        elif type(event) is TurnEnd:
             self._streaming.pop(event.turn.id, None)
             self._turns.append(event.turn)
             if self._turns_seen is not None:
                 self._turns_seen = None
-        elif isinstance(event, ToolStart):
+        elif type(event) is ToolStart:
             self._pending[event.call.id] = None
-        elif isinstance(event, ToolEnd):
+        elif type(event) is ToolEnd:
             self._pending.pop(event.call.id, None)
-        elif isinstance(event, AgentEnd):
+        elif type(event) is AgentEnd:
             self._error = event.error
         return self._listeners.tell(event)
 

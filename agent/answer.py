@@ -127,6 +127,8 @@ class Answer:
                         if block is not None:
                             block.parts.append(text)
                             await run.emit(TurnDelta, turn_id=block.turn.id, text=text)
+                elif type(event) is BlockStart:
+                    await self._start(event)
                 else:
                     await self._take(event)
                 if self.last_at >= give_way_at:  # the stream itself need not ever wait
@@ -177,7 +179,8 @@ class Answer:
         if isinstance(event, BlockStart):
             await self._start(event)
         elif isinstance(event, BlockEnd):
-            _need_text(event, "input_json", "signature", "redacted")
+            if not (type(event.input_json) is type(event.signature) is type(event.redacted) is str):
+                _need_text(event, "input_json", "signature", "redacted")
             block = self._blocks.get(event.block)
             if block is not None and block.end is None:
                 block.end = event
@@ -212,13 +215,15 @@ class Answer:
                 message = f"The model sent a block of an unknown kind ({event.kind!s:.40}); it was left out."
                 await run.emit(ModelNotice, message=message)
             return
-        _need_text(event, "tool_use_id", "tool_name")
+        if not (type(event.tool_use_id) is type(event.tool_name) is str):
+            _need_text(event, "tool_use_id", "tool_name")
         former = self._blocks.get(event.block)
         if former is not None and former.end is None:
             if _says_the_same(former, event):
                 return  # a second start of an open block says nothing new
             former.end = BlockEnd(event.block, complete=False)  # its number is used again
-        self._left_out.discard(event.block)
+        if self._left_out:
+            self._left_out.discard(event.block)
         while self._open and self._open[0].end is not None:
             await self._end(self._open[0], interrupted=False)
             self._open.popleft()
@@ -311,7 +316,7 @@ def parse_input(text: str) -> tuple[dict[str, Any], str]:
     if not text.strip():
         return {}, ""
     try:
-        value = _STRICT_JSON.decode(text)
+        value = _decode(text)
     except (ValueError, RecursionError) as error:
         problem = "nested too deeply" if isinstance(error, RecursionError) else text_of(error)
         return {}, f"Not run: the input is no valid JSON ({problem}). Send the call again."
@@ -343,6 +348,19 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _STRICT_JSON = json.JSONDecoder(
     parse_constant=_refuse_constant, parse_float=_number, object_pairs_hook=_unique_keys
 )
+
+
+def _decode(text: str) -> Any:
+    """What `_STRICT_JSON` makes of a text; usually nothing stands around the value, which is then read sooner.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    if text[0] == "{":
+        value, end = _STRICT_JSON.raw_decode(text)
+        if end == len(text):
+            return value
+    return _STRICT_JSON.decode(text)
 
 
 def _need_text(event: BlockEvent, *names: str) -> None:

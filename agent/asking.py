@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agent.answer import Answer, failure
-from agent.config import AgentContext
+from agent.config import AgentContext, GetApiKey
 from agent.events import RetryWait
 from agent.messages import sendable, sendable_object
 from agent.models.base import ModelError, Request, ToolSpec, Usage
@@ -65,7 +64,7 @@ class Asking:
                 await self._attempt(answer)
             await answer.close()
             run.usage += answer.usage
-            self.usage += answer.usage
+            self.usage = self.usage + answer.usage if failures else answer.usage
             self.requests.append(answer.usage)
             if answer.error is None or answer.shown or run.stopped is not None:
                 return answer
@@ -91,9 +90,9 @@ class Asking:
             request = await self._request()
             if run.stopped is not None:
                 return
-            self._requested_at = answer.last_at = config.clock.now()
+            self._requested_at = answer.last_at = run.now()
             stream = config.model.stream(request)
-            task = asyncio.get_running_loop().create_task(answer.read(stream))
+            task = run.loop.create_task(answer.read(stream))
         except Cut as cut:
             if run.stopped is None:
                 answer.error = ModelError("client", f"The request could not be prepared: {cut}.")
@@ -131,14 +130,14 @@ class Asking:
         return Request(
             system=self._system_prompt,
             messages=messages,
-            tools=self._tool_specs(),
+            tools=self._specs or self._tool_specs(),
             thinking=config.thinking,
             max_tokens=config.max_tokens,
             session_id=config.session_id,
-            api_key=await self._api_key(),
+            api_key=None if config.get_api_key is None else await self._api_key(config.get_api_key),
         )
 
-    async def _api_key(self) -> str | None:
+    async def _api_key(self, get_api_key: GetApiKey) -> str | None:
         """The key for one request; nothing that is said of a failure holds it from now on.
 
         Raises:
@@ -146,10 +145,8 @@ class Asking:
             PersonaError: the same, in words that were written to be shown.
         """
         run, config = self._run, self._config
-        if config.get_api_key is None:
-            return None
         try:
-            key = await run.call(config.get_api_key, within=config.limits.hook_timeout)
+            key = await run.call(get_api_key, within=config.limits.hook_timeout)
         except (Cut, PersonaError):
             raise
         except Exception as error:  # noqa: BLE001 - a function of the application

@@ -68,12 +68,16 @@ async def run_calls(
         sibling_failed: whether a call of the same answer, made before, has failed.
     """
     together = _Together(run, tools, poll)
-    made = [together.make(turn) for turn in calls]
-    control = [call for call in made if call.tool is not None and call.tool.control]
-    others = [call for call in made if call not in control] if control else made
-    one_by_one = run.config.tool_execution == "sequential" or any(
-        call.tool is not None and call.tool.sequential for call in others
-    )
+    made, others, control = [], [], []
+    one_by_one = run.config.tool_execution == "sequential"
+    for turn in calls:
+        made.append(call := together.make(turn))
+        tool = call.tool
+        if tool is not None and tool.control:
+            control.append(call)
+        else:
+            others.append(call)
+            one_by_one = one_by_one or (tool is not None and tool.sequential)
     results: list[ToolResultTurn] = []
     if one_by_one:
         for call in others:
@@ -81,16 +85,23 @@ async def run_calls(
             results.append(await call.say_result())
     else:
         await together.run(others)
-        results.extend([await call.say_result() for call in others])
+        for call in others:
+            results.append(await call.say_result())
     for call in control:
         call.sibling_failed = sibling_failed or any(other.failed for other in made)
         await together.run([call])
         results.append(await call.say_result())
-    complete = [call for call in control if call.turn.tool_name == TASK_COMPLETE]
-    ends = len(complete) < len(made) and all(call.terminates for call in made)
-    is_done = any(call.terminates for call in complete)
-    tried = [(call.turn, call.failed) for call in made if call.executed]
-    return Batch(results, together.steering, ends, is_done, tried)
+    ends, is_done, tried = bool(made), False, []
+    complete = 0
+    for call in made:
+        terminates = call.terminates
+        ends = ends and terminates
+        if call.turn.tool_name == TASK_COMPLETE:
+            complete += 1
+            is_done = is_done or terminates
+        if call.executed:
+            tried.append((call.turn, call.failed))
+    return Batch(results, together.steering, ends and complete < len(made), is_done, tried)
 
 
 class _Together:
@@ -113,7 +124,7 @@ class _Together:
 
     async def run(self, calls: Sequence[Call]) -> None:
         """Take calls from their start to their end: preflight in order, then all that may run at one time."""
-        ready = []
+        ready: deque[Call] = deque()
         for call in calls:
             await call.start()
             error = self._why_not() or await call.preflight(self._tools)
@@ -125,7 +136,7 @@ class _Together:
                 ready.append(call)
         running: list[Call] = []
         try:
-            await self._run_side_by_side(deque(ready), running)
+            await self._run_side_by_side(ready, running)
         except BaseException:
             # a fault of our own: nothing may go on once the run is over
             await self._release(running)
@@ -153,8 +164,10 @@ class _Together:
                 await self._stop(running)
             elif not self._settled:
                 await run.wait()
-            await self._send_progress()
-            for call in self._take_settled():
+            if self._progress:
+                await self._send_progress()
+            settled, self._settled = self._settled, deque()
+            for call in settled:
                 if not call.ended:  # given up before, and then it ended by itself
                     running.remove(call)
                     await call.end(call.take_output())
@@ -200,11 +213,6 @@ class _Together:
         if not call.ended and call not in self._settled:
             self._settled.append(call)
             self._run.poke()
-
-    def _take_settled(self) -> list[Call]:
-        settled = list(self._settled)
-        self._settled.clear()
-        return settled
 
     def _note_progress(self, call: Call, text: str) -> None:
         """A tool's progress, from whatever thread it runs in."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, get_type_hints
@@ -18,6 +19,7 @@ from pydantic import (
     ValidationError,
     WrapValidator,
 )
+from pydantic_core import PydanticSerializationError, to_json
 
 from agent.error_text import text_of
 from agent.limits import shorten
@@ -27,6 +29,8 @@ from agent.turns import DEEPEST, freeze, nesting_exceeds, thaw
 log = logging.getLogger(__name__)
 
 _JSON = json.JSONEncoder(allow_nan=False)
+_TEXT_ONLY = frozenset({str})
+_EASY = frozenset({str, int, bool, type(None)})
 _RESHAPING = (BeforeValidator, PlainValidator, WrapValidator)
 _EXACT = 2**53
 """Up to here every whole number is a float."""
@@ -50,9 +54,8 @@ def validate(tool: Tool, value: Mapping[str, Any]) -> BaseModel:
     try:
         if nesting_exceeds(value, DEEPEST):
             raise InvalidInput(f"Invalid input for {tool.name}: nested deeper than {DEEPEST} levels.")
-        validated = tool.input.model_validate_json(_JSON.encode(thaw(value)), strict=True)
-        unlike = list(_unlike(validated, value, ""))[:8]
-        if unlike:
+        validated = tool.input.model_validate_json(_encoded(value), strict=True)
+        if not _holds_all(validated, value) and (unlike := list(_unlike(validated, value, ""))[:8]):
             raise InvalidInput(f"Invalid input for {tool.name}. {'; '.join(unlike)}.")
         return validated
     except ValidationError as error:
@@ -63,6 +66,30 @@ def validate(tool: Tool, value: Mapping[str, Any]) -> BaseModel:
         raise InvalidInput(f"Invalid input for {tool.name}. {'; '.join(faults)}.") from None
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"Invalid input for {tool.name}: {text_of(error)}.") from None
+
+
+def _encoded(value: Mapping[str, Any]) -> str | bytes:
+    """An input as JSON; one of plain values only, as most are, is written by the quicker of two encoders.
+
+    Raises:
+        TypeError, ValueError: it is no JSON.
+    """
+    plain = thaw(value)
+    if _TEXT_ONLY.issuperset(map(type, plain)) and _EASY.issuperset(map(type, plain.values())):
+        with suppress(PydanticSerializationError):  # half a pair of surrogates; the other one writes it
+            return to_json(plain)
+    return _JSON.encode(plain)
+
+
+def _holds_all(validated: BaseModel, given: Mapping[str, Any]) -> bool:
+    """Whether `_unlike` has surely nothing to say, because there are texts only, each for a field of the model."""
+    kind: Any = type(validated)
+    fields = _fields_of_object(kind)
+    return (
+        fields is not None
+        and _TEXT_ONLY.issuperset(map(type, given.values()))
+        and fields.keys() >= given.keys()
+    )
 
 
 def _unlike(validated: object, given: object, path: str) -> Iterator[str]:
@@ -125,6 +152,12 @@ def _rounded(validated: object, given: object) -> str | None:
 
 
 _Fields = Mapping[str, tuple[str, bool]]
+
+
+@lru_cache(maxsize=256)
+def _fields_of_object(kind: Any) -> _Fields | None:
+    """`_fields` of a model that is made of a JSON object field by field; else None."""
+    return None if issubclass(kind, RootModel) else _fields(kind)
 
 
 @lru_cache(maxsize=256)

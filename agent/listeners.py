@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 from agent.error_text import report
 from agent.events import Event
-from agent.patience import as_coroutine
+from agent.patience import as_coroutine, is_awaitable
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +55,7 @@ class Listeners:
             except BaseException as error:  # noqa: BLE001 - a listener must not break the run
                 leaving = self._complain(listener, error) or leaving
                 continue
-            if result is None or not inspect.isawaitable(result):
+            if result is None or not is_awaitable(result):
                 continue
             begun = as_coroutine(result)
             try:

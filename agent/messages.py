@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from agent.read_only import ReadOnlyDict, ReadOnlyList
@@ -130,9 +131,10 @@ class Conversion:
             wire = self._wire_id(turn.tool_use_id)
             self._calls.append(wire)
             self._unanswered.setdefault(turn.tool_use_id, []).insert(0, wire)
-            name = _BAD_ID.sub("_", turn.tool_name)[:_LONGEST_NAME] or "unnamed"
             given = sendable_object(turn.input)
-            answer.append(ReadOnlyDict(type="tool_use", id=wire, name=name, input=given))
+            answer.append(
+                ReadOnlyDict(type="tool_use", id=wire, name=_wire_name(turn.tool_name), input=given)
+            )
         elif isinstance(turn, ThinkingTurn):
             if self._replayable(turn):
                 self._open_answer().append(_thinking(turn))
@@ -243,12 +245,9 @@ class Conversion:
             return
         wire = waiting.pop()
         output = sendable(turn.output)
-        self._results[wire] = ReadOnlyDict(
-            type="tool_result",
-            tool_use_id=wire,
-            content=output if output and not output.isspace() else NO_OUTPUT,
-            **({"is_error": True} if turn.is_error else {}),
-        )
+        content = output if output and not output.isspace() else NO_OUTPUT
+        result = {"type": "tool_result", "tool_use_id": wire, "content": content}
+        self._results[wire] = ReadOnlyDict(result, is_error=True) if turn.is_error else ReadOnlyDict(result)
 
     def _wire_id(self, call_id: str) -> str:
         """An id the API takes and this conversation has not used: the call's own wherever possible."""
@@ -281,6 +280,12 @@ def sendable(text: str) -> str:
     if not _UNSENDABLE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
+
+
+@lru_cache(maxsize=256)
+def _wire_name(name: str) -> str:
+    """A tool's name as the API takes it."""
+    return _BAD_ID.sub("_", name)[:_LONGEST_NAME] or "unnamed"
 
 
 def _append(messages: list[Message], message: Message) -> None:

@@ -54,6 +54,7 @@ class Call:
 
     Attributes:
         output: what came of it, None until it has its end.
+        ended: whether it has its output.
         cut: what its result says because it was cut, None as long as it was not.
         executed: whether it counts as tried by the model.
         sibling_failed: whether a call of the same answer failed before it; `task_complete` then ends nothing.
@@ -71,6 +72,7 @@ class Call:
         self.turn = turn
         self.tool = tool
         self.output: ToolOutput | None = None
+        self.ended = False
         self.cut: str | None = None
         self.executed = False
         self.sibling_failed = False
@@ -83,11 +85,6 @@ class Call:
         self._task: asyncio.Task[ToolOutput] | None = None
         self._begun = False
         self._timer: Timer | None = None  # of the tool's timeout
-
-    @property
-    def ended(self) -> bool:
-        """Whether it has its output."""
-        return self.output is not None
 
     @property
     def failed(self) -> bool:
@@ -119,7 +116,7 @@ class Call:
     async def start(self) -> None:
         """Open the call: from now on it will have its end."""
         run = self._run
-        self._started_at = run.config.clock.now()
+        self._started_at = run.now()
         await run.emit(ToolStart, call=self.turn, input=self.turn.input)
 
     async def end(self, output: ToolOutput) -> None:
@@ -132,7 +129,7 @@ class Call:
                 output = error_output(SIBLING_FAILED)
         if self._changed is not None and self._task is not None:
             output = replace(output, details=freeze({**(output.details or {}), RAN_WITH: self._changed}))
-        self.output = output
+        self.output, self.ended = output, True
         run.open_calls.pop(self.turn.id, None)
         run.open_calls.pop(self.turn.tool_use_id, None)
         await run.emit(
@@ -140,7 +137,7 @@ class Call:
             call=self.turn,
             output=output.output,
             is_error=output.is_error,
-            duration=run.config.clock.now() - self._started_at,
+            duration=run.now() - self._started_at,
             details=output.details,
         )
 
@@ -218,7 +215,7 @@ class Call:
         """Run the tool in a task of its own; `on_settled` hears when that is over."""
         assert self.tool is not None, "only known tools run"
         self.executed = True
-        self._task = asyncio.get_running_loop().create_task(self._execute())
+        self._task = self._run.loop.create_task(self._execute())
         timeout = self.tool.timeout
         if timeout is not None:
             text = f"Timed out after {timeout:g} s"
@@ -228,12 +225,10 @@ class Call:
 
     def _settle(self, _task: object = None) -> None:
         """The task of its tool is over, or ends with this very step."""
-        self._stop_timer()
-        self._on_settled(self)
-
-    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        if not self.ended:
+            self._on_settled(self)
 
     async def _execute(self) -> ToolOutput:
         """Run the tool and the after hook."""
@@ -256,7 +251,8 @@ class Call:
             raise  # the task is cancelled, or the tool cancelled itself
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises is its result
             output = error_output(shorten(self._words_of(error), most))
-        self._stop_timer()  # the tool came to its end in time; the hook has a time of its own
+        if self._timer is not None:
+            self._timer.cancel()  # the tool came to its end in time; the hook has a time of its own
         hook = run.config.after_tool_call
         if hook is None or self.ended or self.cut is not None or run.stopped is not None:
             self._settle()  # not by way of the task's end only, which takes another turn of the loop
@@ -307,7 +303,7 @@ class Call:
             self.cut = self._when_cut() or f"{text} while running: it may have taken effect."
             running.cancel()
             grace = self._run.config.grace if self.settles_within is None else self.settles_within
-            asyncio.get_running_loop().call_later(grace, self._on_settled, self)
+            self._run.loop.call_later(grace, self._on_settled, self)
         self._run.poke()
 
     def _cancel_for_user(self) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from types import GeneratorType
+from typing import Any, TypeGuard
 
 
 class GivenUp(Exception):
@@ -225,6 +227,12 @@ def _cancelling_groups(begun: Coroutine[Any, Any, Any]) -> set[int]:
 
 def _nothing() -> None:
     pass
+
+
+def is_awaitable(value: object) -> TypeGuard[Awaitable[Any]]:
+    """Return what `inspect.isawaitable` says, sooner."""
+    kind = type(value)
+    return hasattr(kind, "__await__") or (kind is GeneratorType and inspect.isawaitable(value))
 
 
 def as_coroutine(awaitable: Awaitable[Any]) -> Coroutine[Any, Any, Any]:

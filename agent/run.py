@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterable
@@ -19,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from agent.alarm import Alarm, Flag
 from agent.error_text import Secrets, report, text_of
-from agent.events import Event, Outcome, TurnDelta, TurnEnd, TurnStart
+from agent.events import Event, Outcome, StepEnd, TurnDelta, TurnEnd, TurnStart
 from agent.left_behind import leave_behind, look_at
 from agent.listeners import Telling
 from agent.models.base import Usage, endpoint_of, name_of
-from agent.patience import Patience
-from agent.turns import NoticeTurn, Turn, new_id
+from agent.patience import Patience, is_awaitable
+from agent.turns import TURN_KINDS, NoticeTurn, Turn, new_id
 from agent.unfinished import Unfinished
 
 if TYPE_CHECKING:
@@ -57,6 +56,8 @@ class Run:
         step: the number of the step it is in.
         unfinished: what is open.
         alarm: rings when nothing has come for too long.
+        loop: the event loop it runs in.
+        now: the time of its clock.
         cancelled_outside: the run's own task was cancelled.
         leaving: a `KeyboardInterrupt` or `SystemExit` that came up meanwhile, to be raised once all is closed.
     """
@@ -86,9 +87,9 @@ class Run:
         self._waiter: asyncio.Future[None] | None = None
         self._poked = False
         self.alarm = Alarm(config.clock, self.poke)
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        self._now = config.clock.now
+        self.now = config.clock.now
         grace = config.grace if config.listener_grace is None else config.listener_grace
         self._patience = Patience(grace, on_cancel=self._cancelled, leave=leave_behind)
 
@@ -96,9 +97,11 @@ class Run:
 
     async def emit(self, kind: Callable[..., Event], **fields: Any) -> None:
         """Send one event and wait until everyone has seen it."""
-        event = kind(run_id=self.id, seq=self._seq, at=self._now(), **fields)
+        event = kind(run_id=self.id, seq=self._seq, at=self.now(), **fields)
         self._seq += 1
-        if kind is not TurnDelta:
+        if kind is StepEnd:
+            self.unfinished.end_step()
+        elif kind is not TurnDelta:
             self.unfinished.note(event)
         if (pending := self._hand_out(event)) is not None:
             await self._wait_until_told(pending)
@@ -106,7 +109,7 @@ class Run:
     def stamp(self) -> dict[str, Any]:
         """Return what every event carries, for the next one."""
         self._seq += 1
-        return {"run_id": self.id, "seq": self._seq - 1, "at": self._now()}
+        return {"run_id": self.id, "seq": self._seq - 1, "at": self.now()}
 
     async def send(self, event: Event) -> None:
         """Hand a stamped event to everyone; see `emit`."""
@@ -122,7 +125,9 @@ class Run:
             self._complain(self.fault(error))
         finally:
             if pending is None:
-                self._note_told()
+                self._emitting = False
+                if self.stopped is not None or self._poke_when_told:
+                    self._note_told()
         return pending
 
     async def _wait_until_told(self, pending: Awaitable[None] | Telling) -> None:
@@ -135,7 +140,7 @@ class Run:
         except BaseException as error:  # noqa: BLE001 - who reads the events must not break the run
             self._complain(self.fault(error))
         finally:
-            self._told_at = self._now()
+            self._told_at = self.now()
             self._note_told()
 
     def _note_told(self) -> None:
@@ -167,7 +172,7 @@ class Run:
         Raises:
             TypeError: it is none.
         """
-        if not isinstance(turn, Turn):
+        if type(turn) not in TURN_KINDS and not isinstance(turn, Turn):
             raise TypeError(f"{type(turn).__name__} is no turn")
         await self.emit(TurnStart, turn=turn)
         await self.end_turn(turn)
@@ -229,12 +234,12 @@ class Run:
             self.poke()
         else:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                self._loop.call_soon_threadsafe(self.poke)
+                self.loop.call_soon_threadsafe(self.poke)
 
     async def wait(self) -> None:
         """Return when the run was poked since the last return. Our own cancellation becomes a stop."""
         if not self._poked:
-            self._waiter = self._loop.create_future()
+            self._waiter = self.loop.create_future()
             try:
                 await self._waiter
             except asyncio.CancelledError:
@@ -272,8 +277,19 @@ class Run:
             Exception: whatever the function raised.
         """
         task = self.begin(function, *args)
-        if not isinstance(task, asyncio.Future):
+        if isinstance(task, tuple):
             return task[0]
+        return await self.finish(task, within, given_up=given_up, takes=takes)
+
+    async def finish(
+        self,
+        task: asyncio.Future[Any],
+        within: float | None,
+        *,
+        given_up: Callable[[], str | None] = lambda: None,
+        takes: bool = False,
+    ) -> Any:
+        """Wait for what `begin` began, and return what comes of it; see `call`."""
         task.add_done_callback(self.poke)
         clock = self.config.clock
         late = Flag(self.poke)
@@ -309,9 +325,9 @@ class Run:
         except BaseException as error:
             raise self.fault(error) from error
         is_coroutine = type(result) is CoroutineType
-        if not is_coroutine and not inspect.isawaitable(result):
+        if not is_coroutine and not is_awaitable(result):
             return (result,)
-        task = self._loop.create_task(self._guard(result))
+        task = self.loop.create_task(self._guard(result))
         if is_coroutine:
             # cancelled before it began, the coroutine was never awaited
             task.add_done_callback(lambda _task: result.close())
@@ -332,9 +348,9 @@ class Run:
             Exception: whatever the function raised.
         """
         task = self.begin(function, *args)
-        if not isinstance(task, asyncio.Future):
+        if isinstance(task, tuple):
             return task[0]
-        late: asyncio.Future[None] = self._loop.create_future()
+        late: asyncio.Future[None] = self.loop.create_future()
 
         def expire() -> None:
             late.cancel()
@@ -387,7 +403,7 @@ class Run:
                         self._poke_when_told = True
                     else:
                         due = max(last(), self._told_at) + silence
-                        late = due - self._now() <= 0.001
+                        late = due - self.now() <= 0.001
                         if not late:
                             self.alarm.ring_by(due)
                 if (late or self.stopped is not None) and not self._emitting and not task.done():
@@ -419,7 +435,7 @@ class Run:
         if not waiting:
             return
         over = Flag(self.poke)
-        timer = self._loop.call_later(seconds, over.set)
+        timer = self.loop.call_later(seconds, over.set)
         for task in waiting:
             task.add_done_callback(self.poke)
         try:

@@ -7,7 +7,7 @@ from operator import is_not
 
 from agent.messages import Conversion
 from agent.read_only import ReadOnlyList
-from agent.stretch import Stretch, place_of
+from agent.stretch import Place, Stretch, place_of
 from agent.turns import Turn
 
 
@@ -28,22 +28,39 @@ class Sent:
         self._endpoint = endpoint
         self._conversion = self._afresh()
         self._taken = 0  # how many turns of the last request the conversion has taken up
-        self._last: Sequence[Turn] = ()  # the turns of the last request
+        self._last: Sequence[Turn] = ()  # the turns of the last request; not kept where their place is
+        self._place: Place | None = None  # where they are, if they are a stretch of a conversation
         self._varies = False
 
     def messages(self, turns: Sequence[Turn]) -> ReadOnlyList:
         """Return the messages for `turns`, whatever the requests before were."""
         place = place_of(turns)
+        if place is not None and self._goes_on(place):
+            source, start, stop = place
+            for index in range(start + self._taken, stop):
+                self._conversion.add(source[index])
+            self._taken, self._place = stop - start, place
+            return self._conversion.messages()
         given = list(turns) if place is None else Stretch(*place)  # ours: a list may be changed by its owner
-        common = _in_common(self._last, given)
+        common = _in_common(self._last if self._place is None else Stretch(*self._place), given)
         if common < self._taken:
             self._conversion, self._taken, self._varies = self._afresh(), 0, True
         settled = common if self._varies else len(given)
         self._conversion.extend(given[self._taken : settled])
-        self._taken, self._last = settled, given
+        self._taken, self._last, self._place = settled, given, place
         if settled == len(given):
             return self._conversion.messages()
         return self._conversion.messages_with(given[settled:])
+
+    def _goes_on(self, place: Place) -> bool:
+        """Whether these turns surely are those of the last request, all taken up, and what came since."""
+        last = self._place
+        return (
+            last is not None
+            and last[0] is place[0]
+            and last[1] == place[1]
+            and last[2] - last[1] == self._taken <= place[2] - place[1]
+        )
 
     def _afresh(self) -> Conversion:
         return Conversion(model=self._model, endpoint=self._endpoint)

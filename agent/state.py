@@ -43,6 +43,8 @@ class Queue:
 
     def take(self, mode: QueueMode) -> list[UserTurn]:
         """Remove and return what one delivery brings: the oldest, or all."""
+        if not self.turns:
+            return []
         count = 1 if mode == "one_at_a_time" else len(self.turns)
         taken, self.turns = self.turns[:count], self.turns[count:]
         return taken

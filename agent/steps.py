@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 import logging
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from agent.events import AgentEnd, AgentStart, Outcome, StepEnd, StepStart
 from agent.limits import RepeatWatch, Spending, reached
 from agent.messages import REFUSED, REFUSED_EMPTY
 from agent.models.base import ModelError, Usage
+from agent.patience import is_awaitable
 from agent.repair import last_call_failed, missing_results, unanswered_calls
 from agent.run import Cut, Run
 from agent.turns import (
@@ -40,7 +40,7 @@ async def poll_queue(poll: Poll | None) -> list[UserTurn]:
     if poll is None:
         return []
     queued = poll()
-    return as_turns(await queued if inspect.isawaitable(queued) else queued, UserTurn)
+    return as_turns(await queued if is_awaitable(queued) else queued, UserTurn)
 
 
 @dataclass(slots=True)
@@ -173,7 +173,8 @@ class Steps:
             if ending is not None:
                 return ending
             try:
-                await self._count_cost()
+                if config.limits.max_cost is not None:
+                    await self._count_cost()
                 if not more and not pending:
                     if config.when_idle is not None and not self._is_done and run.stopped is None:
                         pending.extend(as_turns(config.when_idle()))
@@ -253,8 +254,9 @@ class Steps:
                 if result.tool_use_id not in given:  # the application answers that call itself
                     await run.say(result)
         said = bool(pending)
-        is_call_said = any(isinstance(turn, ToolCallTurn) for turn in pending)
+        is_call_said = False
         while pending:
+            is_call_said = is_call_said or isinstance(pending[0], ToolCallTurn)
             await run.say(pending.pop(0))
         for result in missing_results(self._asking.turns) if is_call_said else ():
             await run.say(result)
@@ -356,9 +358,12 @@ class Steps:
         """
         if poll is None or self._run.stopped is not None:
             return []
-        within = self._config.limits.hook_timeout
+        said = self._run.begin(poll)
+        if isinstance(said, tuple):  # the usual poll: nothing to wait for
+            return as_turns(said[0], UserTurn)
         try:
-            return as_turns(await self._run.call(poll, within=within, takes=True), UserTurn)
+            within = self._config.limits.hook_timeout
+            return as_turns(await self._run.finish(said, within, takes=True), UserTurn)
         except Cut:
             return []
 

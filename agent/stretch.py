@@ -11,6 +11,9 @@ from typing import Any, overload
 
 from agent.turns import Turn
 
+Place = tuple[list[Turn], int, int]
+"""A list, and where in it a stretch begins and ends."""
+
 
 class Stretch(MutableSequence[Turn]):
     """The turns from `start` to before `stop` of a list that is only ever added to.
@@ -32,7 +35,7 @@ class Stretch(MutableSequence[Turn]):
         self._own: list[Turn] | None = None
 
     @property
-    def place(self) -> tuple[list[Turn], int, int] | None:
+    def place(self) -> Place | None:
         """The list, begin and end; None once the stretch was changed."""
         return (self._source, self._start, self._stop) if self._own is None else None
 
@@ -104,6 +107,6 @@ class Stretch(MutableSequence[Turn]):
         return self._own
 
 
-def place_of(turns: Sequence[Turn]) -> tuple[list[Turn], int, int] | None:
+def place_of(turns: Sequence[Turn]) -> Place | None:
     """Return list, begin and end of an unchanged stretch; None for any other sequence."""
-    return turns.place if isinstance(turns, Stretch) else None
+    return turns.place if type(turns) is Stretch else None

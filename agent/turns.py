@@ -36,15 +36,25 @@ def _utc_second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").removesuffix("+00:00")
 
 
+_FLAT = frozenset({str, int, float, bool, type(None)})
+
+
+def _is_flat(value: Mapping[Any, Any]) -> bool:
+    """Whether the values of a mapping are plain ones all of them, as they mostly are: then there is little to do."""
+    return _FLAT.issuperset(map(type, value.values()))
+
+
 def freeze(value: Any) -> Any:
     """Return a copy of JSON-like `value` with every dict a read-only mapping, every list and set a tuple.
 
     What is no JSON at all (an application's own objects) stays what it is.
     """
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if kind in _FLAT:
         return value
     if kind is dict or isinstance(value, Mapping):
+        if kind is dict and _is_flat(value):
+            return MappingProxyType(value.copy())
         return MappingProxyType({key: freeze(item) for key, item in value.items()})
     if isinstance(value, (list, tuple)):
         return tuple([freeze(item) for item in value])
@@ -56,9 +66,11 @@ def freeze(value: Any) -> Any:
 def thaw(value: Any) -> Any:
     """Return a plain, mutable copy of a value made by `freeze` (dicts and lists again)."""
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if kind in _FLAT:
         return value
     if kind is MappingProxyType or isinstance(value, Mapping):
+        if kind is MappingProxyType and _is_flat(value):
+            return dict(value)
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [thaw(item) for item in value]
@@ -222,6 +234,11 @@ class CustomTurn:
         object.__setattr__(self, "fields", freeze(self.fields))
 
 
+TURN_KINDS = frozenset(
+    {UserTurn, AssistantTextTurn, ThinkingTurn, ToolCallTurn, ToolResultTurn, NoticeTurn, CustomTurn}
+)
+"""The classes of turns, to be found in quickly."""
+
 Turn = UserTurn | AssistantTextTurn | ThinkingTurn | ToolCallTurn | ToolResultTurn | NoticeTurn | CustomTurn
 
 LOG_RECORDS = frozenset({"session", "run_start", "started", "step_end", "run_end"})
@@ -305,13 +322,14 @@ def from_record(record: Mapping[str, Any]) -> Turn:
     return make(**fields, **common)
 
 
-_FLAT = frozenset({str, int, float, bool, type(None)})
 DEEPEST = 100
 """Levels of nesting a tool's input may have; deeper ones are refused rather than walked."""
 
 
 def nesting_exceeds(value: Any, levels: int) -> bool:
     """Return whether JSON-like `value` is nested deeper than `levels`; never recurses itself."""
+    if type(value) in (dict, MappingProxyType) and levels >= 0 and _is_flat(value):
+        return False
     layer = [value]
     for _ in range(levels + 1):
         layer = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,15 @@ BROKE_BEFORE = "Not run: the run broke before this call started."
 
 
 class Unfinished:
-    """Keeps the events of a run's step, and knows what is open after them once somebody has to know."""
+    """Keeps the events of a run's step, and knows what is open after them once somebody has to know.
+
+    Attributes:
+        note: takes up an event, any but the deltas and the end of a step.
+    """
 
     def __init__(self) -> None:
         self._events: list[Event] = []  # since the last step ended, when nothing was open
-        self._is_ending = False
+        self.note: Callable[[Event], None] = self._events.append
         self._turns: dict[str, Turn] = {}
         self._calls: dict[str, ToolCallTurn] = {}  # ended turns without a result, by wire id
         self._started: dict[str, float] = {}  # by the id of the call's turn: when
@@ -29,14 +34,9 @@ class Unfinished:
         self._results: list[ToolResultTurn] = []  # of the step
         self._in_step = False
 
-    def note(self, event: Event) -> None:
-        """Take up an event, any but the deltas."""
-        if self._is_ending:
-            self._follow(event)
-        elif isinstance(event, StepEnd):
-            self._events.clear()
-        else:
-            self._events.append(event)
+    def end_step(self) -> None:
+        """A step has ended: nothing is open."""
+        self._events.clear()
 
     def _follow(self, event: Event) -> None:
         """Note what an event opens and closes."""
@@ -59,7 +59,7 @@ class Unfinished:
 
     async def end_all(self, run: Run, *, stop_reason: str, usage: Usage) -> None:
         """End every open turn, give every open call its end and its result, and end the step."""
-        self._is_ending = True
+        self.note = self._follow
         for event in self._events:
             self._follow(event)
         for turn in list(self._turns.values()):
