@@ -150,8 +150,8 @@ class _Together:
             while waiting and (len(running) < width or self._why_not() or waiting[0].cut):
                 call = waiting.popleft()
                 error = self._why_not() or (error_output(call.cut) if call.cut else None)
-                if error is None:
-                    error = call.announce() or self._why_not()
+                if error is None and run.config.on_launch is not None:
+                    error = call.announce(run.config.on_launch) or self._why_not()
                 if error is not None:
                     await call.end(error)
                     await self._poll_steering()

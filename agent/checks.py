@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, get_type_hints
@@ -52,9 +51,11 @@ def validate(tool: Tool, value: Mapping[str, Any]) -> BaseModel:
         InvalidInput: it does not fit.
     """
     try:
-        if nesting_exceeds(value, DEEPEST):
-            raise InvalidInput(f"Invalid input for {tool.name}: nested deeper than {DEEPEST} levels.")
-        validated = tool.input.model_validate_json(_encoded(value), strict=True)
+        if (written := _easily_written(value)) is None:
+            if nesting_exceeds(value, DEEPEST):
+                raise InvalidInput(f"Invalid input for {tool.name}: nested deeper than {DEEPEST} levels.")
+            written = _JSON.encode(thaw(value))
+        validated = tool.input.model_validate_json(written, strict=True)
         if not _holds_all(validated, value) and (unlike := list(_unlike(validated, value, ""))[:8]):
             raise InvalidInput(f"Invalid input for {tool.name}. {'; '.join(unlike)}.")
         return validated
@@ -68,27 +69,29 @@ def validate(tool: Tool, value: Mapping[str, Any]) -> BaseModel:
         raise InvalidInput(f"Invalid input for {tool.name}: {text_of(error)}.") from None
 
 
-def _encoded(value: Mapping[str, Any]) -> str | bytes:
-    """An input as JSON; one of plain values only, as most are, is written by the quicker of two encoders.
+def _easily_written(value: Mapping[str, Any]) -> str | bytes | None:
+    """An input as JSON, where it holds nothing but texts, whole numbers, truth values and nulls, as most do; else None.
 
-    Raises:
-        TypeError, ValueError: it is no JSON.
+    The quicker of two encoders does for them; half a pair of surrogates only the other one can write.
     """
-    plain = thaw(value)
+    plain = dict(value)
     if _TEXT_ONLY.issuperset(map(type, plain)) and _EASY.issuperset(map(type, plain.values())):
-        with suppress(PydanticSerializationError):  # half a pair of surrogates; the other one writes it
+        try:
             return to_json(plain)
-    return _JSON.encode(plain)
+        except PydanticSerializationError:
+            pass
+    return None
 
 
 def _holds_all(validated: BaseModel, given: Mapping[str, Any]) -> bool:
-    """Whether `_unlike` has surely nothing to say, because there are texts only, each for a field of the model."""
+    """Whether `_unlike` has surely nothing to say: there are texts only, each for a field of the model, or the model
+    says itself what becomes of its fields."""
     kind: Any = type(validated)
-    fields = _fields_of_object(kind)
-    return (
-        fields is not None
-        and _TEXT_ONLY.issuperset(map(type, given.values()))
-        and fields.keys() >= given.keys()
+    if _is_whole(kind):
+        return False
+    fields = _fields(kind)
+    return fields is None or (
+        fields.keys() >= given.keys() and _TEXT_ONLY.issuperset(map(type, given.values()))
     )
 
 
@@ -155,9 +158,9 @@ _Fields = Mapping[str, tuple[str, bool]]
 
 
 @lru_cache(maxsize=256)
-def _fields_of_object(kind: Any) -> _Fields | None:
-    """`_fields` of a model that is made of a JSON object field by field; else None."""
-    return None if issubclass(kind, RootModel) else _fields(kind)
+def _is_whole(kind: Any) -> bool:
+    """Whether a model holds a JSON object as it is instead of its fields one by one."""
+    return issubclass(kind, RootModel | Mapping)
 
 
 @lru_cache(maxsize=256)
@@ -235,7 +238,7 @@ def as_output(value: Any, limit: int) -> ToolOutput:
         TypeError: it is neither text nor a `ToolOutput` with text.
     """
     if isinstance(value, str):
-        return ToolOutput(output=shorten(value, limit))
+        return ToolOutput(output=value if len(value) <= limit else shorten(value, limit))
     if not isinstance(value, ToolOutput) or not isinstance(value.output, str):
         raise TypeError(f"a tool must return text or a ToolOutput, this one returned {type(value).__name__}")
     return ToolOutput(

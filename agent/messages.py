@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from agent.read_only import ReadOnlyDict, ReadOnlyList
@@ -251,7 +252,8 @@ class Conversion:
 
     def _wire_id(self, call_id: str) -> str:
         """An id the API takes and this conversation has not used: the call's own wherever possible."""
-        base = _BAD_ID.sub("_", call_id) or "call"
+        is_plain = call_id.isascii() and call_id.isidentifier()  # as those of most servers, and sooner seen
+        base = call_id if is_plain else _BAD_ID.sub("_", call_id) or "call"
         wire, number = base, self._ids.get(base, 1)
         while wire in self._ids:
             number += 1
@@ -323,14 +325,15 @@ def sendable_object(value: Mapping[str, Any]) -> Message:
 
 def _json(value: Any, depth: int) -> Any:
     """A read-only JSON value the wire can carry, whatever an application put into a call's input."""
-    if isinstance(value, str):
+    kind = type(value)
+    if kind is str or isinstance(value, str):
         return sendable(value)
     if value is None or isinstance(value, int):  # truth values, too
         return value
     if isinstance(value, float):
         return value if abs(value) != float("inf") and value == value else None
     if depth < _DEEPEST:
-        if isinstance(value, Mapping):
+        if kind is MappingProxyType or isinstance(value, Mapping):
             return ReadOnlyDict({sendable(str(key)): _json(item, depth + 1) for key, item in value.items()})
         if isinstance(value, (list, tuple)):
             return ReadOnlyList([_json(item, depth + 1) for item in value])

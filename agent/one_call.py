@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agent.checks import InvalidInput, as_output, describe, validate
+from agent.config import OnLaunch
 from agent.error_text import text_of
 from agent.events import ToolEnd, ToolStart
 from agent.left_behind import leave_behind
@@ -198,11 +199,8 @@ class Call:
             return error_output(f"Not run: the check before the call failed ({self._words_of(error)}).")
         return None
 
-    def announce(self) -> ToolOutput | None:
+    def announce(self, announce: OnLaunch) -> ToolOutput | None:
         """Say that the call is about to act; return the error that keeps it from acting after all."""
-        announce = self._run.config.on_launch
-        if announce is None:
-            return None
         try:
             announce(self.turn, self._changed)
         except BaseException as error:  # noqa: BLE001 - a function of the application

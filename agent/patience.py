@@ -184,9 +184,11 @@ async def wait_briefly(
     Called in a task that is cancelled meanwhile, it hands the cancellation on and forgets it.
     """
     begun = as_coroutine(awaitable)
-    done, given = _first_step(begun)
-    if done:
-        error: BaseException | None = given
+    try:
+        given = begun.send(None)
+    except StopIteration:
+        return None
+    except BaseException as error:  # noqa: BLE001 - for the caller to judge
         return error
     patience = Patience(seconds, on_cancel=_nothing, leave=leave)
     patience.hurry()

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable
 from math import inf
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.alarm import Alarm, Flag
 from agent.error_text import Secrets, report, text_of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+E = TypeVar("E", bound=Event)
 Sink = Callable[[Event], Awaitable[None] | Telling | None]
 
 
@@ -95,40 +96,26 @@ class Run:
 
     # Events
 
-    async def emit(self, kind: Callable[..., Event], **fields: Any) -> None:
-        """Send one event and wait until everyone has seen it."""
+    async def emit(self, kind: Callable[..., E], **fields: Any) -> E:
+        """Send one event, wait until everyone has seen it, and return it. What the sink raises does not end the run."""
         event = kind(run_id=self.id, seq=self._seq, at=self.now(), **fields)
         self._seq += 1
         if kind is StepEnd:
             self.unfinished.end_step()
         elif kind is not TurnDelta:
             self.unfinished.note(event)
-        if (pending := self._hand_out(event)) is not None:
-            await self._wait_until_told(pending)
-
-    def stamp(self) -> dict[str, Any]:
-        """Return what every event carries, for the next one."""
-        self._seq += 1
-        return {"run_id": self.id, "seq": self._seq - 1, "at": self.now()}
-
-    async def send(self, event: Event) -> None:
-        """Hand a stamped event to everyone; see `emit`."""
-        if (pending := self._hand_out(event)) is not None:
-            await self._wait_until_told(pending)
-
-    def _hand_out(self, event: Event) -> Awaitable[None] | Telling | None:
-        """Call the sink; return what is left to wait for. What the sink raises does not end the run."""
         self._emitting, pending = True, None
         try:
             pending = self._sink(event)
         except BaseException as error:  # noqa: BLE001 - who reads the events must not break the run
             self._complain(self.fault(error))
-        finally:
-            if pending is None:
-                self._emitting = False
-                if self.stopped is not None or self._poke_when_told:
-                    self._note_told()
-        return pending
+        if pending is not None:
+            await self._wait_until_told(pending)
+        elif self.stopped is not None or self._poke_when_told:
+            self._note_told()
+        else:
+            self._emitting = False
+        return event
 
     async def _wait_until_told(self, pending: Awaitable[None] | Telling) -> None:
         """Wait for who takes time to be told."""
@@ -150,10 +137,10 @@ class Run:
             self._poke_when_told = False
             self.poke()
 
-    async def send_last(self, event: Event) -> None:
-        """`send` the event that ends the run: who reads the events has time for it as for nothing else."""
+    async def emit_last(self, kind: Callable[..., E], **fields: Any) -> E:
+        """`emit` the event that ends the run: who reads the events has time for it as for nothing else."""
         self._patience.renew()
-        await self.send(event)
+        return await self.emit(kind, **fields)
 
     def _cancelled(self) -> None:
         """A task of the run was cancelled from outside."""
@@ -324,6 +311,8 @@ class Run:
             raise
         except BaseException as error:
             raise self.fault(error) from error
+        if type(result) is list:  # the commonest answer, seen soonest
+            return (result,)
         is_coroutine = type(result) is CoroutineType
         if not is_coroutine and not is_awaitable(result):
             return (result,)

@@ -114,8 +114,8 @@ class Steps:
             report(
                 log, "what is still queued could not be taken back", run.fault(error), self._run.secrets.clean
             )
-        end = AgentEnd(
-            **run.stamp(),
+        return await run.emit_last(
+            AgentEnd,
             turns=tuple(run.added),
             outcome=ending.outcome,
             stop_reason=self._stop_reason,
@@ -125,8 +125,6 @@ class Steps:
             steps=run.step,
             undelivered=tuple(undelivered),
         )
-        await run.send_last(end)
-        return end
 
     def _notice_of(self, error: ModelError | None) -> NoticeTurn | None:
         """What the application wants the conversation to say of a failure."""
@@ -360,7 +358,7 @@ class Steps:
             return []
         said = self._run.begin(poll)
         if isinstance(said, tuple):  # the usual poll: nothing to wait for
-            return as_turns(said[0], UserTurn)
+            return [] if type(said[0]) is list and not said[0] else as_turns(said[0], UserTurn)
         try:
             within = self._config.limits.hook_timeout
             return as_turns(await self._run.finish(said, within, takes=True), UserTurn)

@@ -16,7 +16,7 @@ from os import urandom
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from agent.quick import quick
+from agent.quick import CONVERT, quick
 
 
 def new_id(prefix: str) -> str:
@@ -24,19 +24,28 @@ def new_id(prefix: str) -> str:
     return f"{prefix}_{urandom(12).hex()}"
 
 
+def _new_turn_id() -> str:
+    return "turn_" + urandom(12).hex()
+
+
 def utc_now() -> str:
     """Return the present as UTC ISO 8601 with milliseconds, `2026-01-31T12:00:00.000Z`."""
-    millis = time.time_ns() // 1_000_000
+    return _utc_milli(time.time_ns() // 1_000_000)
+
+
+@lru_cache(maxsize=8)  # several turns are made in a millisecond
+def _utc_milli(millis: int) -> str:
     return f"{_utc_second(millis // 1000)}.{millis % 1000:03}Z"
 
 
-@lru_cache(maxsize=8)  # turns are made many in a second, and a second is dear to put in words
+@lru_cache(maxsize=8)  # many are made in a second, and a second is dear to put in words
 def _utc_second(seconds: int) -> str:
     """`2026-01-31T12:00:00` of seconds since 1970."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").removesuffix("+00:00")
 
 
 _FLAT = frozenset({str, int, float, bool, type(None)})
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 def _is_flat(value: Mapping[Any, Any]) -> bool:
@@ -53,6 +62,8 @@ def freeze(value: Any) -> Any:
     if kind in _FLAT:
         return value
     if kind is dict or isinstance(value, Mapping):
+        if not value:
+            return _NOTHING
         if kind is dict and _is_flat(value):
             return MappingProxyType(value.copy())
         return MappingProxyType({key: freeze(item) for key, item in value.items()})
@@ -115,7 +126,7 @@ class UserTurn:
 
     type: ClassVar[str] = "user"
     content: str
-    id: str = field(default_factory=lambda: new_id("turn"))
+    id: str = field(default_factory=_new_turn_id)
     created_at: str = field(default_factory=utc_now)
 
 
@@ -127,7 +138,7 @@ class AssistantTextTurn:
     type: ClassVar[str] = "assistant_text"
     content: str
     interrupted: bool = False
-    id: str = field(default_factory=lambda: new_id("turn"))
+    id: str = field(default_factory=_new_turn_id)
     created_at: str = field(default_factory=utc_now)
 
 
@@ -147,7 +158,7 @@ class ThinkingTurn:
     model: str = ""
     endpoint: str = ""
     interrupted: bool = False
-    id: str = field(default_factory=lambda: new_id("turn"))
+    id: str = field(default_factory=_new_turn_id)
     created_at: str = field(default_factory=utc_now)
 
 
@@ -163,13 +174,10 @@ class ToolCallTurn:
     type: ClassVar[str] = "tool_call"
     tool_use_id: str
     tool_name: str
-    input: Mapping[str, Any]
+    input: Mapping[str, Any] = field(metadata={CONVERT: freeze})
     fault: str = ""
-    id: str = field(default_factory=lambda: new_id("turn"))
+    id: str = field(default_factory=_new_turn_id)
     created_at: str = field(default_factory=utc_now)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "input", freeze(self.input))
 
 
 @quick
@@ -181,13 +189,9 @@ class ToolResultTurn:
     tool_use_id: str
     output: str
     is_error: bool = False
-    details: Mapping[str, Any] | None = None
-    id: str = field(default_factory=lambda: new_id("turn"))
+    details: Mapping[str, Any] | None = field(default=None, metadata={CONVERT: freeze})
+    id: str = field(default_factory=_new_turn_id)
     created_at: str = field(default_factory=utc_now)
-
-    def __post_init__(self) -> None:
-        if self.details is not None:
-            object.__setattr__(self, "details", freeze(self.details))
 
 
 NUDGE = "nudge"
@@ -205,7 +209,7 @@ class NoticeTurn:
     type: ClassVar[str] = "notice"
     content: str
     kind: str = ""
-    id: str = field(default_factory=lambda: new_id("turn"))
+    id: str = field(default_factory=_new_turn_id)
     created_at: str = field(default_factory=utc_now)
 
     @property
@@ -225,7 +229,7 @@ class CustomTurn:
 
     type: str
     fields: Mapping[str, Any]
-    id: str = field(default_factory=lambda: new_id("turn"))
+    id: str = field(default_factory=_new_turn_id)
     created_at: str = field(default_factory=utc_now)
 
     def __post_init__(self) -> None:

@@ -270,13 +270,16 @@ def seconds_of(value: object) -> float | None:
 
 def usage_of(report: object) -> Usage:
     """Return the tokens a model reported; none where that is no report, or one with an impossible count."""
-    if isinstance(report, Usage) and (
-        is_count(report.input_tokens)
-        and is_count(report.output_tokens)
-        and is_count(report.cache_creation_input_tokens)
-        and is_count(report.cache_read_input_tokens)
-    ):
-        return report
+    if isinstance(report, Usage):
+        read, written = report.input_tokens, report.output_tokens
+        stored, found = report.cache_creation_input_tokens, report.cache_read_input_tokens
+        are_counts = type(read) is type(written) is type(stored) is type(found) is int
+        if (
+            are_counts
+            and min(read, written, stored, found) >= 0
+            and max(read, written, stored, found) <= MOST_TOKENS
+        ):
+            return report
     return Usage()
 
 
