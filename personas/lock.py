@@ -1,4 +1,7 @@
-"""One advisory lock per thing, saying who holds it. Where the file system has no locks, nothing is held up."""
+"""One advisory lock per thing, saying who holds it. Where the file system has no locks, nothing is held up.
+
+Within one process a thread waits for another one as long as that is at work; only another process counts as busy.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import contextlib
 import errno
 import os
 import stat
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +25,7 @@ except ImportError:  # a system without flock
 _PAUSE = 0.01  # seconds between two tries
 _A_MOMENT = 0.2  # seconds that somebody who holds it without saying so may be one who only looks
 _TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
+_held_here: dict[tuple[int, int], int] = {}  # the thread that holds it, by device and number of the lock file
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -32,7 +37,8 @@ def hold(path: Path, *, wait: float = 0.0, what: str = "This") -> Iterator[None]
 
     Args:
         path: the lock file; created with mode 0600 in an existing folder.
-        wait: seconds to wait for another holder.
+        wait: seconds to wait for another holder. If not 0, a thread beside the main one, which is nobody's event
+            loop, waits for another thread of this process as long as it takes.
         what: the subject of the message, for example "The persona optimist".
 
     Raises:
@@ -41,14 +47,16 @@ def hold(path: Path, *, wait: float = 0.0, what: str = "This") -> Iterator[None]
         StorageError: the lock file cannot be created.
     """
     with _opened(path) as descriptor:
-        held = _take(descriptor, wait, what)
+        held, which = _take(descriptor, wait, what), _identity(os.fstat(descriptor))
         if held:
+            _held_here[which] = threading.get_ident()
             _write_pid(descriptor, str(os.getpid()))
         try:
             yield
         finally:
             if held:
                 _write_pid(descriptor, "")
+                del _held_here[which]
 
 
 def holder(path: Path) -> int | None:
@@ -63,6 +71,15 @@ def holder(path: Path) -> int | None:
             return None
     except Busy as busy:
         return busy.pid or 0
+
+
+def holder_elsewhere(path: Path) -> int | None:
+    """Return the same of other processes alone, None where this one holds it."""
+    pid = holder(path)
+    try:
+        return None if _identity(os.lstat(path)) in _held_here else pid
+    except OSError:
+        return pid
 
 
 def busy(what: str, pid: int | None) -> Busy:
@@ -104,10 +121,23 @@ def _take(descriptor: int, wait: float, what: str) -> bool:
                 return False  # ENOLCK, ENOTSUP, …: this file system has no locks
         else:
             return True
+        if wait and _is_held_beside(descriptor):
+            begun = time.monotonic()
         pid, waited = _read_pid(descriptor), time.monotonic() - begun
         if waited >= max(wait, _A_MOMENT if pid is None else _PAUSE):
             raise busy(what, pid)
         time.sleep(_PAUSE)
+
+
+def _is_held_beside(descriptor: int) -> bool:
+    """Whether another thread of this process holds it, and this one may wait for that."""
+    thread = _held_here.get(_identity(os.fstat(descriptor)))
+    here = threading.current_thread()
+    return thread not in (None, here.ident) and here is not threading.main_thread()
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def _write_pid(descriptor: int, text: str) -> None:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from personas.in_hand import Hand
 
 LONGEST_WAIT = 5.0
-"""Seconds to wait for another writer."""
+"""Seconds to wait for another process that writes."""
 
 
 def busy_persona(persona_id: str, pid: int | None) -> Busy:
@@ -101,7 +101,7 @@ class PersonaFile:
         """Keep other writers of this persona out.
 
         Raises:
-            Busy: one has been at work for seconds.
+            Busy: another process has been at work for seconds.
         """
         self._home.inside(self._home.locks)
         try:

@@ -29,7 +29,7 @@ from personas.errors import (
 from personas.folder import read_all, stems, taken_ids, unknown_persona
 from personas.home import Home
 from personas.kept_texts import give_back, is_kept, set_aside
-from personas.lock import holder
+from personas.lock import holder_elsewhere
 from personas.merge import count, unified_diff
 from personas.persona import Persona
 from personas.persona_file import PersonaFile
@@ -94,9 +94,9 @@ class Store:
             return broken_persona(persona_id, error, session_id=session_id)
 
     def writer(self, persona_id: str) -> int | None:
-        """Return the pid of the process that writes a persona now, 0 if unknown, None for nobody."""
+        """Return the pid of the other process that writes a persona now, 0 if unknown, None for nobody."""
         path = self.file(persona_id).lock_path
-        return holder(path) if os.path.lexists(path) else None
+        return holder_elsewhere(path) if os.path.lexists(path) else None
 
     def text(self, persona_id: str) -> str:
         """Return the file's text as it is on disk (without a byte order mark, line endings kept).

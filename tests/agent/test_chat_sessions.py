@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,9 +22,11 @@ from personas.changes import SetName, SetPrompt
 from personas.errors import Busy, StorageError
 from personas.home import open_home
 from personas.journal import Journal
-from personas.lock import hold, holder
+from personas.lock import holder
 from personas.persona import Persona
 from personas.store import Store
+from tests.elsewhere import PID, held_elsewhere
+from tests.slow_fsync import SlowFsync
 
 
 @pytest.fixture
@@ -97,10 +98,9 @@ async def test_words_for_a_session_that_cannot_be_opened_any_more_begin_a_new_on
 async def test_a_tool_that_waits_for_another_writer_holds_nothing_up(store: Store, then: str) -> None:
     change = ToolUse("edit_system_prompt", {"old": "One.", "new": "Two."})
     chat = Chat(store, "wren", ScriptedModel([answer(change), answer("done")]))
-    (store.home.locks).mkdir(exist_ok=True)
     loop, begun = asyncio.get_running_loop(), 0.0
     with ExitStack() as other:
-        other.enter_context(hold(store.home.locks / "persona-wren.lock"))
+        other.enter_context(held_elsewhere(store.home.locks / "persona-wren.lock"))
 
         def listen(event: Event) -> None:
             nonlocal begun
@@ -119,11 +119,31 @@ async def test_a_writer_that_does_not_end_is_named(store: Store, monkeypatch: py
     monkeypatch.setattr(base, "LONGEST_WAIT", 0.0)
     change = ToolUse("edit_system_prompt", {"old": "One.", "new": "Two."})
     chat = Chat(store, "wren", ScriptedModel([answer(change), answer("done")]))
-    (store.home.locks).mkdir(exist_ok=True)
-    with hold(store.home.locks / "persona-wren.lock"):
+    with held_elsewhere(store.home.locks / "persona-wren.lock"):
         await chat.send("go")
     results = [turn for turn in chat.turns if isinstance(turn, ToolResultTurn)]
-    assert results[0].is_error and f"is busy (pid {os.getpid()})" in results[0].output
+    assert results[0].is_error and f"is busy (pid {PID})" in results[0].output
+
+
+async def test_who_writes_in_the_same_program_is_waited_for_however_slow_the_disk_is(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (base, persona_file):
+        monkeypatch.setattr(module, "LONGEST_WAIT", 0.001)
+    change = ToolUse("edit_system_prompt", {"old": "One.", "new": "Two."})
+    chat = Chat(store, "wren", ScriptedModel([answer(change), answer("done")]))
+    disk = SlowFsync(monkeypatch)
+    disk.hold()
+    saving = asyncio.ensure_future(
+        asyncio.to_thread(store.change, "wren", SetName("Jay"), revision=None, by=USER)
+    )
+    assert await asyncio.to_thread(disk.waits.wait, 20)
+    loop = asyncio.get_running_loop()
+    chat.subscribe(lambda event: event.type == "tool_start" and loop.call_later(0.05, disk.let_go))
+    await asyncio.gather(chat.send("go"), saving)
+    results = [turn for turn in chat.turns if isinstance(turn, ToolResultTurn)]
+    assert not results[0].is_error, results[0].output
+    assert (store.get("wren").name, store.get("wren").system_prompt) == ("Jay", "Two.\n")
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -132,10 +152,7 @@ async def test_a_writer_that_does_not_end_is_told_as_by_the_store(
 ) -> None:
     for module in (base, persona_file):
         monkeypatch.setattr(module, "LONGEST_WAIT", 0.0)
-    store.home.locks.mkdir(exist_ok=True)
-    with hold(path := store.home.locks / "persona-wren.lock"):
-        if not known:
-            path.write_text("")
+    with held_elsewhere(store.home.locks / "persona-wren.lock", PID if known else None):
         with pytest.raises(Busy) as waited:
             await Desk(store, "wren").free()
         with pytest.raises(Busy) as written:

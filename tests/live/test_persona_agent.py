@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from personas.lock import hold
+from tests.elsewhere import held_elsewhere
 from tests.persona_agent import Workplace, create_test_persona, expect_turn_sequence, send_agent_message
 
 PROMPT = "You are a marine biologist who loves tide pools.\nKeep it short.\n"
@@ -178,7 +178,7 @@ class TestErrors:
         before = place.store.text(persona.id)
         # Another process holds the persona, longer than the tool waits: it fails for real.
         lock = place.store.home.locks / f"persona-{persona.id}.lock"
-        with hold(lock):
+        with held_elsewhere(lock):
             reply = send_agent_message(place, persona.id, "Change the name to 'Helpful Assistant'")
         results = [event for event in reply.events if event["type"] == "tool_result"]
         assert any(result["is_error"] and "busy" in result["output"] for result in results)

@@ -8,16 +8,20 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from personas import lock
 from personas.errors import Busy, OutsideHome, StorageError
-from personas.lock import hold, holder
+from personas.lock import hold, holder, holder_elsewhere
+from tests.elsewhere import PID, held_elsewhere
 
 _HOLD = """
 import sys
 import threading
+import time
 from pathlib import Path
 from personas.lock import hold
 with hold(Path(sys.argv[1])):
@@ -51,6 +55,50 @@ def test_a_second_holder_is_told_who_the_first_is(tmp_path: Path) -> None:
 def test_threads_of_one_process_exclude_each_other(tmp_path: Path) -> None:
     with hold(tmp_path / "lock"), pytest.raises(Busy), hold(tmp_path / "lock", wait=0.02):
         pass
+
+
+def test_a_thread_waits_for_another_one_as_long_as_that_is_at_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, done, looks, ended = tmp_path / "lock", list[str](), list[float](), threading.Event()
+    monkeypatch.setattr(time, "monotonic", lambda: float(len(looks)))  # a second a look
+
+    def look(descriptor: int) -> int | None:
+        looks.append(0)
+        if len(looks) > 20:
+            ended.set()
+        return read_pid(descriptor)
+
+    read_pid = lock._read_pid
+    monkeypatch.setattr(lock, "_read_pid", look)
+
+    def write() -> None:
+        try:
+            with hold(path, wait=5):
+                done.append("written")
+        finally:
+            ended.set()
+
+    with hold(path):
+        assert holder_elsewhere(path) is None
+        writing = threading.Thread(target=write)
+        writing.start()
+        assert ended.wait(60) and len(looks) > 20 and done == []
+    writing.join(60)
+    assert done == ["written"] and not lock._held_here
+    with held_elsewhere(path):
+        assert holder_elsewhere(path) == PID
+        writing = threading.Thread(target=refused, args=(path, done))
+        writing.start()
+        writing.join(60)
+    assert done == ["written", f"This is busy (pid {PID}); try again when it is done."]
+
+
+def refused(path: Path, said: list[str]) -> None:
+    """Note what is said to who wants the lock."""
+    with pytest.raises(Busy) as caught, hold(path, wait=5):
+        pass
+    said.append(str(caught.value))
 
 
 def test_the_lock_is_free_after_an_error(tmp_path: Path) -> None:
