@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from personas.errors import Busy, OutsideHome
-from personas.textfile import storage_error
+from personas.textfile import LOCKED, storage_error
 
 try:
     import fcntl
@@ -24,7 +24,6 @@ except ImportError:  # a system without flock
 
 _PAUSE = 0.01  # seconds between two tries
 _A_MOMENT = 0.2  # seconds that somebody who holds it without saying so may be one who only looks
-_TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 _held_here: dict[tuple[int, int], int] = {}  # the thread that holds it, by device and number of the lock file
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -117,7 +116,7 @@ def _take(descriptor: int, wait: float, what: str) -> bool:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            if error.errno not in _TAKEN:
+            if error.errno not in LOCKED:
                 return False  # ENOLCK, ENOTSUP, …: this file system has no locks
         else:
             return True

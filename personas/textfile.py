@@ -14,11 +14,16 @@ import re
 import secrets
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from personas.errors import BrokenFile, InvalidValue, OutsideHome, StorageError
+
+try:
+    import fcntl
+except ImportError:  # a system without flock
+    fcntl = None  # type: ignore[assignment]
 
 SIZE_LIMIT = 16 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"
@@ -26,8 +31,12 @@ BOM = b"\xef\xbb\xbf"
 _OPEN = (
     os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 )
-_STALE = 3600  # seconds after which a temporary file is nobody's any more
+_STALE = (
+    3600  # seconds after which something temporary is nobody's any more, where that cannot be told by a lock
+)
 _TEMPORARY = re.compile(r"\.persona-[0-9a-f]{16}\.tmp")
+LOCKED = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
+"""What the system says where somebody has the lock; with anything else there are no locks."""
 _swept: dict[Path, float] = {}  # folders looked through by this process, and when (monotonic)
 _REASONS = {
     errno.ENOSPC: "the disk is full; free some space and try again",
@@ -198,7 +207,7 @@ def replace_file(
 
     A symlink stays a symlink, its target inside `root` is replaced; an existing file keeps its mode, a new one
     gets 0600. On any error the old file is whole and no temporary file is left; one left by a process that was
-    killed goes with a later write to the same folder.
+    killed goes with the first write of another one to the same folder. As long as it is written it is locked.
 
     Args:
         path: the file.
@@ -215,22 +224,17 @@ def replace_file(
     real = resolve_inside(path, root)
     try:
         mode = _mode_to_keep(real, path)
-        temporary = real.parent / f".persona-{secrets.token_hex(8)}.tmp"
-        try:
-            _write_new(temporary, content, mode)
+        with _temporary_in(real.parent) as (temporary, descriptor):
+            _write_new(descriptor, content, mode)
             if check is not None:
                 check()
             if exclusive:
                 _link_new(temporary, real)
             else:
                 os.replace(temporary, real)  # noqa: PTH105 - one name for the call that tests make fail
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)  # noqa: PTH108
-            raise
         with contextlib.suppress(OSError):  # it is written; "failed" would be a lie now
             sync_folder(real.parent)
-        _remove_stale(real.parent)
+        _remove_left(real.parent)
     except FileExistsError:
         if exclusive:
             raise
@@ -239,7 +243,37 @@ def replace_file(
         raise storage_error(error, "write", path) from None
 
 
-def _remove_stale(folder: Path) -> None:
+@contextlib.contextmanager
+def _temporary_in(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Give a new file in a folder and its descriptor, locked; it is removed again where what is done with it fails."""
+    while True:
+        temporary = folder / f".persona-{secrets.token_hex(8)}.tmp"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN, 0o600)
+        try:
+            # Who looked in between, and took it for one that was left, has removed it or is about to: another one then.
+            if _lock(descriptor) is not False and os.fstat(descriptor).st_nlink:
+                yield temporary, descriptor
+                return
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)  # noqa: PTH108
+            raise
+        finally:
+            os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool | None:
+    """Lock a file if nobody has; return whether that was done, None where there are no locks."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return False if error.errno in LOCKED else None
+    return True
+
+
+def _remove_left(folder: Path) -> None:
     """Remove the temporary files that killed processes left in a folder; looks once an hour at most."""
     now = time.monotonic()
     if now - _swept.get(folder, -_STALE) < _STALE:
@@ -248,14 +282,22 @@ def _remove_stale(folder: Path) -> None:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if (
-                    _TEMPORARY.fullmatch(entry.name)
-                    and is_stale(entry)
-                    and entry.is_file(follow_symlinks=False)
-                ):
-                    os.unlink(entry.path)  # noqa: PTH108 - scandir's own path
+                if _TEMPORARY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                    with contextlib.suppress(OSError):  # it may have its real name by now
+                        _remove_if_left(entry)
     except OSError:
         return  # what is left over costs room, nothing else
+
+
+def _remove_if_left(entry: os.DirEntry[str]) -> None:
+    """Remove a temporary file unless a process is at it: that has locked it, and a lock goes with its process."""
+    descriptor = os.open(entry.path, os.O_WRONLY | _OPEN)
+    try:
+        free = _lock(descriptor)
+        if free or (free is None and is_stale(entry)):
+            os.unlink(entry.path)  # noqa: PTH108 - scandir's own path
+    finally:
+        os.close(descriptor)
 
 
 def is_stale(entry: os.DirEntry[str]) -> bool:
@@ -274,16 +316,12 @@ def _mode_to_keep(real: Path, path: Path) -> int:
     return stat.S_IMODE(mode)
 
 
-def _write_new(temporary: Path, content: bytes, mode: int) -> None:
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN, 0o600)
-    try:
-        view = memoryview(content)
-        while view:
-            view = view[os.write(descriptor, view) :]
-        os.fchmod(descriptor, mode)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _write_new(descriptor: int, content: bytes, mode: int) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.fchmod(descriptor, mode)
+    os.fsync(descriptor)
 
 
 def _link_new(temporary: Path, real: Path) -> None:

@@ -139,9 +139,9 @@ def test_an_edit_in_the_last_moment_is_seen(
 
     real = textfile._write_new
 
-    def write_and_be_overtaken(temporary: Path, content: bytes, mode: int) -> None:
-        real(temporary, content, mode)
-        if temporary.parent == file.parent:
+    def write_and_be_overtaken(descriptor: int, content: bytes, mode: int) -> None:
+        real(descriptor, content, mode)
+        if list(file.parent.glob(".persona-*.tmp")):
             file.write_text("name = 'outside'")
 
     monkeypatch.setattr(textfile, "_write_new", write_and_be_overtaken)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from personas import textfile
 from personas.errors import BrokenFile, InvalidValue, OutsideHome, StorageError
 from personas.textfile import decode, encode, read_regular, remove_file, replace_file
+from tests.elsewhere import held_elsewhere
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.booleans())
@@ -159,25 +163,61 @@ def test_an_exclusive_write_replaces_nothing(
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
+@pytest.mark.parametrize("locks", [True, False], ids=["with locks", "without locks"])
 def test_what_a_killed_process_left_goes_with_a_later_write(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locks: bool
 ) -> None:
     looks: list[object] = []
     scandir = os.scandir
     monkeypatch.setattr(os, "scandir", lambda folder: looks.append(folder) or scandir(folder))
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks here")
+
+    if not locks:
+        monkeypatch.setattr(fcntl, "flock", refuse)
     name = ".persona-{}.tmp".format
-    kept = [name("0" * 15 + "1"), name("A" * 16), name("0" * 15), "persona-0.tmp", name("f" * 16) + "x"]
-    old = [name("0123456789abcdef"), name("f" * 16)]
-    for file in (*kept, *old):
+    others = [name("A" * 16), name("0" * 15), "persona-0.tmp", name("f" * 16) + "x"]
+    old, new = [name("0123456789abcdef"), name("f" * 16)], name("0" * 15 + "1")
+    at_work = name("a" * 16)
+    for file in (*others, *old, new, at_work):
         (tmp_path / file).write_text("half")
     (tmp_path / name("d" * 16)).mkdir()
     (tmp_path / name("e" * 16)).symlink_to("file")
     two_hours_ago = time.time() - 7200
-    for file in (*kept[1:], *old, name("d" * 16)):
+    for file in (*others, *old, name("d" * 16), *([at_work] if locks else [])):
         os.utime(tmp_path / file, (two_hours_ago, two_hours_ago))
     os.utime(tmp_path / name("e" * 16), (two_hours_ago, two_hours_ago), follow_symlinks=False)
-    for content in (b"one", b"two"):
-        replace_file(tmp_path / "file", content, root=tmp_path)
+    with held_elsewhere(tmp_path / at_work) if locks else nullcontext():
+        for content in (b"one", b"two"):
+            replace_file(tmp_path / "file", content, root=tmp_path)
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"file", *kept, name("d" * 16), name("e" * 16)}
+    # Without locks, what is new may be written just now.
+    assert left == {"file", *others, at_work, name("d" * 16), name("e" * 16), *([] if locks else [new])}
     assert looks == [tmp_path]
+
+
+def test_a_file_that_is_being_written_is_nothing_that_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look() -> None:
+        """Be another program that writes its first file there."""
+        monkeypatch.setattr(textfile, "_swept", {})
+        replace_file(tmp_path / "another", b"another", root=tmp_path)
+
+    replace_file(tmp_path / "file", b"text", root=tmp_path, check=look)
+    lock, taken = textfile._lock, []
+
+    def lock_late(descriptor: int) -> bool | None:
+        """Be looked at between the making of the file and its locking."""
+        if not taken:
+            taken.append(descriptor)
+            look()
+        return lock(descriptor)
+
+    monkeypatch.setattr(textfile, "_lock", lock_late)
+    replace_file(tmp_path / "file", b"new", root=tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "file": b"new",
+        "another": b"another",
+    }
