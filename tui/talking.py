@@ -90,7 +90,7 @@ class Talks:
         return {persona_id: said for persona_id, said in noted.items() if said is not None}
 
     @property
-    def beginning(self) -> dict[str, str]:
+    def sent(self) -> dict[str, str]:
         """What was sent to open a run and is not in the conversation yet, by persona, as it was typed."""
         return {key: talk.sent for key, talk in self._talks.items() if talk.sent and not talk.heard}
 

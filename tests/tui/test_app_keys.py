@@ -166,16 +166,16 @@ async def test_a_run_goes_on_in_the_background_and_is_marked(tmp_path: Path) -> 
         await p.say("go")
         await p.until(lambda: p.main.conversing.running)
         await p.open("two")
-        assert p.main.conversing.marked == {"one"}
+        assert set(p.main.conversing.badges) == {"one"}
         assert [row.tail for row in p.main.personas.rows.rows] == ["●", ""]
         gate.set()
         await p.until(lambda: "2nd" in p.on_disk("one"))
         assert p.prompt.raw == "I am two."
         await p.until(lambda: not p.main.conversing._talks.running)
-        assert p.main.conversing.marked == {"one"}, "it has unseen turns"
+        assert set(p.main.conversing.badges) == {"one"}, "it has unseen turns"
         await p.press("ctrl+n")
         await p.until(lambda: p.main.editing.id == "one" and p.main.conversing.talk is not None)
-        assert p.main.conversing.marked == set()
+        assert set(p.main.conversing.badges) == set()
         assert p.main.conversing.panel.shown
         assert len(p.main.conversing.view.layout_model.entries) == 4
 

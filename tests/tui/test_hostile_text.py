@@ -206,7 +206,7 @@ async def fill_settings(pane: SettingsPane, text: str) -> None:
 def fill_persona_list(pane: PersonaList, text: str) -> None:
     pane.show_ids([text])
     pane.show_entries([Entry(text, text, text, "", (text,)), Entry("broken", text, text, text)])
-    pane.mark(text, {text: "waiting"})
+    pane.show_badges(text, {text: "waiting"})
 
 
 def fill_inputs(pane: TestInputs, text: str) -> None:

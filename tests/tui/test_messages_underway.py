@@ -82,7 +82,7 @@ async def test_what_is_sent_while_another_persona_is_opened_goes_to_the_one_it_w
         finally:
             go.set()
         await p.until(lambda: "for two only" in said_to(store, "two"))
-        await p.until(lambda: p.main.conversing.marked == {"two"} and not p.main.conversing.working)
+        await p.until(lambda: set(p.main.conversing.badges) == {"two"} and not p.main.conversing.working)
         await p.main.conversing.remember()
         assert recall(store.home).drafts == {"one": "for one"}
         assert not said_to(store, "one")

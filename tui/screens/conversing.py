@@ -73,7 +73,7 @@ class Conversing(Hearing):
         """Look in all conversations for tasks an earlier program left, so that the list can show them."""
         if self._talks is not None and self._editing is not None:
             await self._talks.runner.find_all(self._editing.workspace.store)
-            self._screen.show_marks()
+            self._screen.show_badges()
 
     # -- state --------------------------------------------------------------------------------------------
 
@@ -86,11 +86,6 @@ class Conversing(Hearing):
     def running(self) -> bool:
         """Whether a task about the open persona is at work, or waits, in this program."""
         return self._talk is not None and self._talk.running
-
-    @property
-    def marked(self) -> set[str]:
-        """The ids with a task that runs or waits, or with unseen turns."""
-        return set(self.badges)
 
     @property
     def badges(self) -> dict[str, Badge]:
@@ -364,7 +359,7 @@ class Conversing(Hearing):
         self._keep_time()
         self._arm()
         self._screen.call_after_refresh(self._cover)
-        self._screen.show_marks()
+        self._screen.show_badges()
 
     def tick(self) -> None:
         """A second went by: ages, durations, and what is to be remembered."""

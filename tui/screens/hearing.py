@@ -42,9 +42,9 @@ class Hearing(Remembering):
         entry = self._screen.personas.entries.get(persona_id)
         return entry.name if entry is not None else persona_id
 
-    def _show_marks(self) -> None:
+    def _show_badges(self) -> None:
         if not self._is_over:
-            self._screen.show_marks()
+            self._screen.show_badges()
 
     @property
     def _is_over(self) -> bool:
@@ -59,7 +59,7 @@ class Hearing(Remembering):
         if talk is not self._talk:
             if event.type in ("turn_end", "agent_end"):
                 talk.news = True
-                self._show_marks()
+                self._show_badges()
                 self._note_queued()
             return
         if event.type == "agent_start" and talk.reread:
@@ -89,7 +89,7 @@ class Hearing(Remembering):
             self.sync()
         else:
             talk.news = True
-        self._show_marks()
+        self._show_badges()
         self._note_queued()
         program = self._screen.program
         if talk.time.seconds(time.monotonic()) >= program.settings.notify_after:
@@ -104,7 +104,7 @@ class Hearing(Remembering):
         if self._talk is not None and self._talk.persona_id == persona_id:
             self.sync()
         else:
-            self._show_marks()
+            self._show_badges()
 
     def _say_what_delays(self, persona_id: str) -> None:
         """The program is to end when the agent is done, and it asks meanwhile: say that it stays until then."""

@@ -374,13 +374,13 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
         self.query_one(PromptPane).show_state(
             persona.name if persona else "", editing.state if editing else "", banner
         )
-        self.show_marks()
+        self.show_badges()
 
-    def show_marks(self) -> None:
+    def show_badges(self) -> None:
         """Show which personas have news, and what keys do now."""
         badges = self.conversing.badges
         current = self.editing.id if self.editing else None
-        self.personas.mark(current, badges)
+        self.personas.show_badges(current, badges)
         others = [badge for key, badge in badges.items() if key != current]
         count = str(len(self.tests.rows.rows) or "")
         self.query_one(PaneTabs).show(

@@ -197,7 +197,7 @@ class MainActions(Screen[None]):
         current = screen.editing.id if screen.editing else None
         start = ids.index(current) + 1 if current in ids else 0
         for key in [*ids[start:], *ids[:start]]:
-            if key in screen.conversing.marked and key != current:
+            if key in screen.conversing.badges and key != current:
                 screen.start(screen.open_persona(key))
                 return
         screen.tell("No other persona has news.")

@@ -231,7 +231,7 @@ class PaneLayout(Screen[None]):
         """Bring a pane to the front where only one has room."""
         self.pane = pane
         self.lay_out()
-        self._main.show_marks()
+        self._main.show_badges()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if self.focused is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tui import put_away
 from tui.screens.delivering import below
-from tui.screens.past import Past
+from tui.screens.said_before import SaidBefore
 
 if TYPE_CHECKING:
     from tui.editing import Editing
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tui.undelivered import Said
 
 
-class Remembering(Past):
+class Remembering(SaidBefore):
     """The drafts and queues of all conversations, and which persona is open."""
 
     def __init__(self, screen: MainScreen) -> None:
@@ -258,7 +258,7 @@ class Remembering(Past):
     @property
     def _on_the_way(self) -> dict[str, str]:
         """What was sent and neither a conversation nor its queue has yet, by persona."""
-        texts = self._talks.beginning if self._talks is not None else {}
+        texts = self._talks.sent if self._talks is not None else {}
         for key, text in self._underway.texts.items():
             texts[key] = below(texts.get(key, ""), text)
         return texts

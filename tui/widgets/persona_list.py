@@ -136,8 +136,8 @@ class PersonaList(Vertical):
         if news:
             self._draw()
 
-    def mark(self, current: str | None, news: Mapping[str, str]) -> None:
-        """Mark the open persona, and by id what the others' tasks are (`tui.talking.Badge`)."""
+    def show_badges(self, current: str | None, news: Mapping[str, str]) -> None:
+        """Show which persona is open, and by id what the others' tasks are (`tui.talking.Badge`)."""
         if current != self._current or news != self._news:
             moved = current != self._current
             self._current, self._news = current, dict(news)

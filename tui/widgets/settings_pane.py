@@ -136,7 +136,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
             field = self.field(name)
             if broken and not fresh and self._has_keys(field):
                 continue
-            if fresh or field.raw in (_shown(self._stored[name]), _shown(value)):
+            if fresh or field.raw in (_in_one_line(self._stored[name]), _in_one_line(value)):
                 field.raw = value
                 self._put_off.discard(name)
             elif broken:
@@ -287,7 +287,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
         return [
             (name, self._stored[name], text)
             for name, text in texts.items()
-            if text != _shown(self._stored[name]).strip()
+            if text != _in_one_line(self._stored[name]).strip()
         ]
 
     def on_key(self, event: events.Key) -> None:
@@ -300,7 +300,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
                 fields[place].focus()
 
 
-def _shown(value: str) -> str:
+def _in_one_line(value: str) -> str:
     """Return a stored value as a field of one line holds it."""
     return " ".join(value.splitlines()) if "\n" in value or "\r" in value else value
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from tui.screens.main import MainScreen
 
 
-class Past(Tasking):
-    """The past of the open persona's conversation."""
+class SaidBefore(Tasking):
+    """What was said about the open persona before."""
 
     def __init__(self, screen: MainScreen) -> None:
         super().__init__(screen)
