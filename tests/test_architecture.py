@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,12 @@ def test_every_module_says_what_is_in_it(package: str) -> None:
         and ast.get_docstring(ast.parse(source.read_text("utf-8"))) is None
     ]
     assert silent == []
+
+
+@pytest.mark.parametrize("package", ["personas", "agent", "tui"])
+def test_every_module_stands_in_the_table_of_the_house(package: str) -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    named = {word for row in rows for told in row.split("`")[1::2] for word in re.findall(r"\w+", told)}
+    modules = {path.stem for path in (ROOT / package).glob("*.py") if not path.stem.startswith("__")}
+    assert modules <= named
