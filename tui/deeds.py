@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -64,9 +65,16 @@ class Deeds:
         self._workspace = editing.workspace
         self.begun = Begun(editing.workspace.store.home)
         self._told_refused = False
+        self._rows = asyncio.Lock()
+        self._going: set[str] = set()  # personas that are being deleted
 
     async def on_persona(self, deed: str, persona_id: str | None, marked: Sequence[str] = ()) -> bool:
-        """Do what the persona list asks for, to all that is `marked` if anything is; return whether it was done."""
+        """Do what the persona list asks for, to all that is `marked` if anything is; return whether it was done.
+
+        On a slow disk a row may still be seen of which the persona is being deleted: nothing is done to that.
+        """
+        if self._going.intersection(marked or [persona_id]):
+            return False
         if marked:
             marked_deed = getattr(self, f"_{deed}_marked")(marked)
             return bool(await (marked_deed if deed == "duplicate" else self._surface.alone(marked_deed)))
@@ -87,7 +95,11 @@ class Deeds:
         if deed == "new":
             await self._surface.alone(self._new_test_input(persona))
         elif input_id is not None:
-            await getattr(self, f"_{deed}_test_input")(persona, input_id)
+            # In turn: on a slow disk the row that is seen may be deleted, or moved, by the key before.
+            async with self._rows:
+                now = await self._now(persona)
+                if now is not None and _has(now, input_id):
+                    await getattr(self, f"_{deed}_test_input")(now, input_id)
         return True
 
     # -- personas ---------------------------------------------------------------------------------------
@@ -135,10 +147,19 @@ class Deeds:
         question = Confirm(f"Delete {name}?", self._kept(), deed="Delete", danger=True)
         if not await self._surface.ask(question):
             return
-        if await self._delete_one(persona_id):
-            self._surface.gone(persona_id)
-            await self._surface.read_list()
+        if await self._delete_all((persona_id,)):
             self._surface.tell(f"{name} is deleted. {self._kept()}")
+
+    async def _delete_all(self, persona_ids: Sequence[str]) -> list[str]:
+        """Delete personas, and return those that are."""
+        self._going.update(persona_ids)
+        try:
+            gone = [persona_id for persona_id in persona_ids if await self._delete_one(persona_id)]
+            self._surface.gone(*gone)  # of all at once: what is shown instead must not be deleted next
+            await self._surface.read_list()
+        finally:
+            self._going.difference_update(persona_ids)
+        return gone
 
     async def _delete_one(self, persona_id: str) -> bool:
         """Delete a persona with everything that was typed in it, which comes back with it."""
@@ -162,10 +183,7 @@ class Deeds:
         )
         if not await self._surface.ask(question):
             return False
-        gone = [persona_id for persona_id in marked if await self._delete_one(persona_id)]
-        self._surface.gone(*gone)  # of all at once: what is shown instead must not be deleted next
-        await self._surface.read_list()
-        if gone:
+        if gone := await self._delete_all(marked):
             deleted = ", ".join(names[persona_id] for persona_id in gone)
             self._surface.tell(f"Deleted: {deleted}. {self._kept(len(gone))}")
         return bool(gone)
@@ -239,14 +257,18 @@ class Deeds:
         from personas.changes import AddTestInput
 
         await self._editing.flush()
-        content = next((t.content for t in self._now(persona).test_inputs if t.id == input_id), None)
+        now = await self._now(persona)
+        content = next((t.content for t in now.test_inputs if t.id == input_id), None) if now else None
         if content is not None:
             await self._changed(persona, AddTestInput(content), select_new=True)
 
-    def _now(self, persona: Persona) -> Persona:
-        """Return a persona as it is by now where it is still the open one, else as it was."""
+    async def _now(self, persona: Persona) -> Persona | None:
+        """Return a persona as it is by now; None where that cannot be read, which is told."""
         now = self._editing.persona
-        return now if now is not None and now.id == persona.id else persona
+        if now is not None and now.id == persona.id:
+            return now
+        read: Persona | None = await self._tried(lambda: self._workspace.get(persona.id))
+        return read
 
     async def _delete_test_input(self, persona: Persona, input_id: str) -> None:
         from personas.changes import DeleteTestInput
@@ -268,8 +290,11 @@ class Deeds:
         )
         if not await self._surface.ask(question):
             return False
-        await self._editing.flush()
-        gone = [key for key in marked if await self._changed(persona, DeleteTestInput(key))]
+        async with self._rows:
+            await self._editing.flush()
+            now = await self._now(persona)
+            there = [key for key in marked if now is not None and _has(now, key)]
+            gone = [key for key in there if await self._changed(persona, DeleteTestInput(key))]
         if gone:
             self._surface.tell(f"Deleted: {', '.join(gone)}. {back}")
         return bool(gone)
@@ -277,13 +302,15 @@ class Deeds:
     async def _duplicate_marked_inputs(self, persona: Persona, marked: Sequence[str]) -> bool:
         from personas.changes import AddTestInput
 
-        await self._editing.flush()
-        contents = {t.id: t.content for t in self._now(persona).test_inputs}
-        made = [
-            key
-            for key in marked
-            if key in contents and await self._changed(persona, AddTestInput(contents[key]))
-        ]
+        async with self._rows:
+            await self._editing.flush()
+            now = await self._now(persona)
+            contents = {t.id: t.content for t in now.test_inputs} if now is not None else {}
+            made = [
+                key
+                for key in marked
+                if key in contents and await self._changed(persona, AddTestInput(contents[key]))
+            ]
         if made:
             self._surface.tell(f"Copied: {', '.join(made)}.")
         return bool(made)
@@ -298,8 +325,6 @@ class Deeds:
         from personas.changes import MoveTestInput
 
         ids = [test_input.id for test_input in persona.test_inputs]
-        if input_id not in ids:
-            return
         place = ids.index(input_id) + by
         if 0 <= place < len(ids):
             await self._editing.flush()
@@ -355,6 +380,10 @@ class Deeds:
         except PersonaError as error:
             self._surface.tell(str(error), error=True)
             return None
+
+
+def _has(persona: Persona, input_id: str) -> bool:
+    return any(test_input.id == input_id for test_input in persona.test_inputs)
 
 
 def _counted(number: int, what: str) -> str:

@@ -16,9 +16,10 @@ from personas.store import Store
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
-from tui import ending, last_resort
+from tui import ending, held_keys, last_resort
 from tui.input_queue import InputQueue, OnTheWay
 from tui.past import Typed
+from tui.screens.confirm import Confirm
 from tui.widgets import text_editor
 
 
@@ -308,3 +309,56 @@ async def test_a_fault_while_the_disk_hangs_ends_the_program_with_what_is_typed_
         disk.goes_on.set()
         assert disk.waits.is_set() and ends == [1]
         assert any(text.startswith("xfirst line") for text in elsewhere.values())
+
+
+@pytest.mark.parametrize("then", ["x", "c", "J", "K"])
+async def test_a_key_for_a_test_input_that_a_slow_disk_is_still_deleting_does_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    monkeypatch.setattr(held_keys, "LONGEST", 0.0)
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        p.main.tests.rows.focus()
+        await p.until(lambda: p.main.tests.rows.has_focus)
+        disk, before = SlowDisk(monkeypatch), contents(p)
+        await p.press("x")
+        await p.until(lambda: disk.waits.is_set() and p.app._held._held is None, 20)
+        await p.press(then)
+        disk.goes_on.set()
+        await p.told("Test input a is deleted.")
+        await p.until(lambda: p.main.deeds and not p.main.deeds._rows.locked())
+        assert contents(p) == {"b": before["b"]} and len(p.messages) == 1
+
+
+async def test_a_test_input_is_moved_as_often_as_that_was_asked_for_while_the_disk_was_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    third = f'{TWO_INPUTS}\n[[test_inputs]]\nid = "c"\ncontent = "cc"\n'
+    async with program(make_store(tmp_path, {"one": third})) as p:
+        p.main.tests.rows.focus()
+        await p.until(lambda: p.main.tests.rows.has_focus)
+        disk = SlowDisk(monkeypatch)
+        await p.press("J")
+        await p.until(disk.waits.is_set, 20)
+        await p.press("J")
+        disk.goes_on.set()
+        await p.until(lambda: list(contents(p)) == ["b", "c", "a"])
+
+
+@pytest.mark.parametrize("then", ["x", "c", "r"])
+async def test_a_key_for_a_persona_that_a_slow_disk_is_still_deleting_does_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    monkeypatch.setattr(held_keys, "LONGEST", 0.0)
+    async with program(make_store(tmp_path)) as p:
+        p.main.action_go("personas")
+        disk = SlowDisk(monkeypatch, "delete")
+        await p.press("x")
+        await p.dialog(Confirm)
+        await p.press("y")
+        await p.until(lambda: disk.waits.is_set() and p.app._held._held is None, 20)
+        await p.press(then)
+        await p.pilot.pause()
+        await p.pilot.pause()
+        disk.goes_on.set()
+        await p.told("One is deleted.")
+        assert p.app.screen is p.main and p.store.ids() == ["two"] and len(p.messages) == 1
