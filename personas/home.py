@@ -245,12 +245,13 @@ def _make_private(folder: Path, home: Home) -> None:
         folder.mkdir(0o700, exist_ok=True)
     ignore = folder / ".gitignore"
     if not os.path.lexists(ignore):
-        with contextlib.suppress(FileExistsError), open(ignore, "x", opener=_private_opener) as file:
+        with contextlib.suppress(FileExistsError), open(ignore, "x", opener=private) as file:
             file.write("*\n")
 
 
-def _private_opener(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+def private(path: str, flags: int) -> int:
+    """Open a file that only this person can read, as the opener of `open`; a pipe of that name is not waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
 
 
 def _begin(personas: Path) -> None:
@@ -259,7 +260,7 @@ def _begin(personas: Path) -> None:
     start.mkdir(0o700)
     try:
         for example in sorted(EXAMPLES.glob("*.toml")):
-            with open(start / example.name, "xb", opener=_private_opener) as file:
+            with open(start / example.name, "xb", opener=private) as file:
                 file.write(example.read_bytes())
         try:
             start.rename(personas)

@@ -11,6 +11,8 @@ _HEADING = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? 
 _COUNTS = re.compile(r"(\+\d{1,9}) -(?=\d)")
 
 FILE_LINES = ("--- ", "+++ ")
+LONGEST = 200_000
+"""Characters of a diff that are shown."""
 
 
 def diff_lines(diff: str, *, names: bool = False) -> list[str]:

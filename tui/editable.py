@@ -8,32 +8,17 @@ from __future__ import annotations
 
 import re
 
+from tui.sanitise import HIDDEN, HIDDEN_CLASS
+
 _FIRST_STAND_IN = 0x10F000
-_RANGES = (
-    (0x00, 0x08),
-    (0x0B, 0x1F),
-    (0x7F, 0x9F),
-    (0xAD, 0xAD),
-    (0x34F, 0x34F),
-    (0x61C, 0x61C),
-    (0x180E, 0x180E),
-    (0x200B, 0x200B),
-    (0x200E, 0x200F),
-    (0x2028, 0x202E),
-    (0x2060, 0x206F),
-    (0xFEFF, 0xFEFF),
-    (0xFFF9, 0xFFFB),
-    (0xE0000, 0xE007F),
-    (0xE0100, 0xE01EF),
-)
-_HIDDEN = [code for first, last in _RANGES for code in range(first, last + 1)]
-_TO_SHOWN = {code: _FIRST_STAND_IN + index for index, code in enumerate(_HIDDEN)}
+_CODES = [code for first, last in HIDDEN for code in range(first, last + 1)]
+_TO_SHOWN = {code: _FIRST_STAND_IN + index for index, code in enumerate(_CODES)}
 _FROM_SHOWN = {stand_in: code for code, stand_in in _TO_SHOWN.items()}
 _SIGNS = {stand_in: 0x2400 + code if code < 0x20 else 0x2421 if code == 0x7F else 0x00B7
           for stand_in, code in _FROM_SHOWN.items()}  # fmt: skip
 
-_hidden = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _RANGES) + "]")
-_stand_in = re.compile(f"[{chr(_FIRST_STAND_IN)}-{chr(_FIRST_STAND_IN + len(_HIDDEN) - 1)}]")
+_hidden = re.compile(f"[{HIDDEN_CLASS}]")
+_stand_in = re.compile(f"[{chr(_FIRST_STAND_IN)}-{chr(_FIRST_STAND_IN + len(_CODES) - 1)}]")
 _surrogate = re.compile("[\ud800-\udfff]")
 
 

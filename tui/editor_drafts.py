@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from personas.errors import PersonaError
-from personas.home import Home
+from personas.home import Home, private
 from personas.lock import hold
 from personas.textfile import read_regular
 from tui.remembered import Remembered, remember
@@ -235,12 +235,8 @@ def _note(folder: Path, persona_id: str, before: str) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    with open(path, "wb", opener=_private) as file:
+    with open(path, "wb", opener=private) as file:
         file.write(_as_bytes(text))
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _as_bytes(text: str) -> bytes:

@@ -9,13 +9,15 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from personas.home import private
+
 
 def write_fault(text: str) -> Path | None:
     """Write a traceback in place of the one before; None if that is not possible. Blocking."""
     for folder in _folders():
         path = folder / "fault.log"
         try:
-            with open(path, "w", encoding="utf-8", errors="backslashreplace", opener=_private) as file:
+            with open(path, "w", encoding="utf-8", errors="backslashreplace", opener=private) as file:
                 file.write(text)
         except OSError:
             continue
@@ -29,7 +31,7 @@ def write_texts(texts: Mapping[str, str]) -> Path | None:
     for folder in _folders():
         path = folder / f"unsaved-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
         try:
-            with open(path, "x", encoding="utf-8", errors="surrogatepass", opener=_private) as file:
+            with open(path, "x", encoding="utf-8", errors="surrogatepass", opener=private) as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -55,9 +57,3 @@ def _folders() -> Iterator[Path]:
         yield Path(mkdtemp(prefix="persona-editor-"))
     except OSError:
         return
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(
-        path, flags | getattr(os, "O_NONBLOCK", 0), 0o600
-    )  # a pipe of that name: no waiting for a reader

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
+from tui.file_stamp import Stamp, stamp_of
 from tui.widgets.persona_list import Entry
 
 if TYPE_CHECKING:
@@ -20,30 +21,29 @@ class Listing:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._read: dict[str, tuple[int, int, int] | None] = {}
+        self._read: dict[str, Stamp | None] = {}
 
     def changed(self, ids: Sequence[str]) -> list[str]:
         """Return those whose file is not as it was when it was last read here."""
         self._read = {key: self._read[key] for key in ids if key in self._read}
-        return [key for key in ids if key not in self._read or self._read[key] != self._signature(key)]
+        return [key for key in ids if key not in self._read or self._read[key] != self._stamp(key)]
 
     def read(self, ids: Sequence[str]) -> list[Entry]:
         """Return what the list shows of these."""
         found = []
         for persona_id in ids:
-            self._read[persona_id] = self._signature(persona_id)
+            self._read[persona_id] = self._stamp(persona_id)
             try:
                 found.append(Entry.of(self._store.get(persona_id)))
             except PersonaError as error:
                 found.append(Entry(persona_id, persona_id, error=str(error)))
         return found
 
-    def _signature(self, persona_id: str) -> tuple[int, int, int] | None:
+    def _stamp(self, persona_id: str) -> Stamp | None:
         try:
-            status = self._store.path(persona_id).stat()
-        except (OSError, PersonaError):
+            return stamp_of(self._store.path(persona_id))
+        except PersonaError:
             return None
-        return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:

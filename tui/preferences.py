@@ -18,6 +18,7 @@ from tui.config import (
     unset_setting,
     write_settings,
 )
+from tui.file_stamp import stamp_of
 from tui.settings_rules import CONNECTING, OF_LOOKS
 
 if TYPE_CHECKING:
@@ -87,25 +88,18 @@ class Preferences:
         """Take the file as it is now; where that cannot be used, what held before holds. Blocking."""
         with self._changing:
             server = self.settings.base_url
-            self._stamp = self._stamp_now()  # first: what is written while it is read is read once more
+            self._stamp = stamp_of(self.path)  # first: what is written while it is read is read once more
             self._loaded = load_settings(self._env, model=self._flag or None).after(self._loaded)
             self._server_was(server)
 
     def look(self) -> bool:
         """Take the file if it was changed elsewhere; return whether something holds, or is wrong, by it now. Blocking."""
         with self._changing:
-            if self._stamp_now() == self._stamp:
+            if stamp_of(self.path) == self._stamp:
                 return False
             before = self.settings, self._loaded.wrong
             self.read_again()
             return before != (self.settings, self._loaded.wrong)
-
-    def _stamp_now(self) -> tuple[int, int, int] | None:
-        try:
-            found = self.path.stat()
-        except (OSError, ValueError):
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _server_was(self, before: str) -> None:
         """Drop the key that was given for a server, once another one is set: it goes to no other."""

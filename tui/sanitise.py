@@ -46,10 +46,25 @@ _DROPPED = (
     r"\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0100-\U000e01ef]+"
 )
 
-_SUSPECT = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    r"\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e01ef]"
+HIDDEN = (
+    (0x00, 0x08),
+    (0x0B, 0x1F),
+    (0x7F, 0x9F),
+    (0xAD, 0xAD),
+    (0x34F, 0x34F),
+    (0x61C, 0x61C),
+    (0x180E, 0x180E),
+    (0x200B, 0x200B),
+    (0x200E, 0x200F),
+    (0x2028, 0x202E),
+    (0x2060, 0x206F),
+    (0xFEFF, 0xFEFF),
+    (0xFFF9, 0xFFFB),
+    (0xE0000, 0xE01EF),
 )
+"""The first and the last of each row of characters that nobody sees, or that a terminal obeys."""
+HIDDEN_CLASS = "".join(f"{chr(first)}-{chr(last)}" for first, last in HIDDEN)
+_SUSPECT = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff]")
 _RULES = f"{_NEWLINE}|{_VISIBLE}|{_DROPPED}"
 
 

@@ -10,11 +10,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from personas.errors import BrokenFile, Conflict, PersonaError
 from tui.draft import Clash, meet
+from tui.file_stamp import Stamp, stamp_of
 
 if TYPE_CHECKING:
     from personas.authorship import Undone, Version
@@ -285,15 +285,15 @@ class Look:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._folder = _signature(store.home.personas)
-        self._files: dict[str, tuple[int, ...] | None] = {}
+        self._folder = stamp_of(store.home.personas)
+        self._files: dict[str, Stamp | None] = {}
 
     def changed(self, persona_id: str | None) -> tuple[bool, bool]:
         """Return whether the list of files may have changed, and whether this persona's file may have.
 
         The first look at a file only remembers it.
         """
-        folder = _signature(self._store.home.personas)
+        folder = stamp_of(self._store.home.personas)
         folder_changed = folder != self._folder
         self._folder = folder
         if persona_id is None:
@@ -303,14 +303,14 @@ class Look:
         self._files[persona_id] = now
         return folder_changed, file_changed
 
-    def at(self, persona_id: str) -> tuple[int, ...] | None:
+    def at(self, persona_id: str) -> Stamp | None:
         """Return what the disk says of a persona's file without reading it; None where there is none."""
         try:
-            return _signature(self._store.path(persona_id))
+            return stamp_of(self._store.path(persona_id))
         except PersonaError:
             return None
 
-    def begin(self, persona_id: str, known: tuple[int, ...] | None) -> None:
+    def begin(self, persona_id: str, known: Stamp | None) -> None:
         """Look at this file from now on.
 
         Args:
@@ -318,11 +318,3 @@ class Look:
             known: what `at` said before it was read.
         """
         self._files = {persona_id: known}
-
-
-def _signature(path: Path) -> tuple[int, ...] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -9,13 +9,11 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 
 from tui.commands import binding, bindings
+from tui.diffs import LONGEST
 from tui.sanitise import shortened
 from tui.screens.dialog import Dialog
 from tui.widgets.breaking import DiffText
 from tui.widgets.literal import LiteralStatic, label
-
-LONGEST = 200_000
-"""Characters of a diff that are shown."""
 
 
 class ShowDiff(Dialog[None]):

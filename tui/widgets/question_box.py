@@ -24,9 +24,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.commands import keymap_of, sentence
-from tui.diffs import close_context
+from tui.diffs import LONGEST, close_context
 from tui.sanitise import one_line, spelled_out
-from tui.screens.diff import LONGEST
 from tui.widgets.breaking import CountedText, DiffText
 from tui.widgets.conversation.lines import wrap_rows
 from tui.widgets.inks import ink

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.turns import CustomTurn, Turn
+from tui.diffs import LONGEST
 from tui.sanitise import clip, one_line, sanitise
 from tui.widgets.conversation.diff_parts import counts, diff_parts
 from tui.widgets.conversation.entry import INDENT, Entry
@@ -18,9 +19,6 @@ from tui.widgets.conversation.lines import (
     run_cells,
 )
 from tui.widgets.conversation.parts import Part, fixed_part, plain_parts
-
-LONGEST = 200_000
-"""Characters of a diff that are shown."""
 
 
 class _Mark(Entry):
