@@ -102,12 +102,9 @@ class Panel:
     def clicked_inside(self) -> PanelState:
         """The mouse went down in the panel (not on its dismiss button)."""
         self._error_held = False
-        return self._pin_if_visible()
-
-    def pin(self) -> PanelState:
-        """The pin key."""
-        self._error_held = False
-        return self._pin_if_visible()
+        if self._state is PanelState.VISIBLE:
+            self._state = PanelState.PINNED
+        return self._state
 
     def clicked_away(self) -> PanelState:
         """The mouse went down outside the panel and outside the chat bar: that dismisses a pinned panel only."""
@@ -135,7 +132,7 @@ class Panel:
         return self._state
 
     def show_output(self) -> PanelState:
-        """ "Show output", by button or key: the panel stays until it is dismissed."""
+        """The button or a key that shows or pins it: the panel stays until it is dismissed."""
         self._error_held = False
         self._state = PanelState.PINNED
         return self._state
@@ -259,11 +256,6 @@ class Panel:
         self._deadline = now + self.delay + extra
         if self._blurred_at is not None:
             self._blurred_at = now
-
-    def _pin_if_visible(self) -> PanelState:
-        if self._state is PanelState.VISIBLE:
-            self._state = PanelState.PINNED
-        return self._state
 
     def _hide(self) -> None:
         self._state = PanelState.HIDDEN

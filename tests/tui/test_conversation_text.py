@@ -15,9 +15,18 @@ from tui.sanitise import sanitise
 from tui.widgets.conversation import markdown
 from tui.widgets.conversation import parts as conversation_parts
 from tui.widgets.conversation.entries import ThinkingEntry
-from tui.widgets.conversation.lines import BOLD, CODE, ITALIC, Flow, Glyphs, Line, fold_rows, wrap_rows
-from tui.widgets.conversation.markdown import draw_markdown
-from tui.widgets.conversation.parts import Stream
+from tui.widgets.conversation.lines import (
+    BOLD,
+    CODE,
+    ITALIC,
+    UNICODE,
+    Flow,
+    Glyphs,
+    Line,
+    fold_rows,
+    wrap_rows,
+)
+from tui.widgets.conversation.parts import Stream, piece_part
 from tui.widgets.conversation.pieces import CUT, Splitter, split
 
 words = st.lists(
@@ -88,6 +97,11 @@ def test_pieces_do_not_depend_on_how_the_text_was_cut(text: str, sizes: list[int
         at += size
     pieces += splitter.feed(text[at:])
     assert pieces + splitter.finish() == split(text)
+
+
+def draw_markdown(text: str, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """Return the lines of a whole answer, as an entry of the conversation draws it."""
+    return [line for piece in split(text) for line in piece_part(piece, glyphs).draw(width)]
 
 
 @given(markdown_texts, st.lists(st.integers(1, 40), max_size=20))

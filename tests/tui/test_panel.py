@@ -66,7 +66,7 @@ class TestTable:
 
     def test_visible_and_the_pin_key_pins_it(self, panel: Panel) -> None:
         panel.user_sent()
-        assert panel.pin() is PINNED
+        assert panel.show_output() is PINNED
 
     @pytest.mark.parametrize("dismissal", [Panel.clicked_away, Panel.dismiss, Panel.escape])
     def test_pinned_and_dismissed_hides_it(
@@ -265,7 +265,6 @@ EVENTS: dict[str, Callable[[Panel], PanelState]] = {
     "user_sent": Panel.user_sent,
     "stream_active": Panel.stream_active,
     "clicked_inside": Panel.clicked_inside,
-    "pin": Panel.pin,
     "clicked_away": Panel.clicked_away,
     "clicked_chat_bar": Panel.clicked_chat_bar,
     "dismiss": Panel.dismiss,
@@ -293,7 +292,7 @@ EVENTS: dict[str, Callable[[Panel], PanelState]] = {
 ALLOWED = {
     (HIDDEN, VISIBLE): {"user_sent", "error_shown"},
     (HIDDEN, PINNED): {"show_output", "enlarge", "ask_opened", "keep_visible"},
-    (VISIBLE, PINNED): {"clicked_inside", "pin", "show_output", "enlarge", "ask_opened", "keep_visible"},
+    (VISIBLE, PINNED): {"clicked_inside", "show_output", "enlarge", "ask_opened", "keep_visible"},
     (VISIBLE, HIDDEN): {"dismiss", "escape", "expire", "covers_keys"},
     (PINNED, HIDDEN): {"clicked_away", "dismiss", "escape", "covers_keys"},
     (PINNED, VISIBLE): set(),

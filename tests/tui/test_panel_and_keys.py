@@ -163,7 +163,9 @@ async def test_only_the_person_ends_reading(tmp_path: Path) -> None:
         conversing = p.main.conversing
 
         def is_reading() -> bool:
-            return conversing.reading and p.main.focused is None and conversing.view.cursor_turn() is not None
+            return (
+                conversing.reading and p.main.focused is None and conversing.view.cursor_entry() is not None
+            )
 
         for width, height in ((80, 24), (40, 10), (120, 30)):
             await p.pilot.resize_terminal(width, height)

@@ -97,23 +97,19 @@ class Layout:
         self._sums = _Sums()
         self._heights: list[int] = []
         self._drawn: OrderedDict[Part, int] = OrderedDict()
-        self._drawn_lines = 0
+        self.drawn_lines = 0
+        """How many lines are kept drawn."""
 
     @property
     def height(self) -> int:
         """Rows of everything."""
         return self._sums.total
 
-    @property
-    def drawn_lines(self) -> int:
-        """How many lines are kept drawn."""
-        return self._drawn_lines
-
     def fill(self, entries: list[Entry]) -> None:
         """Hold these entries and no others."""
         self.entries = entries
         self._drawn.clear()
-        self._drawn_lines = 0
+        self.drawn_lines = 0
         self._measure_all()
 
     def append(self, entry: Entry) -> int:
@@ -277,11 +273,11 @@ class Layout:
     def keep(self, part: Part) -> None:
         """Part was drawn or seen again: it is forgotten later than others."""
         count = part.height(self.width)
-        self._drawn_lines += count - self._drawn.pop(part, 0)
+        self.drawn_lines += count - self._drawn.pop(part, 0)
         self._drawn[part] = count
 
     def _forget_old(self) -> None:
-        while self._drawn_lines > KEPT_LINES and len(self._drawn) > 2:
+        while self.drawn_lines > KEPT_LINES and len(self._drawn) > 2:
             part, count = self._drawn.popitem(last=False)
             part.forget()
-            self._drawn_lines -= count
+            self.drawn_lines -= count

@@ -28,7 +28,7 @@ from tui.widgets.conversation.lines import (
     run_cells,
     wrap_runs,
 )
-from tui.widgets.conversation.pieces import Piece, split
+from tui.widgets.conversation.pieces import Piece
 
 OPEN_BRACKETS = 50
 """Brackets open at once from which on a piece is shown as it is: nobody writes so."""
@@ -51,11 +51,6 @@ def _parser() -> Any:
     parser.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     return parser
-
-
-def draw_markdown(text: str, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
-    """Return the lines of a whole answer (harmless text) at `width` cells."""
-    return [line for piece in split(text) for line in draw_piece(piece, width, glyphs)]
 
 
 def draw_piece(piece: Piece, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:

@@ -6,7 +6,6 @@ from textual import events
 from textual.geometry import Offset
 from textual.selection import Selection
 
-from agent.turns import Turn
 from tui.widgets.conversation.canvas import Canvas
 from tui.widgets.conversation.entry import Entry
 from tui.widgets.conversation.layout import Place
@@ -79,11 +78,6 @@ class ReadableCanvas(Canvas, can_focus=False):
     def cursor_entry(self) -> Entry | None:
         """Return the entry the reading cursor is at."""
         return self._entry(self._cursor)
-
-    def cursor_turn(self) -> Turn | None:
-        """Return the turn the reading cursor is at (the call, for a call and its result)."""
-        entry = self.cursor_entry()
-        return entry.turn if entry is not None else None
 
     def turns_up_from_cursor(self) -> list[str]:
         """Return the ids of the turns from the one the reading cursor is at up to the first."""
