@@ -48,10 +48,6 @@ class Asking:
         self._requested_at: float | None = None
         self._answer: Answer | None = None
 
-    def keep(self, turn: Turn) -> None:
-        """Take up a finished turn."""
-        self.turns.append(turn)
-
     async def ask(self) -> Answer:
         """Make the request, again where that makes sense, and return what came of it, all turns ended."""
         run, config = self._run, self._config

@@ -32,14 +32,22 @@ class _Beginning(Coroutine[Any, Any, T], Generic[T]):
 
     def send(self, value: Any) -> Any:
         self._has_begun = True
-        return self._step(self._coroutine.send, value)
+        try:
+            return self._coroutine.send(value)
+        except StopIteration:
+            self._end()
+            raise
 
     def throw(self, error: Any, *rest: Any) -> Any:
-        if self._has_begun or not isinstance(error, asyncio.CancelledError):
-            return self._step(self._coroutine.throw, error, *rest)
-        self._was_cancelled = True
-        self._on_cancel()
-        return self.send(None)
+        if not self._has_begun and isinstance(error, asyncio.CancelledError):
+            self._was_cancelled = True
+            self._on_cancel()
+            return self.send(None)
+        try:
+            return self._coroutine.throw(error, *rest)
+        except StopIteration:
+            self._end()
+            raise
 
     def close(self) -> None:
         self._coroutine.close()
@@ -47,10 +55,11 @@ class _Beginning(Coroutine[Any, Any, T], Generic[T]):
     def __await__(self) -> Any:
         return self._coroutine.__await__()
 
-    def _step(self, step: Callable[..., Any], *given: Any) -> Any:
-        try:
-            return step(*given)
-        except StopIteration:
-            if self._was_cancelled:
-                raise asyncio.CancelledError from None
-            raise
+    def _end(self) -> None:
+        """It is through.
+
+        Raises:
+            CancelledError: it had been cancelled before it began.
+        """
+        if self._was_cancelled:
+            raise asyncio.CancelledError from None

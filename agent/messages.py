@@ -147,9 +147,9 @@ class Conversion:
 
     def messages(self) -> ReadOnlyList:
         """Return the messages of a request made now, read-only: later requests share them."""
-        tail = list(self._open_end())
+        tail = self._open_end()
         if not self._final and (not tail or tail[0]["role"] == "assistant"):
-            tail.insert(0, _user([_text(BEGIN if tail else GO_ON)]))
+            tail = (_user([_text(BEGIN if tail else GO_ON)]), *tail)
         messages = self._final_messages()
         for message in tail:
             _append(messages, message)
@@ -220,9 +220,10 @@ class Conversion:
         tail: list[Message] = []
         if answer:
             tail.append(ReadOnlyDict(role="assistant", content=ReadOnlyList(answer)))
-        results = [self._results.get(wire) or _unanswered(wire) for wire in self._calls]
-        if results or self._said:
-            tail.append(_user(results + self._said))
+        replies = [self._results.get(wire) or _unanswered(wire) for wire in self._calls]
+        replies += self._said
+        if replies:
+            tail.append(_user(replies))
         return tail
 
     def _open_answer(self) -> list[Message]:

@@ -66,7 +66,7 @@ class Steps:
         self._stop_reason = ""
         self._truncations = 0
         self._pauses = 0
-        run.on_turn = self._asking.keep
+        run.on_turn = self._asking.turns.append
 
     @contextlib.contextmanager
     def in_reach(self) -> Iterator[None]:
