@@ -224,10 +224,7 @@ def main() -> None:
 
     def beside_floor(make: Callable[[], Any], number: int) -> tuple[float, float]:
         """Seconds for one of `number`, the best of some rounds, and how often that holds the floor measured around it."""
-        rounds = max(1, 8_000 // number) if number < count else 3
-        pairs = [
-            (asyncio.run(make()) / number, asyncio.run(floor(count)) / count) for _ in range(min(4, rounds))
-        ]
+        pairs = [(asyncio.run(make()) / number, asyncio.run(floor(count)) / count) for _ in range(4)]
         return min(cost for cost, _ in pairs), statistics.median(cost / bare for cost, bare in pairs)
 
     def tell_step(label: str, number: int, make: Callable[[], Any]) -> None:
