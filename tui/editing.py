@@ -382,6 +382,8 @@ class Editing(Undoing):
             return
         base, before = editor.base, self.unsaved.held(persona.id)
         sent, takings, showing = editor.raw, editor.takings, editor.showing
+        if retrace is not None:
+            self.note_sent()
         try:
             stored = await self.workspace.save_prompt(persona.id, base, sent, retrace)
         except UnknownPersona:

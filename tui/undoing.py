@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from tui.workspace import Workspace
 
 
+SLOW = 0.3
+"""Seconds after which it is told that a step is not shown yet."""
+WAITS = "The disk is slow: what you type now is shown once the step before it can be taken."
+
 NOW = "As it is now"
 """What the text is called that stands there while another is offered."""
 
@@ -63,8 +67,9 @@ class Undoing:
     def begin_walking(self) -> None:
         """Let the editors ask for steps."""
         self._walking = asyncio.Lock()
+        self._shown: asyncio.Future[None] | None = None  # of the step that is being taken
         for editor in (self._desk.prompt, self._desk.tests.editor):
-            editor.walk = partial(self.walk, editor=editor)
+            editor.walk = partial(self._walk_in, editor)
         self._desk.tests.save = self.inputs.save_soon
 
     @property
@@ -74,16 +79,42 @@ class Undoing:
 
     # -- steps ------------------------------------------------------------------------------------------
 
-    async def walk(self, operation: Retrace, *, editor: TextEditor | None = None) -> None:
+    async def _walk_in(self, editor: TextEditor, operation: Retrace) -> None:
+        """`walk`, for an editor that hears no key meanwhile: return once it shows where the step leads.
+
+        On a slow disk that is stored much later; what is typed behind it is saved as what is typed behind a save.
+        """
+        shown = asyncio.get_running_loop().create_future()
+        walking = self._desk.start(self.walk(operation, editor=editor, shown=shown))
+        walking.add_done_callback(lambda _: shown.done() or shown.set_result(None))
+        await asyncio.wait((shown,), timeout=SLOW)
+        if not shown.done():
+            self._desk.tell(WAITS)
+        await shown
+
+    async def walk(
+        self,
+        operation: Retrace,
+        *,
+        editor: TextEditor | None = None,
+        shown: asyncio.Future[None] | None = None,
+    ) -> None:
         """Undo or redo what comes next, whatever it was done to; what has no effect any more is passed over.
 
         Args:
             operation: which way.
             editor: where the person is: what happens there needs no words.
+            shown: is done once the text that the step leads to is shown, and on its way to the disk.
         """
         async with self._walking:
+            self._shown = shown
             await self._begin_step()
             await self._walk(operation, editor)
+
+    def note_sent(self) -> None:
+        """The text that a step leads to is on its way to the disk: what is typed from now on is not of it."""
+        if self._shown is not None and not self._shown.done():
+            self._shown.set_result(None)
 
     async def walk_runs(self, operation: Literal["undo", "redo"]) -> None:
         """Undo or redo the agent's last run, whatever was done since."""
@@ -250,7 +281,9 @@ class Undoing:
         if place == PROMPT:
             await self.save(retrace)
         elif editor is not None:
-            await self.inputs.save_shown(place.removeprefix(TEST), retrace)
+            saving = self.inputs.save_shown(place.removeprefix(TEST), retrace)
+            self.note_sent()
+            await saving
         elif now is not None:
             await self.inputs.save(place.removeprefix(TEST), now, text, retrace)
 

@@ -16,7 +16,7 @@ from personas.store import Store
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
-from tui import ending, held_keys, last_resort
+from tui import ending, held_keys, last_resort, undoing
 from tui.input_queue import InputQueue, OnTheWay
 from tui.past import Typed
 from tui.screens.confirm import Confirm
@@ -242,6 +242,39 @@ async def test_what_is_typed_behind_an_undo_that_is_being_stored_outlives_a_sign
         await p.app.leave(129)
         assert [text for text in elsewhere.values() if "WW" in text]
         disk.goes_on.set()
+
+
+@pytest.mark.parametrize("where", ["prompt", "test input"])
+async def test_what_is_typed_behind_an_undo_is_shown_while_that_is_being_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+        editor = p.prompt if where == "prompt" else p.main.tests.editor
+        before = editor.raw
+
+        def stored() -> str:
+            return p.on_disk("one") if where == "prompt" else contents(p)["a"]
+
+        editor.focus()
+        await p.until(lambda: editor.has_focus)
+        await p.write("v")
+        await p.until(lambda: stored() == f"v{before}" and not editor.unsaved)
+        disk = SlowDisk(monkeypatch)
+        at_once(p, "ctrl+z", "W", "W")
+        await p.until(lambda: disk.waits.is_set() and editor.raw == f"WW{before}")
+        monkeypatch.setattr(undoing, "SLOW", 0.0)
+        at_once(
+            p, "ctrl+z", "x"
+        )  # takes back what is not stored yet: only then it is seen what the letter is behind
+        while undoing.WAITS not in p.messages:
+            await asyncio.sleep(0)
+        assert editor.raw == f"WW{before}" and stored() == f"v{before}"
+        disk.goes_on.set()
+        await p.until(lambda: stored() == editor.raw == f"x{before}" and not editor.unsaved)
+        for key, text in (("ctrl+z", before), ("ctrl+y", f"x{before}")):
+            await p.press(key)
+            await p.until(lambda text=text: stored() == editor.raw == text)  # type: ignore[misc]
+        assert editor.clash is None
 
 
 async def test_what_waits_to_be_saved_is_not_thrown_away_and_stored_too(
