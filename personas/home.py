@@ -17,11 +17,13 @@ from typing import Literal
 
 from personas import trust
 from personas.errors import OutsideHome, PersonaError
-from personas.textfile import expanded, is_stale, resolve_inside, storage_error
+from personas.textfile import expanded, is_stale, resolve_inside, storage_error, try_lock
 
 APP = "persona-editor"
 EXAMPLES = Path(__file__).parent / "examples"
 
+_FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_A_MOMENT = 10  # seconds within which a beginning is locked
 _BEGINNING = re.compile(r"\.personas-[0-9a-f]{16}\.tmp")
 
 PRIVATE = ("agent-sessions", "outputs", "versions", "actions", "assets", "measurements", "state")
@@ -255,10 +257,12 @@ def private(path: str, flags: int) -> int:
 
 
 def _begin(personas: Path) -> None:
-    """Create the personas folder with the examples in it, whole or not at all."""
+    """Create the personas folder with the examples in it, whole or not at all; locked until it is done."""
     start = personas.parent / f".personas-{secrets.token_hex(8)}.tmp"
     start.mkdir(0o700)
+    descriptor = os.open(start, _FOLDER)
     try:
+        try_lock(descriptor)
         for example in sorted(EXAMPLES.glob("*.toml")):
             with open(start / example.name, "xb", opener=private) as file:
                 file.write(example.read_bytes())
@@ -269,11 +273,20 @@ def _begin(personas: Path) -> None:
                 raise
     finally:
         shutil.rmtree(start, ignore_errors=True)
+        os.close(descriptor)
 
 
 def _remove_stale_beginnings(root: Path) -> None:
     """Remove what processes left that were killed in `_begin`."""
     with contextlib.suppress(OSError), os.scandir(root) as entries:
         for entry in entries:
-            if _BEGINNING.fullmatch(entry.name) and is_stale(entry) and entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, ignore_errors=True)
+            if not (_BEGINNING.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)):
+                continue
+            with contextlib.suppress(OSError):  # it may be done by now
+                descriptor = os.open(entry.path, _FOLDER)
+                try:
+                    free = try_lock(descriptor)
+                    if is_stale(entry, _A_MOMENT) if free else free is None and is_stale(entry):
+                        shutil.rmtree(entry.path, ignore_errors=True)
+                finally:
+                    os.close(descriptor)

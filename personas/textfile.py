@@ -251,7 +251,7 @@ def _temporary_in(folder: Path) -> Iterator[tuple[Path, int]]:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN, 0o600)
         try:
             # Who looked in between, and took it for one that was left, has removed it or is about to: another one then.
-            if _lock(descriptor) is not False and os.fstat(descriptor).st_nlink:
+            if try_lock(descriptor) is not False and os.fstat(descriptor).st_nlink:
                 yield temporary, descriptor
                 return
         except BaseException:
@@ -262,8 +262,8 @@ def _temporary_in(folder: Path) -> Iterator[tuple[Path, int]]:
             os.close(descriptor)
 
 
-def _lock(descriptor: int) -> bool | None:
-    """Lock a file if nobody has; return whether that was done, None where there are no locks."""
+def try_lock(descriptor: int) -> bool | None:
+    """Lock a file or folder if nobody has; return whether that was done, None where there are no locks."""
     if fcntl is None:
         return None
     try:
@@ -293,16 +293,16 @@ def _remove_if_left(entry: os.DirEntry[str]) -> None:
     """Remove a temporary file unless a process is at it: that has locked it, and a lock goes with its process."""
     descriptor = os.open(entry.path, os.O_WRONLY | _OPEN)
     try:
-        free = _lock(descriptor)
+        free = try_lock(descriptor)
         if free or (free is None and is_stale(entry)):
             os.unlink(entry.path)  # noqa: PTH108 - scandir's own path
     finally:
         os.close(descriptor)
 
 
-def is_stale(entry: os.DirEntry[str]) -> bool:
-    """Whether something temporary is so old that whoever made it must be gone."""
-    return time.time() - entry.stat(follow_symlinks=False).st_mtime > _STALE
+def is_stale(entry: os.DirEntry[str], age: float = _STALE) -> bool:
+    """Whether something temporary is so old, in seconds, that whoever made it must be gone."""
+    return time.time() - entry.stat(follow_symlinks=False).st_mtime > age
 
 
 def _mode_to_keep(real: Path, path: Path) -> int:

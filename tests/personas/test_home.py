@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -222,14 +224,22 @@ def test_a_new_home_that_cannot_be_made_leaves_no_half_of_it(
     assert "optimist" in Store(open_home(tmp_path / "home", env)).ids()
 
 
-def test_a_beginning_that_was_cut_off_is_removed_later(tmp_path: Path, env: dict[str, str]) -> None:
+def test_a_beginning_that_was_cut_off_is_removed_by_the_next_start(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
     root = tmp_path / "home"
     open_home(root, env)
-    old, new, other = (root / f".personas-{mark * 16}.tmp" for mark in "01x")
-    for folder in (old, new, other):
+    left, new, other, at_work = (root / f".personas-{mark * 16}.tmp" for mark in "01x2")
+    for folder in (left, new, other, at_work):
         folder.mkdir()
         (folder / "optimist.toml").write_text("half")
-    for folder in (old, other):
-        os.utime(folder, (0, 0))
+    a_minute_ago = time.time() - 60
+    for folder in (left, other, at_work):
+        os.utime(folder, (a_minute_ago, a_minute_ago))
+    descriptor = os.open(at_work, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
     open_home(root, env)
-    assert [folder.exists() for folder in (old, new, other)] == [False, True, True]
+    assert [folder.exists() for folder in (left, new, other, at_work)] == [False, True, True, True]
+    os.close(descriptor)
+    open_home(root, env)
+    assert not at_work.exists()

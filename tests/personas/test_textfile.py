@@ -206,7 +206,7 @@ def test_a_file_that_is_being_written_is_nothing_that_was_left(
         replace_file(tmp_path / "another", b"another", root=tmp_path)
 
     replace_file(tmp_path / "file", b"text", root=tmp_path, check=look)
-    lock, taken = textfile._lock, []
+    lock, taken = textfile.try_lock, []
 
     def lock_late(descriptor: int) -> bool | None:
         """Be looked at between the making of the file and its locking."""
@@ -215,7 +215,7 @@ def test_a_file_that_is_being_written_is_nothing_that_was_left(
             look()
         return lock(descriptor)
 
-    monkeypatch.setattr(textfile, "_lock", lock_late)
+    monkeypatch.setattr(textfile, "try_lock", lock_late)
     replace_file(tmp_path / "file", b"new", root=tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
         "file": b"new",
