@@ -169,8 +169,8 @@ class PersonaApp(Ending, inherit_bindings=False):
         self._take_model(model)
 
     def _take_model(self, model: Model) -> None:
-        self._model, self.model_name = model, model.name
-        self.main.conversing.use_model(model)
+        before, self._model, self.model_name = self._model, model, model.name
+        self.main.conversing.use_model(model, before)
 
     async def apply_settings(self) -> None:
         """Have the settings as they are now hold, as far as that goes without a new start.

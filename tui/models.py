@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from agent.task_options import TaskOptions
 
 KEY_COMMAND_SECONDS = 30
+CLOSE_SECONDS = 5
 PASTED = "the key you pasted"
 
 
@@ -154,6 +156,15 @@ def build_model(where: Connection) -> Model:
         base_url=where.base_url or None,
         key_name=where.source or "ANTHROPIC_API_KEY",
     )
+
+
+async def close_model(model: Model) -> None:
+    """Close the connections a model keeps; what takes too long to close them, or fails to, is left as it is."""
+    if (close := getattr(model, "close", None)) is not None:
+        import asyncio
+
+        with suppress(Exception):
+            await asyncio.wait_for(close(), CLOSE_SECONDS)
 
 
 def chat_options(settings: Settings) -> ChatOptions:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from personas.errors import PersonaError
 from tui.activity import Activity
+from tui.models import close_model
 from tui.secret_text import redact
 from tui.slash import as_typed
 from tui.talk import Talk
@@ -67,6 +68,8 @@ class Talks:
         self._talks: dict[str, Talk] = {}
         self._opening = asyncio.Lock()
         self._seen: set[str] = set()
+        self._replaced: list[tuple[Model, set[str]]] = []  # with the personas whose runs may still have them
+        self._closing: set[asyncio.Task[None]] = set()
         runner.observe(self._see)
 
     def known(self, persona_id: str | None) -> Talk | None:
@@ -209,16 +212,43 @@ class Talks:
             if talk.chat is not None:
                 talk.chat.set_options(options)
 
-    def use_model(self, model: Model) -> None:
-        """Use another model in every conversation from its next run on."""
+    def use_model(self, model: Model, before: Model | None = None) -> None:
+        """Use another model in every conversation from its next run on; the one before is closed when no run has it."""
         for talk in self._talks.values():
             if talk.chat is not None:
                 talk.chat.set_model(model)
+        if before is not None and before is not model:
+            self._replaced.append((before, {talk.persona_id for talk in self.running}))
+            self._close_unused()
+
+    def _close_unused(self, over: str = "") -> None:
+        """Close the models that were replaced and that no run has any more; `over`: the persona whose run has ended."""
+        for replaced in list(self._replaced):
+            model, users = replaced
+            users.discard(over)
+            if not users:
+                self._replaced.remove(replaced)
+                self._close(close_model(model))
+
+    def _close(self, closing: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(closing)
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
 
     def forget(self, persona_id: str) -> None:
         """The persona is gone."""
-        self._talks.pop(persona_id, None)
+        talk = self._talks.pop(persona_id, None)
         self.runner.stop(persona_id, "the persona was deleted")
+        if talk is not None and talk.chat is not None:
+            self._close(self._close_session(talk, talk.chat))
+
+    async def _close_session(self, talk: Talk, chat: Chat) -> None:
+        """Close the file of a conversation that nobody has any more, once its run has ended."""
+        if talk._run is not None:
+            await asyncio.wait((talk._run,))
+        if not talk.running:
+            with suppress(PersonaError):
+                await asyncio.to_thread(chat.session.close)
 
     # -- what happens ----------------------------------------------------------------------------------
 
@@ -306,9 +336,14 @@ class Talks:
             task = await self.runner.respond(talk.chat, text, question_id=question_id)
         finally:
             talk.beginning = False
+            asyncio.get_running_loop().call_soon(self._look_over, talk)  # when the next lines are done
         talk.task = task
         if self.runner.is_live(talk.persona_id) or not task.is_waiting:
             self._start(talk, "", None, task.worked_seconds)
+
+    def _look_over(self, talk: Talk) -> None:
+        if not talk.running:
+            self._close_unused(talk.persona_id)
 
     def stop(self, talk: Talk) -> None:
         """Stop the task at once."""
@@ -357,6 +392,7 @@ class Talks:
         # The task is done a moment later; what is told now must already see it so. Nothing is waited for between:
         # what is sent from here on begins another run, and of that nothing goes back.
         talk._run = None
+        self._close_unused(talk.persona_id)
         self._on_end(talk, end, back)
         await self._look_again(talk)
 

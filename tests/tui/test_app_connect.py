@@ -9,10 +9,12 @@ from types import SimpleNamespace
 import pytest
 from textual.events import Paste
 
+from agent.models.anthropic import AnthropicModel
 from agent.models.local import LocalServer
 from agent.models.offline import OfflineModel
+from agent.models.scripted import answer
 from tests.messages_server import KEY, MessagesServer, call, say
-from tests.tui.program import Program, make_store, program
+from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, QUOTED, assert_harmless, drawn
 from tests.tui.test_app_settings import page, preferences, row
 from tui.screens.ask import AskLine
@@ -142,7 +144,16 @@ async def test_a_pasted_key_is_hidden_tried_used_at_once_and_written_nowhere(tmp
     assert KEY not in redact(f"boom {KEY}")
 
 
-async def test_a_key_that_does_not_work_leaves_the_model_as_it_was(tmp_path: Path) -> None:
+async def test_a_key_that_does_not_work_leaves_the_model_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, close = list[AnthropicModel](), AnthropicModel.close
+
+    async def close_noted(model: AnthropicModel) -> None:
+        await close(model)
+        closed.append(model)
+
+    monkeypatch.setattr(AnthropicModel, "close", close_noted)
     with MessagesServer(WORKS) as server:
         settings = preferences(tmp_path, f'base_url = "{server.url}"\nmodel = "claude-sonnet-5-5"\n')
         async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
@@ -154,6 +165,43 @@ async def test_a_key_that_does_not_work_leaves_the_model_as_it_was(tmp_path: Pat
             await p.until(lambda: p.app.screen is p.main)
             assert p.app.model_name == "offline"
             assert settings.connection().api_key == ""
+            await p.until(lambda: len(closed) == 1)
+            assert closed[0]._http is None
+
+
+class Closable(GatedModel):
+    """A model that says whether it was closed."""
+
+    closed = False
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+async def test_a_model_that_was_replaced_is_closed_once_no_run_has_it(tmp_path: Path) -> None:
+    gate = Gate()
+    first, second, third = models = [Closable([[gate, *answer("Hello.")]]), Closable([]), Closable([])]
+    made = iter(models)
+    async with program(make_store(tmp_path), model=first, make_model=lambda _name: next(made)) as p:
+        await p.say("go")
+        await p.until(lambda: first.requests)
+        for model in (second, third):
+            await p.app.use_model("another")
+            assert p.app._model is model
+        await p.pilot.pause()
+        assert [model.closed for model in models] == [False, False, False]
+        gate.set()
+        await p.until(lambda: [model.closed for model in models] == [True, True, False])
+        assert [turn.content for turn in p.main.conversing.talk.shown][-1] == "Hello."
+
+
+async def test_the_conversation_of_a_deleted_persona_keeps_no_file_open(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Hello.")) as p:
+        await p.run_to_end("go")
+        session = p.main.conversing.talk.chat.session
+        assert session._session is not None
+        p.main.conversing.forget("one")
+        await p.until(lambda: session._session is None)
 
 
 async def test_the_keyring_is_offered_where_there_is_one(

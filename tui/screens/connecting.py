@@ -11,6 +11,7 @@ from tui.config import OFFLINE
 from tui.screens.connect import STAY, AskSecret, Connect, Wait, the_model
 
 if TYPE_CHECKING:
+    from agent.models.base import Model
     from agent.models.local import LocalServer
     from agent.models.trial import Trial
     from tui.app import PersonaApp
@@ -184,18 +185,35 @@ class Connecting:
 
     async def _take(self, where: Connection, *, keep: bool = False, keep_key: bool = False) -> None:
         """Try a model out and use it from the next message on."""
+        from tui.models import build_model, close_model
+
+        model, trial = await asyncio.to_thread(build_model, where), None
+        try:
+            trial = await self._tried(where, model)
+        finally:
+            if trial is None:
+                await close_model(model)
+        if trial is None:
+            return
+        self._program.use_connection(where, model)
+        self._say_taken("" if trial.calls_tools else trial.message)
+        if keep and trial.answers:
+            await self._keep(where)
+        if keep_key and trial.answers:
+            await self._keep_key(where.api_key)
+
+    async def _tried(self, where: Connection, model: Model) -> Trial | None:
+        """Try a model out; return what came of it, None where it is not to be used."""
         from agent.models.trial import try_out
-        from tui.models import build_model
         from tui.screens.confirm import Confirm
 
-        model = await asyncio.to_thread(build_model, where)
         server = where.base_url or ANTHROPIC
         trial: Trial | None = await self._screen.ask(
             Wait(f"Trying {where.model} at {server} …", try_out(model))
         )
         if trial is None:
             self._screen.tell("Stopped; the model is as it was.")
-            return
+            return None
         if not trial.answers and not await self._screen.ask(
             Confirm(
                 "It did not work. Use it all the same?",
@@ -205,13 +223,8 @@ class Connecting:
                 danger=True,
             )
         ):
-            return
-        self._program.use_connection(where, model)
-        self._say_taken("" if trial.calls_tools else trial.message)
-        if keep and trial.answers:
-            await self._keep(where)
-        if keep_key and trial.answers:
-            await self._keep_key(where.api_key)
+            return None
+        return trial
 
     def _say_taken(self, note: str = "") -> None:
         self._screen.tell(f"From the next message on: {self._program.model_name}. {note}".strip())

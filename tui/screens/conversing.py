@@ -327,10 +327,10 @@ class Conversing(Hearing):
         if self._talks is not None:
             self._talks.use_options(chat_options(settings), task_options(settings))
 
-    def use_model(self, model: Model) -> None:
-        """Use another model in every conversation from the next message on."""
+    def use_model(self, model: Model, before: Model | None) -> None:
+        """Use another model in every conversation from the next message on; the one before goes when no run has it."""
         if self._talks is not None:
-            self._talks.use_model(model)
+            self._talks.use_model(model, before)
         self.sync()
 
     # -- the panel ----------------------------------------------------------------------------------------
