@@ -126,7 +126,7 @@ class Answer:
                             block = await self._start_anyway(event.block, block)
                         if block is not None:
                             block.parts.append(text)
-                            await run.emit(TurnDelta, turn_id=block.turn.id, text=text)
+                            await run.emit(TurnDelta, block.turn.id, text)
                 elif type(event) is BlockStart:
                     await self._start(event)
                 else:
@@ -196,10 +196,10 @@ class Answer:
         elif isinstance(event, UsageSoFar):
             self.usage = usage_of(event.usage)
         elif isinstance(event, Notice):
-            await self._run.emit(ModelNotice, message=self._clean(str(event.message)))
+            await self._run.emit(ModelNotice, self._clean(str(event.message)))
         elif isinstance(event, Waiting):
             message = f"Waiting for the model, {event.seconds:.0f} s so far."
-            await self._run.emit(ModelNotice, message=message, waiting=event.seconds)
+            await self._run.emit(ModelNotice, message, event.seconds)
 
     async def _start(self, event: BlockStart) -> None:
         """Begin a turn; finished turns before it are ended first, in order.
@@ -213,7 +213,7 @@ class Answer:
             if event.kind not in self._unknown:
                 self._unknown.append(event.kind)
                 message = f"The model sent a block of an unknown kind ({event.kind!s:.40}); it was left out."
-                await run.emit(ModelNotice, message=message)
+                await run.emit(ModelNotice, message)
             return
         if not (type(event.tool_use_id) is type(event.tool_name) is str):
             _need_text(event, "tool_use_id", "tool_name")
@@ -233,14 +233,14 @@ class Answer:
         elif event.kind == "thinking":
             turn = ThinkingTurn(content="", model=run.model_name, endpoint=run.model_endpoint)
         else:
-            turn = ToolCallTurn(
+            turn = ToolCallTurn.make(
                 tool_use_id=self._unique(event.tool_use_id), tool_name=event.tool_name, input={}
             )
         self._blocks[event.block] = block = _Block(turn)
         self._open.append(block)
         self.shown = True
         try:
-            await run.emit(TurnStart, turn=turn)
+            await run.emit(TurnStart, turn)
         except Exception:
             self._open.pop()  # nobody was told that it began
             raise
@@ -256,7 +256,7 @@ class Answer:
             message = "The model sent more of a tool call after its end; it was left out."
             if message not in self._told:
                 self._told.add(message)
-                await self._run.emit(ModelNotice, message=message)
+                await self._run.emit(ModelNotice, message)
             return None
         await self._start(BlockStart(number, "thinking" if former and former.kind == "thinking" else "text"))
         return self._blocks[number]
@@ -283,7 +283,7 @@ class Answer:
                 raw = end.input_json or "".join(block.parts)
                 value, fault = parse_input(raw)
                 self.raw[turn.id] = raw
-            turn = ToolCallTurn(
+            turn = ToolCallTurn.make(
                 tool_use_id=turn.tool_use_id,
                 tool_name=turn.tool_name,
                 input=value,

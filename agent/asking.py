@@ -20,6 +20,8 @@ from agent.stretch import Stretch
 from agent.turns import ToolCallTurn, Turn
 from personas.errors import PersonaError
 
+_NOTHING_USED = Usage()
+
 
 class KeyUnknown(Exception):
     """Who was to give the key failed."""
@@ -52,7 +54,7 @@ class Asking:
         """Make the request, again where that makes sense, and return what came of it, all turns ended."""
         run, config = self._run, self._config
         failures = 0
-        self.usage = Usage()
+        self.usage = _NOTHING_USED
         self.requests = []
         while True:
             self._answer = answer = Answer(run, self._ids, run.secrets.clean)
@@ -123,7 +125,7 @@ class Asking:
             messages = await run.call(config.convert_to_llm, list(turns), within=within)
             if not isinstance(messages, list | tuple):
                 raise TypeError(f"convert_to_llm gave {type(messages).__name__}, not a list of messages")
-        return Request(
+        return Request.make(
             system=self._system_prompt,
             messages=messages,
             tools=self._specs or self._tool_specs(),

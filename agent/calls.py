@@ -223,4 +223,4 @@ class _Together:
         while self._progress:
             call, text = self._progress.popleft()
             if not call.ended:
-                await self._run.emit(ToolProgress, call_id=call.turn.id, text=text)
+                await self._run.emit(ToolProgress, call.turn.id, text)

@@ -238,7 +238,7 @@ def as_output(value: Any, limit: int) -> ToolOutput:
         TypeError: it is neither text nor a `ToolOutput` with text.
     """
     if isinstance(value, str):
-        return ToolOutput(output=value if len(value) <= limit else shorten(value, limit))
+        return ToolOutput.make(output=value if len(value) <= limit else shorten(value, limit))
     if not isinstance(value, ToolOutput) or not isinstance(value.output, str):
         raise TypeError(f"a tool must return text or a ToolOutput, this one returned {type(value).__name__}")
     return ToolOutput(

@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from agent.models.base import ModelError, Usage
-from agent.quick import quick
+from agent.quick import Quick, quick
 from agent.turns import ToolCallTurn, ToolResultTurn, Turn, UserTurn
 
 Outcome = Literal["completed", "cancelled", "failed", "truncated", "refused", "limit"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Event:
+class _Event(Quick):
     """`seq` counts from 0 without gaps within a run; `at` is monotonic seconds."""
 
     run_id: str

@@ -118,7 +118,7 @@ class Call:
         """Open the call: from now on it will have its end."""
         run = self._run
         self._started_at = run.now()
-        await run.emit(ToolStart, call=self.turn, input=self.turn.input)
+        await run.emit(ToolStart, self.turn, self.turn.input)
 
     async def end(self, output: ToolOutput) -> None:
         """Give the call its one output and tell everyone."""
@@ -133,20 +133,14 @@ class Call:
         self.output, self.ended = output, True
         run.open_calls.pop(self.turn.id, None)
         run.open_calls.pop(self.turn.tool_use_id, None)
-        await run.emit(
-            ToolEnd,
-            call=self.turn,
-            output=output.output,
-            is_error=output.is_error,
-            duration=run.now() - self._started_at,
-            details=output.details,
-        )
+        duration = run.now() - self._started_at
+        await run.emit(ToolEnd, self.turn, output.output, output.is_error, duration, output.details)
 
     async def say_result(self) -> ToolResultTurn:
         """Add the result of the ended call to the conversation."""
         output = self.output
         assert output is not None, "a call is ended before its result is said"
-        result = ToolResultTurn(
+        result = ToolResultTurn.make(
             tool_use_id=self.turn.tool_use_id,
             output=output.output,
             is_error=output.is_error,
@@ -234,7 +228,7 @@ class Call:
         tool, run = self.tool, self._run
         assert tool is not None and self._input is not None, "preflight comes first"
         most = run.config.limits.max_output if tool.max_output is None else tool.max_output
-        context = ToolContext(
+        context = ToolContext.make(
             run_id=run.id,
             call_id=self.turn.id,
             session_id=run.config.session_id,

@@ -96,9 +96,14 @@ class Run:
 
     # Events
 
-    async def emit(self, kind: Callable[..., E], **fields: Any) -> E:
-        """Send one event, wait until everyone has seen it, and return it. What the sink raises does not end the run."""
-        event = kind(run_id=self.id, seq=self._seq, at=self.now(), **fields)
+    async def emit(self, kind: type[E], *fields: Any, **named: Any) -> E:
+        """Send one event, wait until everyone has seen it, and return it. What the sink raises does not end the run.
+
+        Args:
+            kind: of event.
+            fields, named: what it holds beside its run, number and time, in the order of its fields or by their names.
+        """
+        event: Any = kind.make(self.id, self._seq, self.now(), *fields, **named)
         self._seq += 1
         if kind is StepEnd:
             self.unfinished.end_step()
@@ -115,7 +120,7 @@ class Run:
             self._note_told()
         else:
             self._emitting = False
-        return event
+        return event  # type: ignore[no-any-return]
 
     async def _wait_until_told(self, pending: Awaitable[None] | Telling) -> None:
         """Wait for who takes time to be told."""
@@ -137,7 +142,7 @@ class Run:
             self._poke_when_told = False
             self.poke()
 
-    async def emit_last(self, kind: Callable[..., E], **fields: Any) -> E:
+    async def emit_last(self, kind: type[E], **fields: Any) -> E:
         """`emit` the event that ends the run: who reads the events has time for it as for nothing else."""
         self._patience.renew()
         return await self.emit(kind, **fields)
@@ -161,12 +166,12 @@ class Run:
         """
         if type(turn) not in TURN_KINDS and not isinstance(turn, Turn):
             raise TypeError(f"{type(turn).__name__} is no turn")
-        await self.emit(TurnStart, turn=turn)
+        await self.emit(TurnStart, turn)
         await self.end_turn(turn)
 
     async def end_turn(self, turn: Turn) -> None:
         """Add a turn whose start was already sent."""
-        await self.emit(TurnEnd, turn=turn)
+        await self.emit(TurnEnd, turn)
         self.added.append(turn)
         self.on_turn(turn)
 

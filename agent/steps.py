@@ -242,7 +242,7 @@ class Steps:
         """
         run = self._run
         run.step += 1
-        await run.emit(StepStart, step=run.step)
+        await run.emit(StepStart, run.step)
         left = None
         if run.step == 1:
             given = {turn.tool_use_id for turn in pending if isinstance(turn, ToolResultTurn)}

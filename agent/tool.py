@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agent.quick import quick
+from agent.quick import Quick, quick
 from agent.turns import ToolCallTurn
 
 TASK_COMPLETE = "task_complete"
@@ -28,7 +28,7 @@ class NoInput(BaseModel, extra="forbid"):
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOutput:
+class ToolOutput(Quick):
     """What a tool returns when a string is not enough.
 
     Attributes:
@@ -48,7 +48,7 @@ class ToolOutput:
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
+class ToolContext(Quick):
     """What the core hands to a running tool.
 
     `on_progress` may be called with short texts while it runs; calls after its end are ignored.
@@ -106,7 +106,7 @@ class Tool:
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HookContext:
+class HookContext(Quick):
     """What a hook is told about a call.
 
     Attributes:

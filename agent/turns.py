@@ -16,7 +16,7 @@ from os import urandom
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from agent.quick import CONVERT, quick
+from agent.quick import CONVERT, Quick, quick
 
 
 def new_id(prefix: str) -> str:
@@ -121,7 +121,7 @@ def _in_words(value: object) -> str:
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UserTurn:
+class UserTurn(Quick):
     """What the person (or an application on their behalf) said."""
 
     type: ClassVar[str] = "user"
@@ -132,7 +132,7 @@ class UserTurn:
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AssistantTextTurn:
+class AssistantTextTurn(Quick):
     """One text block of an answer. `interrupted`: it was cut before the block ended."""
 
     type: ClassVar[str] = "assistant_text"
@@ -144,7 +144,7 @@ class AssistantTextTurn:
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThinkingTurn:
+class ThinkingTurn(Quick):
     """One thinking block.
 
     It is replayed to the model byte for byte, and only when it is complete, signed (or redacted), and
@@ -164,7 +164,7 @@ class ThinkingTurn:
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCallTurn:
+class ToolCallTurn(Quick):
     """A tool call of the model. `input` is the raw object it sent (frozen), `{}` when it was unusable.
 
     `fault`: why this call can never run (cut, malformed, not an object), in words for the model; empty
@@ -182,7 +182,7 @@ class ToolCallTurn:
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResultTurn:
+class ToolResultTurn(Quick):
     """The one result of a tool call. `details`: data for the screen (a diff, counts), never sent."""
 
     type: ClassVar[str] = "tool_result"
@@ -203,7 +203,7 @@ FAILED = "error"
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoticeTurn:
+class NoticeTurn(Quick):
     """Something the program says in the conversation (a limit, a cut history); but for a nudge never sent to a model."""
 
     type: ClassVar[str] = "notice"
@@ -220,7 +220,7 @@ class NoticeTurn:
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CustomTurn:
+class CustomTurn(Quick):
     """A turn of a kind an application adds: shown and stored, skipped by the default conversion.
 
     Its `type` is none of the kinds above and none of `LOG_RECORDS`, else ValueError.

@@ -90,6 +90,6 @@ class Unfinished:
         text = BROKE
         if call.id not in self._started:
             text = call.fault or BROKE_BEFORE
-            await run.emit(ToolStart, call=call, input=call.input)
+            await run.emit(ToolStart, call, call.input)
         duration = run.config.clock.now() - self._started[call.id]
         await run.emit(ToolEnd, call=call, output=text, is_error=True, duration=duration)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 from agent.error_text import text_of
-from agent.quick import quick
+from agent.quick import Quick, quick
 
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "max"]
 BlockKind = Literal["text", "thinking", "tool_call"]
@@ -43,7 +43,7 @@ MOST_TOKENS = 2**53
 
 @quick
 @dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Quick):
     """Tokens of one request, under the API's names. Within a stream the last report wins (cumulative)."""
 
     input_tokens: int = 0
@@ -53,7 +53,7 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         """Sum over the steps of a run."""
-        return Usage(
+        return Usage.make(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.cache_creation_input_tokens + other.cache_creation_input_tokens,
@@ -100,7 +100,7 @@ class ToolSpec:
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Quick):
     """One request. `messages` are Messages API dicts (`{"role", "content"}`) made by `messages.py`."""
 
     system: str
@@ -114,7 +114,7 @@ class Request:
 
 @quick
 @dataclass(frozen=True, slots=True)
-class ModelError:
+class ModelError(Quick):
     """Why an attempt failed.
 
     Attributes:
@@ -134,7 +134,7 @@ class ModelError:
 
 @quick
 @dataclass(frozen=True, slots=True)
-class BlockStart:
+class BlockStart(Quick):
     """A content block begins. `block` numbers blocks from 0 within one answer, never reused."""
 
     block: int
@@ -145,7 +145,7 @@ class BlockStart:
 
 @quick
 @dataclass(frozen=True, slots=True)
-class BlockDelta:
+class BlockDelta(Quick):
     """More of a block: text, thinking text, or raw JSON of a tool call's input."""
 
     block: int
@@ -154,7 +154,7 @@ class BlockDelta:
 
 @quick
 @dataclass(frozen=True, slots=True)
-class BlockEnd:
+class BlockEnd(Quick):
     """A block is complete.
 
     For a tool call `input_json` is the whole raw JSON text (`""`: what came in deltas; nothing at all means
@@ -171,7 +171,7 @@ class BlockEnd:
 
 @quick
 @dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Quick):
     """Something the person should know about the answer (a dropped feature, ignored events)."""
 
     message: str
@@ -179,7 +179,7 @@ class Notice:
 
 @quick
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Quick):
     """Nothing but silence or pings for `seconds` so far: the request is alive, the content is not here."""
 
     seconds: float
@@ -187,7 +187,7 @@ class Waiting:
 
 @quick
 @dataclass(frozen=True, slots=True)
-class UsageSoFar:
+class UsageSoFar(Quick):
     """Tokens reported before the end, for requests that never come to one; the last report wins."""
 
     usage: Usage
@@ -195,7 +195,7 @@ class UsageSoFar:
 
 @quick
 @dataclass(frozen=True, slots=True)
-class Done:
+class Done(Quick):
     """The answer is complete: a stop reason arrived and no error. `stop_reason` as the server gave it."""
 
     stop_reason: str
@@ -205,7 +205,7 @@ class Done:
 
 @quick
 @dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Quick):
     """The attempt ended without a complete answer. Blocks still open are cut."""
 
     error: ModelError
