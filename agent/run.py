@@ -97,11 +97,9 @@ class Run:
     # Events
 
     async def emit(self, kind: type[E], *fields: Any, **named: Any) -> E:
-        """Send one event, wait until everyone has seen it, and return it. What the sink raises does not end the run.
+        """Send one event, wait until everyone has seen it, and return it; its fields in order, or by their names.
 
-        Args:
-            kind: of event.
-            fields, named: what it holds beside its run, number and time, in the order of its fields or by their names.
+        What the sink raises does not end the run.
         """
         event: Any = kind.make(self.id, self._seq, self.now(), *fields, **named)
         self._seq += 1
@@ -271,13 +269,12 @@ class Run:
         task = self.begin(function, *args)
         if isinstance(task, tuple):
             return task[0]
-        return await self.finish(task, within, given_up=given_up, takes=takes)
+        return await self.finish(task, within, given_up, takes)
 
     async def finish(
         self,
         task: asyncio.Future[Any],
-        within: float | None,
-        *,
+        within: float | None = None,
         given_up: Callable[[], str | None] = lambda: None,
         takes: bool = False,
     ) -> Any:
