@@ -124,6 +124,7 @@ class PersonaApp(Ending, inherit_bindings=False):
             else:
                 await self._note_in_thread(error)
                 self.failure = f"unexpected {type(error).__name__}: {error}"
+        self.give_held_back()
         self._keep_elsewhere({})
         self.exit(1, return_code=1)
         return None
@@ -358,7 +359,27 @@ class PersonaApp(Ending, inherit_bindings=False):
         """An action of the main screen begins otherwise than by its key: what is typed behind waits for it as well."""
         self._held.action_begins(action)
 
+    def keep_deed(self, deed: Callable[[], object], text: str = "") -> None:
+        """Do something once what it works on is read, and what is pressed behind it after that; as in `HeldKeys.keep`."""
+        self._held.keep(deed, text)
+
+    def behind(self, task: asyncio.Task[Any]) -> None:
+        """Have what was pressed before the home was read wait for what was begun by a key before it."""
+        self._held.follow(task)
+
+    def give_held_back(self) -> None:
+        """What waits for the home cannot be done: its text goes into the chat bar."""
+        self._held.give_back()
+
     async def run_action(self, action: Any, *where: Any, **options: Any) -> bool:
+        if (
+            isinstance(action, str)
+            and where
+            and where[0] in self.screen_stack[:1]
+            and self.main.lacks(action)
+        ):
+            self.main.once_read(action, lambda: self.run_action(action, *where, **options))
+            return True
         if isinstance(action, str):
             self._held.action_begins(action)
         return await super().run_action(action, *where, **options)

@@ -64,6 +64,9 @@ class Ending(Appearance, inherit_bindings=False):
         """The main screen."""
         return self.screen_stack[0]
 
+    def give_held_back(self) -> None:
+        """Put text that waits to be typed where it is saved."""
+
     async def action_quit(self) -> None:
         """Leave as by the command: saved, and asked where something would be lost."""
         self.main.action_leave()
@@ -87,6 +90,7 @@ class Ending(Appearance, inherit_bindings=False):
         if self._leaving is not None and (self._leaving or not code):
             return
         self._leaving = code
+        self.give_held_back()
         if code and self.main.editing is not None:
             self.main.editing.last.hear()
         # A disk that hangs: what it does not have goes elsewhere while there is time.

@@ -181,6 +181,7 @@ class Conversing(Hearing):
             if self._shown in (persona_id, None):
                 self.settled.set()
                 self._bar.input.take_kept_ups()
+                self._screen.conversation_is_read()
         self.sync()
 
     async def show_unread(self) -> None:

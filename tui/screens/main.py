@@ -22,6 +22,7 @@ from tui.commands import Keymap, bindings, first_key
 from tui.ending import load
 from tui.footer import Place, Situation, keys_now
 from tui.screens.asking import Asking
+from tui.screens.being_read import BeingRead
 from tui.screens.conversing import Conversing
 from tui.screens.main_actions import MainActions
 from tui.screens.main_chat import ChatActions
@@ -54,7 +55,7 @@ LOOK_EVERY = 1.0
 """Seconds between two looks for changes from outside."""
 
 
-class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, PaneLayout):
+class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, BeingRead, PaneLayout):
     """Everything on one screen."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -188,6 +189,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
         await self._try_first()
         # Also where that failed: what was sent meanwhile is not waited for any more. It comes back.
         self.conversing.settled.set()
+        self.conversation_is_read()
         self.show_state()
         self.set_interval(LOOK_EVERY, self._look)
         self.start(self._welcome())
@@ -204,9 +206,11 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
         try:
             await self._first()
         except PersonaError as error:
+            self.nothing_is_read(str(error))
             if not again:
                 self.tell(f"{error} This is tried again.", error=True)
         except Exception as error:  # noqa: BLE001 - as in `_isolated`
+            self.nothing_is_read("The personas could not be read.")
             if not again:
                 await self.program.tell_fault(error)
 
@@ -227,6 +231,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Pan
     async def _show_opened(self, editing: Editing, first: str | None) -> None:
         if first is not None:
             await self._isolated(editing.open(first))
+        self.persona_is_read()
         panel = await load(_load_panel, self.program.capabilities)
         await self.query_one("#stage").mount(panel)
         await self.settings.fill()

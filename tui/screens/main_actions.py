@@ -198,7 +198,7 @@ class MainActions(Screen[None]):
         start = ids.index(current) + 1 if current in ids else 0
         for key in [*ids[start:], *ids[:start]]:
             if key in screen.conversing.badges and key != current:
-                screen.start(screen.open_persona(key))
+                screen.do(screen.open_persona(key))
                 return
         screen.tell("No other persona has news.")
 
@@ -251,4 +251,4 @@ class MainActions(Screen[None]):
 
     @on(PersonaList.Opened)
     def _opened(self, event: PersonaList.Opened) -> None:
-        self._screen.start(self._screen.open_persona(event.persona_id))
+        self._screen.do(self._screen.open_persona(event.persona_id))

@@ -53,7 +53,7 @@ class ChatActions(Screen[None]):
         if event.mode == "asking" and self._chat.may_answer and (question := self._chat.question) is not None:
             self._all.start(self._chat.answer(question.id, text))
         else:
-            self._all.start(self._chat.send(text))
+            self._all.do(self._chat.send(text))
 
     @on(ChatBar.KeyFound)
     def _key_found(self, event: ChatBar.KeyFound) -> None:
@@ -69,12 +69,16 @@ class ChatActions(Screen[None]):
         if isinstance(meant, str):
             return meant
         if isinstance(meant, slash.Command):
-            self._all.program.action_begins(action_of(meant.name))
-            self._all.start(self._run_slash(meant.name, meant.rest))
+            action = action_of(meant.name)
+            self._all.once_read(action, lambda: self._begin_slash(action, meant), written)
         else:
             self._all.chat_bar.put_back(written)
             self._all.tell(meant.trouble, error=True)
         return None
+
+    def _begin_slash(self, action: str, meant: slash.Command) -> None:
+        self._all.program.action_begins(action)
+        self._all.do(self._run_slash(meant.name, meant.rest))
 
     @on(ChatBar.Picked)
     def _picked(self, event: ChatBar.Picked) -> None:
@@ -110,16 +114,22 @@ class ChatActions(Screen[None]):
     @on(ChatBar.Paged)
     def _paged(self, event: ChatBar.Paged) -> None:
         event.stop()
+        if pages := event.pages:
+            self._all.once_read("pin_output", lambda: self._page(pages))
+        else:
+            self._page(0)
+
+    def _page(self, pages: int) -> None:
         shown = self._chat.panel_shown
-        if not event.pages:
+        if not pages:
             if shown:
                 self._chat.view.follow()
                 self._chat.interacted()
             return
-        if self._chat.scroll_question(event.pages):
+        if self._chat.scroll_question(pages):
             return
         if shown:
-            self._chat.view.page(event.pages)
+            self._chat.view.page(pages)
             self._chat.interacted()
         else:
             self._chat.panel_event("show_output")
@@ -214,7 +224,7 @@ class ChatActions(Screen[None]):
         self._all.start(self._all.alone(self._chat.clear()))
 
     def action_unclear_conversation(self) -> None:
-        self._all.start(self._chat.unclear())
+        self._all.do(self._chat.unclear())
 
     def action_export_conversation(self) -> None:
         self._all.start(self._export(""))
@@ -343,7 +353,7 @@ class ChatActions(Screen[None]):
 
         talk = self._chat.talk
         if talk is None or talk.chat is None:
-            self._all.tell("Open a persona first.")
+            self._chat.tell_none()
             return
         path = await asyncio.to_thread(export_conversation, talk.chat, name)
         self._all.tell(f"The conversation is in {path}.")

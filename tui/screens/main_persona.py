@@ -41,15 +41,15 @@ class PersonaActions(Screen[None]):
         if (editing := screen.editing) is not None:
             field = screen.settings.focused_field
             if not (field and screen.settings.step(field, operation)):
-                screen.start(editing.walk(operation))
+                screen.do(editing.walk(operation))
 
     def action_undo_agent(self) -> None:
         if (editing := self._screen.editing) is not None:
-            self._screen.start(editing.walk_runs("undo"))
+            self._screen.do(editing.walk_runs("undo"))
 
     def action_redo_agent(self) -> None:
         if (editing := self._screen.editing) is not None:
-            self._screen.start(editing.walk_runs("redo"))
+            self._screen.do(editing.walk_runs("redo"))
 
     # -- saving ---------------------------------------------------------------------------------------------
 
@@ -76,6 +76,8 @@ class PersonaActions(Screen[None]):
         event.stop()
         if (editing := self._screen.editing) is not None:
             editing.refuse_key()
+        else:
+            self._screen.once_read("go('prompt')", lambda: None)  # says why there is nothing to type in
 
     @on(TestInputs.Refused)
     def _refused_input(self, event: TestInputs.Refused) -> None:

@@ -64,12 +64,18 @@ class SaidBefore(Tasking):
         finally:
             self._catching_up = False
 
+    def tell_none(self) -> None:
+        """Say why there is no conversation."""
+        unread = "The conversation could not be opened: nothing can be done with it until that is mended."
+        self._screen.tell(unread if self._shown else "Open a persona first.")
+
     async def clear(self) -> None:
         """Begin a new conversation after asking once; `unclear` brings the old one back."""
         from tui.screens.confirm import Confirm
 
         talk = self._talk
         if talk is None or talk.chat is None:
+            self.tell_none()
             return
         if talk.running:
             self._screen.tell("Stop the agent first.")
@@ -111,7 +117,7 @@ class SaidBefore(Tasking):
 
         talk = self._talk
         if talk is None or talk.chat is None or self._talks is None or self._editing is None:
-            self._screen.tell("Open a persona first.")
+            self.tell_none()
             return
         if talk.running:
             self._screen.tell("Stop the agent first.")

@@ -157,6 +157,7 @@ class Tasking(Delivering):
         with self._on_its_way(message):
             talks = self._talks
             if talk is None or talks is None:
+                self.tell_none()  # type: ignore[attr-defined]
                 return
             if talk.running or talk.task is None or not talk.task.can_continue:
                 self._screen.tell("There is no task to continue.")
