@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agent.answer import Answer, failure
+from agent.beginning import begin_plainly
 from agent.config import AgentContext, GetApiKey
 from agent.events import RetryWait
 from agent.messages import sendable, sendable_object
@@ -90,7 +91,7 @@ class Asking:
                 return
             self._requested_at = answer.last_at = run.now()
             stream = config.model.stream(request)
-            task = run.loop.create_task(answer.read(stream))
+            task = begin_plainly(answer.read(stream), run.loop)
         except Cut as cut:
             if run.stopped is None:
                 answer.error = ModelError("client", f"The request could not be prepared: {cut}.")

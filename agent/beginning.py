@@ -20,6 +20,11 @@ def begin_task(coroutine: Coroutine[Any, Any, T], on_cancel: Callable[[], None])
     return asyncio.Task(_Beginning(coroutine, on_cancel), loop=asyncio.get_running_loop())
 
 
+def begin_plainly(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> asyncio.Task[T]:
+    """Run a coroutine in a task of its own, from the next turn of `loop` on, whatever kind of tasks that makes."""
+    return asyncio.Task(coroutine, loop=loop)
+
+
 class _Beginning(Coroutine[Any, Any, T], Generic[T]):
     """A coroutine that cannot be cancelled before its first step."""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from agent.beginning import begin_plainly
 from agent.checks import InvalidInput, as_output, describe, validate
 from agent.config import OnLaunch
 from agent.error_text import text_of
@@ -207,7 +208,7 @@ class Call:
         """Run the tool in a task of its own; `on_settled` hears when that is over."""
         assert self.tool is not None, "only known tools run"
         self.executed = True
-        self._task = self._run.loop.create_task(self._execute())
+        self._task = begin_plainly(self._execute(), self._run.loop)
         timeout = self.tool.timeout
         if timeout is not None:
             text = f"Timed out after {timeout:g} s"

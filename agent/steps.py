@@ -185,7 +185,7 @@ class Steps:
                 return _Ending("failed", error=self._failure(error))
             if why is not None:
                 return _Ending("limit", NoticeTurn(content=why, kind="limit"))
-            if (stopped := self._stopped()) is not None:
+            if run.stopped is not None and (stopped := self._stopped()) is not None:
                 return stopped
 
     async def _step(self, pending: list[Turn]) -> tuple[_Ending | None, bool]:
@@ -233,7 +233,7 @@ class Steps:
             except Exception as error:  # noqa: BLE001 - a function of the application
                 ending = _Ending("failed", error=self._failure(error))
         more = (bool(answer.calls) or answer.stop_reason == "pause_turn") and not self._is_done
-        return self._stopped() or ending, more
+        return ending if run.stopped is None else self._stopped(), more
 
     async def _open_step(self, pending: list[Turn]) -> Batch | None:
         """Say what opens the step; calls that still have no result are answered first.
