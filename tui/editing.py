@@ -46,7 +46,7 @@ class Editing(Undoing):
         self.persona: Persona | None = None
         self.past = Past()
         self.trouble = ""
-        self.unsaved = UnsavedTexts(workspace.store.home)
+        self.unsaved = UnsavedTexts(workspace.store.home, workspace.on_its_way)
         self._told_refused = False
         self._unknown = False  # the file was broken when it was opened: what its prompt is, nobody knows
         self._absence = Absence(desk, self)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,6 +25,9 @@ SETTLE = 0.4
 
 SAVE_WITHIN = 2.0
 """Seconds that saving and stopping get after a signal: what the home does not have by then is written elsewhere."""
+
+FILES_WITHIN = 0.3
+"""Seconds that the files get after a signal to take what the home has kept: else the next start stores it."""
 
 THREADS_WITHIN = 0.3
 """Seconds that threads get, when everything is saved, to end what else they do."""
@@ -123,24 +127,32 @@ class Ending(Appearance, inherit_bindings=False):
 
     async def _save(self) -> None:
         """Save everything; a fault in one part is noted, and keeps nothing else from being saved, nor the end."""
-        main = self.main
-        steps = (
-            lambda: main.editing.last.save() if main.editing is not None else asyncio.sleep(0),
-            self._save_begun,
-            main.conversing.remember,  # before the runs stop: they may take longer than there is time
+        main, by_signal = self.main, bool(self._leaving)
+        editing = main.editing
+        nothing = partial(asyncio.sleep, 0)
+        await asyncio.gather(  # beside one another: a slow disk has time for none of them to wait for another
+            self._try(
+                partial(editing.last.save, FILES_WITHIN if by_signal else None) if editing else nothing
+            ),
+            self._try(self._save_begun),
+            self._try(
+                main.conversing.remember
+            ),  # before the runs stop: they may take longer than there is time
+        )
+        for step in (
             lambda: asyncio.gather(main.conversing.stop_all(SETTLE), self.lending.give_up()),
             lambda: main.conversing.remember(last=True),
-            lambda: (
-                main.editing.last.settle() if main.editing is not None and self._leaving else asyncio.sleep(0)
-            ),
-        )
-        for step in steps:
-            try:
-                await step()
-            except Exception as error:  # noqa: BLE001 - whatever it is, the program can be left
-                await self._note_in_thread(error)
-                if not self._leaving:  # what a signal ends keeps that signal's code
-                    self.failure = self.failure or f"unexpected {type(error).__name__}: {error}"
+            lambda: editing.last.settle() if editing and self._leaving else nothing(),
+        ):
+            await self._try(step)
+
+    async def _try(self, step: Callable[[], Awaitable[object]]) -> None:
+        try:
+            await step()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the program can be left
+            await self._note_in_thread(error)
+            if not self._leaving:  # what a signal ends keeps that signal's code
+                self.failure = self.failure or f"unexpected {type(error).__name__}: {error}"
 
     async def _save_begun(self) -> None:
         self._note_begun()

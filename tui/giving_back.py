@@ -70,7 +70,7 @@ class GivingBack:
         self._editing.inputs.begin()
         if PROMPT in kept:
             editor = self._desk.prompt
-            editor.keep_unsaved(kept[PROMPT].base, kept[PROMPT].text)
+            editor.keep_unsaved(kept[PROMPT].grown_from(persona.system_prompt), kept[PROMPT].text)
             if persona.error is None:
                 editor.absorb(persona.system_prompt)
                 self._desk.start(self._editing.save())

@@ -13,7 +13,7 @@ from personas.errors import PersonaError, UnknownPersona
 from personas.textfile import encode, replace_file, sha256
 from personas.versions import VersionFolder
 from tui.commands import keymap_of, sentence
-from tui.input_saving import TEST
+from tui.unsaved import TEST
 
 if TYPE_CHECKING:
     from personas.persona import Persona

@@ -14,7 +14,7 @@ from tui.choosing import take_choice
 from tui.commands import keymap_of, sentence
 from tui.draft import Clash
 from tui.input_queue import InputQueue, OnTheWay
-from tui.unsaved import Unsaved
+from tui.unsaved import TEST, Unsaved
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from tui.editing import Editing
     from tui.workspace import Saved
 
-TEST = "test:"
-"""With the id of a test input, the name of its content."""
 MET = "The test input {} was changed elsewhere in the same lines."
 MET_OWN = "What you typed before in the test input {} is stored by now, in the same lines."
 
@@ -325,9 +323,11 @@ class InputSaving:
                     await self._bring_back(persona_id, input_id, kept)
 
     async def _bring_back(self, persona_id: str, input_id: str, kept: Unsaved) -> None:
-        editing, one = self._editing, OnTheWay(persona_id, input_id, kept.base, kept.text)
+        editing, inputs = self._editing, self._editing.persona.test_inputs if self._editing.persona else ()
+        now = next((each.content for each in inputs if each.id == input_id), kept.base)
+        one = OnTheWay(persona_id, input_id, kept.grown_from(now), kept.text)
         try:
-            stored = await editing.workspace.save_test_input(persona_id, input_id, kept.base, kept.text)
+            stored = await editing.workspace.save_test_input(persona_id, input_id, one.base, kept.text)
         except InvalidValue:
             stored = None
         except PersonaError:

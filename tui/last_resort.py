@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from personas.home import private
@@ -39,6 +39,27 @@ def write_texts(texts: Mapping[str, str]) -> Path | None:
             continue
         return path
     return None
+
+
+def left_texts() -> list[Path]:
+    """Return the files that `write_texts` made and nobody has dealt with, oldest first. Blocking."""
+    from platformdirs import user_state_path
+
+    folder = user_state_path("persona-editor", appauthor=False)
+    try:
+        return sorted(path for path in folder.glob("unsaved-*.txt") if path.is_file())
+    except OSError:
+        return []
+
+
+def told_of(left: Sequence[Path]) -> str:
+    """Return what is said of such files; empty where there are none."""
+    if not left:
+        return ""
+    more = f" ({len(left)} such files are there)" if len(left) > 1 else ""
+    return (
+        f"text that could not be saved is in {left[-1]}{more}; take out what you need, then delete the file"
+    )
 
 
 def _folders() -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from textual.widget import Widget
 from personas.errors import PersonaError
 from tui.draft import Clash
 from tui.editable import pasted
+from tui.ending import load
 from tui.giving_back import in_words
 from tui.unsaved import PROMPT
 
@@ -36,11 +38,18 @@ def _waiting(widget: Widget) -> str:
     return text
 
 
+def _heed(done: asyncio.Task[None]) -> None:
+    """Take note of how something ended that nobody may wait for any more."""
+    if not done.cancelled():
+        done.exception()
+
+
 class LastSaving:
     """Saves a last time."""
 
     def __init__(self, desk: Desk, editing: Editing) -> None:
         self._desk, self._editing = desk, editing
+        self._flushing: asyncio.Task[None] | None = None
 
     def hear(self) -> None:
         """Type what was typed while a step of undo is taken: its editor would hear it after that, and the program ends."""
@@ -49,34 +58,53 @@ class LastSaving:
                 if (text := _waiting(editor)) and not editor.read_only:
                     editor.insert(text)
 
-    async def save(self) -> None:
+    async def save(self, within: float | None = None) -> None:
         """Store what can be stored, and keep the rest beside the files, also where the disk has lost it.
 
-        An unexpected fault in the storing is raised when the rest is kept.
+        Of a slow disk the quicker of the two counts: what is to be stored is kept while that goes on, and is kept no
+        longer once it is stored. An unexpected fault in the storing is raised when the rest is kept.
+
+        Args:
+            within: seconds that the files get to take what is kept already; None for as long as they take.
         """
-        editing, fault = self._editing, None
-        try:
-            await editing.flush()
-        except PersonaError:
-            pass  # said on the screen already where there still is one
-        except Exception as error:  # noqa: BLE001 - raised again below
-            fault = error
+        editing = self._editing
         self._hold()
-        await editing.workspace.call(self._write_down)
-        if fault is not None:
-            raise fault
+        keeping = self._write_down_soon()
+        self._flushing = flushing = asyncio.ensure_future(editing.flush())
+        flushing.add_done_callback(_heed)
+        try:
+            await asyncio.wait({keeping, flushing}, return_when=asyncio.FIRST_COMPLETED)
+            is_kept = keeping.done() and not editing.unsaved.nowhere_else()
+            await asyncio.wait({flushing}, timeout=within if is_kept else None)
+        except asyncio.CancelledError:
+            flushing.cancel()
+            raise
+        self._hold()
+        if flushing.done() or editing.unsaved.nowhere_else():
+            await self._write_down_soon()
+        if flushing.done() and not flushing.cancelled():
+            fault = flushing.exception()
+            if fault is not None and not isinstance(
+                fault, PersonaError
+            ):  # those are said on the screen already
+                raise fault
 
     async def settle(self) -> None:
-        """Wait until nothing is being written, and leave what is kept unsaved to the next program."""
-        workspace = self._editing.workspace
-        await workspace.settled()
-        await workspace.call(self._editing.unsaved.close)
+        """Wait until nothing is being written, unless that is kept already, and leave what is to the next program."""
+        if self._flushing is None or self._flushing.done():
+            await self._editing.workspace.settled()
+        await load(self._editing.unsaved.close)
+
+    def _write_down_soon(self) -> asyncio.Task[None]:
+        # In a thread of its own: those of the loop may all wait for the disk.
+        return asyncio.ensure_future(load(self._write_down))
 
     def save_at_once(self) -> None:
         """The same for the prompt although the program is failing; blocking, and silent when it cannot be done."""
         editing, editor = self._editing, self._desk.prompt
         persona = editing.persona
         self._hold()
+        self._write_down()  # first: it may be all that there is time for
         with suppress(PersonaError):
             if persona is not None and persona.error is None and editor.unsaved:
                 stored = editing.workspace.save_prompt_now(persona.id, editor.base, editor.raw)

@@ -14,9 +14,8 @@ from personas.errors import Conflict, NothingToUndo, PersonaError
 from tui.commands import keymap_of, sentence
 from tui.diffs import shown_counts
 from tui.draft import Clash, meet
-from tui.input_saving import TEST
 from tui.past import BEFORE, Past, Stored, Typed, opposite
-from tui.unsaved import PROMPT
+from tui.unsaved import PROMPT, TEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

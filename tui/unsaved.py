@@ -11,9 +11,11 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from personas.errors import PersonaError, StorageError
@@ -24,6 +26,8 @@ from personas.textfile import encode, read_regular, remove_file, replace_file
 from tui.long_texts import TextRecord
 
 PROMPT = "prompt"
+TEST = "test:"
+"""With the id of a test input, the name of its content."""
 _LARGEST = 32 * 1024 * 1024
 _MOST = 200
 """Files that are looked at for one persona."""
@@ -40,18 +44,30 @@ class Unsaved:
         base: the stored text it grew from.
         text: what the person typed.
         file: the whole file as it was read last, empty where that is not known.
+        sent: an earlier state of it that was being stored: the file holds that, or what was there before it.
     """
 
     base: str
     text: str
     file: str = field(default="", compare=False, repr=False)
+    sent: str | None = field(default=None, compare=False, repr=False)
+
+    def grown_from(self, stored: str) -> str:
+        """Return what it grew from where `stored` is in its file now."""
+        return stored if stored == self.sent else self.base
 
 
 class UnsavedTexts:
-    """The unsaved texts of one home, as one program keeps them."""
+    """The unsaved texts of one home, as one program keeps them.
 
-    def __init__(self, home: Home) -> None:
+    Args:
+        home: the home.
+        on_its_way: what the program is storing just now.
+    """
+
+    def __init__(self, home: Home, on_its_way: Mapping[_Key, str] = MappingProxyType({})) -> None:
         self._home = home
+        self._on_its_way = on_its_way
         self._writer = new_writer()
         self._held: dict[_Key, Unsaved | None] = {}
         self._on_disk: dict[_Key, Unsaved | None] = {}
@@ -72,7 +88,10 @@ class UnsavedTexts:
         """
         before = self._held.get((persona_id, field))
         known = file or (before.file if before is not None else "")
-        self._held[persona_id, field] = Unsaved(base, text, known)
+        sent = self._on_its_way.get((persona_id, field))
+        if sent is None and before is not None and before.base == base:
+            sent = before.sent  # whether that arrived nobody said
+        self._held[persona_id, field] = Unsaved(base, text, known, sent)
 
     def renew(self, persona_id: str, file: str) -> None:
         """The persona's whole file is so now: what is kept of it goes with that, on the disk after `write_down`."""
@@ -110,15 +129,20 @@ class UnsavedTexts:
     def at_risk(self, persona_id: str) -> bool:
         """Whether a text of this persona is nowhere but in memory."""
         return any(
-            key[0] == persona_id and value is not None and self._on_disk.get(key) != value
+            key[0] == persona_id and value is not None and not self._has_text(key, value)
             for key, value in list(self._held.items())
         )
+
+    def _has_text(self, key: _Key, value: Unsaved) -> bool:
+        """Whether the disk has this text, whatever it says that it grew from."""
+        written = self._on_disk.get(key)
+        return written is not None and written.text == value.text
 
     def nowhere_else(self) -> list[tuple[str, str, str]]:
         """Return the texts that are nowhere but in memory, each with its persona's id and its field."""
         held = list(self._held.items())
         return [
-            (*key, value.text) for key, value in held if value is not None and self._on_disk.get(key) != value
+            (*key, value.text) for key, value in held if value is not None and not self._has_text(key, value)
         ]
 
     def look_after(self) -> None:
@@ -217,6 +241,8 @@ class UnsavedTexts:
 
     def _written(self, path: Path, key: _Key, value: Unsaved) -> bool:
         record = {"persona_id": key[0], "field": key[1], "base": value.base, "text": value.text}
+        if value.sent is not None:
+            record["sent"] = value.sent
         if value.file:
             record["file"] = value.file
         content = encode(json.dumps(record) + "\n")
@@ -334,12 +360,15 @@ def read_kept(home: Home, start: str) -> list[Left]:
         persona_id, field, base, text, file = (_storable(value) for value in values)
         writer = writer_of(name, persona_id, field)
         if writer is not None and persona_id:
-            found.append(Left(path, writer, persona_id, field, Unsaved(base, text, file)))
+            sent = _storable(stored["sent"]) if isinstance(stored.get("sent"), str) else None
+            found.append(Left(path, writer, persona_id, field, Unsaved(base, text, file, sent)))
     return found
 
 
 def _same(first: Unsaved | None, second: Unsaved | None) -> bool:
-    return first == second and (first is None or second is None or first.file == second.file)
+    if first is None or second is None:
+        return first is second
+    return (first, first.file, first.sent) == (second, second.file, second.sent)
 
 
 def _lock_path(home: Home, writer: str) -> Path:

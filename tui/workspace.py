@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from personas.errors import BrokenFile, Conflict, PersonaError
 from tui.draft import Clash, meet
 from tui.file_stamp import Stamp, stamp_of
+from tui.unsaved import PROMPT, TEST
 
 if TYPE_CHECKING:
     from personas.authorship import Undone, Version
@@ -47,6 +48,8 @@ class Workspace:
         self.store = store
         self._turn = asyncio.Lock()
         self._writers = 0
+        self.on_its_way: dict[tuple[str, str], str] = {}
+        """What is being stored of a persona's prompt, or content of a test input, by its id and field."""
 
     @property
     def writing(self) -> bool:
@@ -111,7 +114,9 @@ class Workspace:
         Raises:
             PersonaError: the file is broken or gone, or the disk refuses.
         """
-        return await self.write(self.save_prompt_now, persona_id, base, ours, retrace)
+        return await self._sending(
+            (persona_id, PROMPT), ours, self.save_prompt_now, persona_id, base, ours, retrace
+        )
 
     def save_prompt_now(
         self, persona_id: str, base: str, ours: str, retrace: Retrace | None = None
@@ -138,7 +143,9 @@ class Workspace:
                     return test_input.content
             raise InvalidValue(f"The test input {input_id!r} was deleted meanwhile.")
 
-        return await self.write(
+        return await self._sending(
+            (persona_id, TEST + input_id),
+            ours,
             self._save,
             persona_id,
             base,
@@ -147,6 +154,20 @@ class Workspace:
             lambda text: UpdateTestInput(input_id, text),
             retrace,
         )
+
+    async def _sending(
+        self, key: tuple[str, str], ours: str, function: Callable[..., T], *arguments: Any
+    ) -> T:
+        """Write a text, and let others know meanwhile that the file may hold it any moment."""
+        self.on_its_way[key] = ours
+        try:
+            return await self.write(function, *arguments)
+        except asyncio.CancelledError:
+            ours = ""  # it goes on, and nobody learns how it ends
+            raise
+        finally:
+            if self.on_its_way.get(key) is ours:
+                del self.on_its_way[key]
 
     async def keep_version(self, persona_id: str, prompt: str, reason: str) -> None:
         """Keep a prompt that is not taken as a version of its own; what is stored stays as it is.

@@ -73,14 +73,20 @@ def test_what_a_vanished_home_cannot_take_is_in_a_private_file_that_one_line_nam
     assert "optimist, the system prompt" in text
 
 
-HANGS = (
+SLOW = (
     sys.executable,
     "-c",
     "import time; from personas.store import Store; Store.change = lambda *a, **k: time.sleep(600); "
-    "from tui import ending, signals; ending.SAVE_WITHIN, signals.GRACE = 0.3, 5.0; "
     "from tui.cli import main; main()",
 )
-"""The program on a disk that takes a change and never comes back. It has long to write the text elsewhere."""
+"""The program on a disk that takes a change of a file and never comes back."""
+
+HANGS = (
+    *SLOW[:2],
+    "import tui.unsaved as kept; kept.replace_file = lambda *a, **k: __import__('time').sleep(600); "
+    "from tui import ending, signals; ending.SAVE_WITHIN, signals.GRACE = 0.3, 5.0; " + SLOW[2],
+)
+"""The same where it does not keep what is typed beside the file either. It has long to write the text elsewhere."""
 
 
 def test_a_disk_that_hangs_holds_up_neither_the_end_nor_the_text(folder: Path) -> None:
@@ -97,3 +103,21 @@ def test_a_disk_that_hangs_holds_up_neither_the_end_nor_the_text(folder: Path) -
     (file,) = (folder / "state" / "persona-editor").glob("unsaved-*.txt")
     assert f"persona: what could not be saved is in {file}\r\n" in said
     assert "TYPED. You see" in file.read_text()
+
+
+def test_what_a_slow_disk_has_not_stored_at_the_end_is_given_back_at_the_next_start(folder: Path) -> None:
+    with start(folder, command=SLOW) as terminal:
+        terminal.until("saved")
+        terminal.send(F3)
+        terminal.until("Esc chat")
+        terminal.send("TYPED. ")
+        terminal.until("TYPED. You")
+        terminal.hang_up()
+        assert terminal.process.wait(20) == 129
+    assert not [*(folder / "state").rglob("unsaved-*.txt")]
+    with start(folder) as terminal:
+        terminal.until("TYPED. You")
+        terminal.until("saved is back")
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.ended() == 143
+    assert "TYPED. You see" in prompt_file(folder)

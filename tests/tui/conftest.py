@@ -11,6 +11,15 @@ import pytest
 
 import tests.tui.waiting  # noqa: F401 - the pilot of every test here waits in this way
 from tests.persona_agent import Backend, Workplace
+from tui.last_resort import left_texts
+
+
+@pytest.fixture(autouse=True)
+def _no_text_of_another_test() -> Iterator[None]:
+    """What a program could not save anywhere is told by each later one."""
+    yield
+    for left in left_texts():
+        left.unlink()
 
 
 @pytest.fixture

@@ -72,6 +72,7 @@ async def test_commands_wait_for_what_they_work_on_and_are_done_in_order(
     store = make_store(tmp_path)
     async with program(store, answer("Yes."), persona_id="one") as p:
         await p.run_to_end("first")
+    monkeypatch.chdir(tmp_path)  # where an export goes
     told: list[str] = []
     tell = PersonaApp.tell
 

@@ -12,6 +12,7 @@ import pytest
 from textual.app import App
 
 from personas.changes import DeleteTestInput, SetPrompt, UpdateTestInput
+from personas.kept_texts import beginning
 from personas.store import Store
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
@@ -20,23 +21,30 @@ from tui import ending, held_keys, last_resort, undoing
 from tui.input_queue import InputQueue, OnTheWay
 from tui.past import Typed
 from tui.screens.confirm import Confirm
+from tui.unsaved import read_kept
 from tui.widgets import text_editor
 
 
 class SlowDisk:
-    """Lets each change, or what else of the store's is named, wait until it is told to go on."""
+    """Lets each change, or what else of the store's is named, wait until it is told to go on; with `late` it is done first."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, what: str = "change") -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, what: str = "change", *, late: bool = False) -> None:
         self.waits, self.goes_on = threading.Event(), threading.Event()
         change = getattr(Store, what)
 
         def slowly(store: Store, *arguments: object, **named: object) -> object:
+            done = change(store, *arguments, **named) if late else None
             self.waits.set()
             self.goes_on.wait(60)
-            return change(store, *arguments, **named)  # type: ignore[arg-type]
+            return done if late else change(store, *arguments, **named)
 
         monkeypatch.setattr(Store, what, slowly)
         monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+
+
+def kept(store: Store) -> dict[str, str]:
+    """What the home keeps of text that is not in its files, by field."""
+    return {left.field: left.unsaved.text for left in read_kept(store.home, beginning())}
 
 
 @pytest.mark.parametrize("where", ["prompt", "test input"])
@@ -221,7 +229,7 @@ async def test_what_waits_to_be_saved_in_a_test_input_that_was_left_outlives_the
             assert contents(p)["a"] == "XYZca"
         else:
             await p.app.leave(129)
-            assert elsewhere == {"one, the test input a": "XYZca"}
+            assert elsewhere == {} and kept(store) == {"test:a": "XYZca"}
             disk.goes_on.set()
 
 
@@ -231,7 +239,8 @@ async def test_what_is_typed_behind_an_undo_that_is_being_stored_outlives_a_sign
     elsewhere: dict[str, str] = {}
     monkeypatch.setattr(ending, "SAVE_WITHIN", 0.2)
     monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
-    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+    store = make_store(tmp_path, {"one": TWO_INPUTS})
+    async with program(store) as p:
         p.prompt.focus()
         await p.until(lambda: p.prompt.has_focus)
         await p.write("v")
@@ -240,7 +249,50 @@ async def test_what_is_typed_behind_an_undo_that_is_being_stored_outlives_a_sign
         at_once(p, "ctrl+z", "W", "W")
         assert await asyncio.to_thread(disk.waits.wait, 20)
         await p.app.leave(129)
-        assert [text for text in elsewhere.values() if "WW" in text]
+        assert elsewhere == {} and kept(store)["prompt"].startswith("WW")
+        disk.goes_on.set()
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["not stored", "stored, and the disk does not say so"])
+@pytest.mark.parametrize("where", ["prompt", "test input", "behind a redo"])
+async def test_a_signal_on_a_slow_disk_keeps_what_is_typed_in_the_home_and_the_next_start_stores_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, stored: bool
+) -> None:
+    elsewhere: dict[str, str] = {}
+    monkeypatch.setattr(ending, "SAVE_WITHIN", 600.0)  # nothing waits for the disk
+    monkeypatch.setattr(ending, "FILES_WITHIN", 0.02)
+    monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
+    store = make_store(tmp_path, {"one": TWO_INPUTS})
+
+    def of(program: Program) -> text_editor.TextEditor:
+        return program.main.tests.editor if where == "test input" else program.prompt
+
+    with monkeypatch.context() as slow:
+        async with program(store) as p:
+            editor = of(p)
+            before = editor.raw
+            editor.focus()
+            await p.until(lambda: editor.has_focus)
+            if where == "behind a redo":
+                slow.setattr(text_editor, "PAUSE", 0.02)
+                await p.write("V")
+                await p.until(lambda: p.on_disk("one") == f"V{before}")
+                await p.press("ctrl+z")
+                await p.until(lambda: p.on_disk("one") == before and not p.main.editing.is_walking)  # type: ignore[union-attr]
+            disk = SlowDisk(slow, late=stored)
+            await p.press("ctrl+y" if where == "behind a redo" else "V")
+            await p.until(disk.waits.is_set)
+            await p.write("W")
+            await p.until(lambda: editor.raw == f"VW{before}")
+            await p.app.leave(129)
+        disk.waits.clear()
+        assert elsewhere == {} and list(kept(store).values()) == [f"VW{before}"]
+        slow.undo()
+        async with program(store) as p:
+            await p.until(lambda: of(p).raw == f"VW{before}" and not of(p).unsaved)
+            await p.until(lambda: kept(store) == {})
+            assert p.state == "saved" and of(p).clash is None
+            assert len(store.get("one").test_inputs) == 2
         disk.goes_on.set()
 
 
@@ -323,13 +375,14 @@ async def test_a_waiting_save_that_is_given_up_takes_no_other_ones_place() -> No
     assert not queue
 
 
-async def test_a_fault_while_the_disk_hangs_ends_the_program_with_what_is_typed_kept_elsewhere(
+async def test_a_fault_while_the_disk_hangs_ends_the_program_with_what_is_typed_kept_in_the_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ending, "SAVE_WITHIN", 0.2)
     elsewhere: dict[str, str] = {}
     monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
-    async with program(make_store(tmp_path)) as p:
+    store = make_store(tmp_path)
+    async with program(store) as p:
         p.prompt.focus()
         await p.until(lambda: p.prompt.has_focus)
         disk, ends = SlowDisk(monkeypatch), []
@@ -341,7 +394,7 @@ async def test_a_fault_while_the_disk_hangs_ends_the_program_with_what_is_typed_
         p.app._handle_exception(RuntimeError("boom"))
         disk.goes_on.set()
         assert disk.waits.is_set() and ends == [1]
-        assert any(text.startswith("xfirst line") for text in elsewhere.values())
+        assert elsewhere == {} and kept(store)["prompt"].startswith("xfirst line")
 
 
 @pytest.mark.parametrize("then", ["x", "c", "J", "K"])

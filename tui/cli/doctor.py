@@ -80,6 +80,7 @@ def examine(invocation: Invocation, online: bool = False) -> Iterator[Finding]:
     yield _program()
     yield from _settings(invocation)
     yield from _home(invocation)
+    yield from _left_over()
     yield from _model(invocation, online)
     yield _terminal()
 
@@ -146,6 +147,14 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
             problems = [str(error)]
         for problem in summarise(problems):
             yield Finding("note", f"conversation of {persona.id}", problem)
+
+
+def _left_over() -> Iterator[Finding]:
+    """Say where text is that no home took when a program ended."""
+    from tui.last_resort import left_texts, told_of
+
+    if left := left_texts():
+        yield Finding("note", "unsaved text", told_of(left))
 
 
 def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -112,3 +113,10 @@ class BeingRead(Screen[None]):
         bar = self._read.chat_bar
         bar.set_draft(below(bar.draft, text))
         self._read.tell("What you typed cannot go where you meant it: it stands in the chat bar.", error=True)
+
+    async def tell_left_texts(self) -> None:
+        """Say where text is that no home took when an earlier program ended, until the person has dealt with it."""
+        from tui.last_resort import left_texts, told_of
+
+        if left := told_of(await asyncio.to_thread(left_texts)):
+            self._read.tell(left[:1].upper() + left[1:], error=True)

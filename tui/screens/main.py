@@ -248,6 +248,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         if preferences is None:
             return
         self.program.tell_odd_settings()
+        await self.tell_left_texts()
         if not (preferences.new and self.conversing.first_time):
             return
         from tui.screens.connecting import Connecting

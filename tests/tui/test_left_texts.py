@@ -1,0 +1,33 @@
+"""Text that no home took when a program ended: each start and the doctor say where it is until it is dealt with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.models.offline import OfflineModel
+from tests.tui.program import make_store, program
+from tests.tui.test_app_connect import preferences
+from tui.cli.doctor import _left_over
+from tui.last_resort import left_texts, write_texts
+
+
+async def test_a_file_with_text_that_no_home_took_is_named_until_it_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert list(_left_over()) == []
+    path = write_texts({"one, the draft": "words"})
+    assert path is not None and left_texts() == [path]
+    assert [found.subject for found in _left_over() if str(path) in found.message] == ["unsaved text"]
+    store = make_store(tmp_path)
+    async with program(store, model=OfflineModel(), preferences=preferences(tmp_path, None)) as p:
+        await p.told(
+            f"Text that could not be saved is in {path}; take out what you need, then delete the file"
+        )
+        path.unlink()
+        p.app.clear_notifications()
+        await p.main.tell_left_texts()
+        assert p.messages == []
+    assert list(_left_over()) == []
