@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.app import App, ComposeResult
 from textual.events import Paste
 from textual.widgets.input import Selection
@@ -68,3 +69,49 @@ async def test_what_is_pasted_takes_the_place_of_what_is_selected() -> None:
         app.post_message(Paste("new\ngood"))
         await pilot.pause()
         assert (field.raw, field.cursor_position) == ("new good name", len("new good"))
+
+
+@pytest.mark.parametrize("text", [LONG, f"{LONG}, " * 3_000 + "up to its end"])
+async def test_behind_a_first_paste_the_cursor_is_in_sight(text: str) -> None:
+    app = Stage()
+    async with app.run_test(size=(30, 4)) as pilot:
+        await pilot.pause()
+        field = app.query_one("#other", Field)
+        app.post_message(Paste(text))
+        await pilot.pause()
+        assert field.render_line(0).text.rstrip().endswith("to its end")
+        await pilot.press("ctrl+left", "X")
+        assert field.render_line(0).text.rstrip().endswith("to its Xend")
+        await pilot.press("ctrl+left", "ctrl+left", "ctrl+left", "ctrl+w", "home")
+        assert field.raw.endswith("to its Xend") and field.render_line(0).text.startswith("the beginning")
+
+
+async def test_a_word_is_found_before_the_cursor_however_far_it_is() -> None:
+    app = Stage()
+    async with app.run_test(size=(30, 4)) as pilot:
+        await pilot.pause()
+        field = app.query_one("#other", Field)
+        field.raw = "one " + "two" * 1_000
+        await pilot.press("end", "ctrl+w")
+        await pilot.pause()
+        assert field.raw == "one "
+        await pilot.press("ctrl+shift+left", "Z")
+        assert field.raw == "Z"
+
+
+async def test_selection_and_cursor_are_where_they_are_between_wide_signs_and_tabs() -> None:
+    app = Stage()
+    async with app.run_test(size=(30, 4)) as pilot:
+        await pilot.pause()
+        field = app.query_one("#other", Field)
+        field.raw = "漢字\tא e\u0301 x" * 40
+        field.selection = Selection(8, len(field.value) - 1)
+        await pilot.pause()
+        row = field.render_line(0)
+        cursor = field.get_component_rich_style("input--cursor")
+        at_cursor = [one.text for one in row if one.style and one.style.bgcolor == cursor.bgcolor]
+        assert row.cell_length == 31 and at_cursor == ["x"]
+        await pilot.press("backspace")
+        assert field.raw == ("漢字\tא e\u0301 x" * 40)[:8] + ("漢字\tא e\u0301 x" * 40)[-1:]
+        for cell, place in ((0, 0), (1, 0), (2, 1), (4, 2), (5, 3)):
+            assert field._cell_offset_to_index(cell - field.scroll_offset.x) == place

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, ClassVar
 
-from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -102,9 +101,8 @@ class SecretField(Field):
 
     sign = "•"
 
-    @property
-    def _value(self) -> Text:
-        return Text(self.sign * len(self.value), no_wrap=True, overflow="ignore", end="")
+    def _drawn(self, text: str) -> str:
+        return self.sign * len(text)
 
     def __repr__(self) -> str:
         return "SecretField()"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import ClassVar
 
 from textual import on
@@ -13,6 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from tui.commands import binding
+from tui.narrowing import are_in, words_of
 from tui.screens.dialog import Dialog
 from tui.widgets.field import Field
 from tui.widgets.literal import label
@@ -62,10 +64,13 @@ class Pick(Dialog[str]):
     @on(Input.Changed)
     def _narrow(self, event: Input.Changed) -> None:
         event.stop()
-        words = event.value.casefold().split()
-        self.query_one(RowList).set_rows(
-            [row for row in self._rows if all(word in row.text.casefold() for word in words)]
-        )
+        words = words_of(event.value)
+        self.query_one(RowList).set_rows([row for folded, row in self._folded if are_in(words, folded)])
+
+    @cached_property
+    def _folded(self) -> list[tuple[str, Row]]:
+        """Each row with the text that words are looked for in."""
+        return [(row.text.casefold(), row) for row in self._rows]
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

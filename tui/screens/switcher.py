@@ -15,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from tui.commands import binding, first_key, palette
+from tui.narrowing import are_in, words_of
 from tui.screens.dialog import Dialog, choosing
 from tui.widgets.field import Field
 from tui.widgets.persona_list import SIGNS, Entry, names_shared
@@ -87,7 +88,7 @@ class Switcher(Dialog[Picked]):
 
     def _match(self, query: str) -> None:
         rows = self.query_one(RowList)
-        sign, words = query[:1], query.lstrip(">#").casefold().split()
+        sign, words = query[:1], words_of(query.lstrip(">#"))
         kind = {">": "command", "#": "test"}.get(sign, "persona")
         found = {"command": self._commands, "test": self._tests, "persona": self._personas}[kind](words)
         self.query_one(".dialog").border_title = TITLES[kind]
@@ -101,11 +102,11 @@ class Switcher(Dialog[Picked]):
         return [
             Row(f"command {command.action}", command.title, keys[command.id], head_cells=width)
             for command in palette()
-            if all(word in f"{command.title} /{command.slash}".casefold() for word in words)
+            if are_in(words, f"{command.title} /{command.slash}".casefold())
         ]
 
     def _tests(self, words: list[str]) -> list[Row]:
-        return [row for folded, row in self._test_rows if all(word in folded for word in words)]
+        return [row for folded, row in self._test_rows if are_in(words, folded)]
 
     def _personas(self, words: list[str]) -> list[Row]:
         return [row for entry, row in self._persona_rows if entry.matches(words)]

@@ -16,6 +16,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from tui.commands import bindings, keymap_of, sentence
+from tui.narrowing import are_in, words_of
 from tui.widgets.literal import label
 from tui.widgets.row_list import Row, RowList
 
@@ -56,7 +57,7 @@ class Entry:
 
     def matches(self, words: Sequence[str]) -> bool:
         """Whether every word occurs in id, name, description or tags."""
-        return all(word in self._folded for word in words)
+        return are_in(words, self._folded)
 
     @cached_property
     def _folded(self) -> str:
@@ -200,7 +201,7 @@ class PersonaList(Vertical):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self._words = event.value.casefold().split()
+        self._words = words_of(event.value)
         self._draw()
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:

@@ -99,8 +99,7 @@ class GuardedTextArea(OrderedKeys, TextArea):
         if self.read_only:
             return
         if result := self._insert_harmless(event.text):
-            self.move_cursor(result.end_location)
-            self.focus()
+            self.move_cursor(result.end_location)  # and no focus: a key pressed since may have led elsewhere
 
     def action_text_start(self, select: bool = False) -> None:
         """Go to the beginning of the text, selecting up to there if `select`."""

@@ -1,0 +1,210 @@
+"""Pastes of any length: into every field of one line, and with a key behind them that moves the focus."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.events import Paste
+from textual.widgets import TextArea
+
+import tui
+from agent.models.scripted import answer
+from tests.tui.program import Program, make_store, program
+from tests.tui.test_app_connect import choose
+from tests.tui.test_app_settings import page, preferences
+from tests.tui.test_dialog_answers import at_once
+from tui.screens.ask import AskLine
+from tui.screens.connect import AskSecret
+from tui.screens.pick import Pick
+from tui.screens.settings import ProgramSettings
+from tui.screens.switcher import Switcher
+from tui.widgets.field import Field
+from tui.widgets.settings_pane import FIELDS
+
+BIG = "a line of it, 漢字 e\u0301\n" * 6_000 + "its end"
+SHOWN = " ".join(BIG.splitlines())
+A_KEY = 0.15
+"""Seconds of work that are enough for a key in a field, on a slow machine, and not for looking through the whole text."""
+
+
+def fields_of_the_program() -> set[str]:
+    """Return the modules that make fields of one line."""
+    found = set()
+    for path in Path(tui.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            assert name not in ("Input", "MaskedInput"), f"{path}: only a Field takes any text"
+            if name in ("Field", "SecretField"):
+                found.add(
+                    ".".join(("tui", *path.relative_to(Path(tui.__file__).parent).with_suffix("").parts))
+                )
+    return found
+
+
+async def walk(p: Program) -> AsyncIterator[Field]:
+    """Go from one field of the program to the next."""
+    main = p.main
+
+    async def dialog(kind: type, *keys: str) -> Field:
+        await p.press(*keys)
+        shown = await p.dialog(kind)
+        await p.until(lambda: isinstance(p.app.focused, Field))
+        field: Field = shown.query_one(Field)
+        return field
+
+    async def close() -> None:
+        while p.app.screen is not main:
+            before = p.app.screen
+            await p.press("escape")
+            if isinstance(before, ProgramSettings):
+                continue
+            await p.until(lambda: p.app.screen is not before)  # noqa: B023 - called at once
+
+    for keys in (["ctrl+p"], ["ctrl+p", ">"], ["ctrl+p", "#"]):
+        yield await dialog(Switcher, *keys)
+        await close()
+    yield await dialog(AskLine, "ctrl+f")
+    await close()
+    yield await dialog(Pick, "ctrl+r")
+    await close()
+    main.chat_bar.set_draft("/new")
+    yield await dialog(AskLine, "enter")
+    await close()
+    await page(p, "model")
+    yield await dialog(ProgramSettings, "enter")
+    await p.press("escape")
+    p.app.screen.query_one("#settings-rows").select("theme")  # type: ignore[attr-defined]
+    yield await dialog(Pick, "enter")
+    await close()
+    for way, kind in (("key", AskSecret), ("server", AskLine)):
+        await choose(p, way)
+        yield await dialog(kind)
+        await close()
+    main.action_go("personas")
+    await p.press("slash")
+    await p.until(lambda: isinstance(p.app.focused, Field))
+    yield p.app.focused  # type: ignore[misc]
+    for name, _, _ in FIELDS:
+        main.action_go("settings")
+        await p.until(lambda: main.settings.first_field is not None)
+        main.settings.field(name).focus()
+        await p.until(lambda: main.settings.field(name).has_focus)  # noqa: B023 - called at once
+        yield main.settings.field(name)
+        main.settings.reset(name)
+
+
+async def cost(p: Program, field: Field, key: str) -> float:
+    """Return the seconds of work that a key takes, with what it leads to and the drawing of the field."""
+    start = time.process_time()
+    await p.press(key)
+    field.render_line(0)
+    return time.process_time() - start
+
+
+async def test_a_key_behind_a_huge_paste_costs_little_in_every_field_of_one_line(tmp_path: Path) -> None:
+    seen, slow = set(), {}
+    makers = fields_of_the_program()
+    async with program(
+        make_store(tmp_path),
+        answer("Yes."),
+        persona_id="two",
+        preferences=preferences(tmp_path),
+    ) as p:
+        await p.run_to_end("hello")
+        async for field in walk(p):
+            await p.press("end")
+            before = field.value
+            p.app.post_message(Paste(BIG))
+            await p.until(lambda: field.value == before + SHOWN)  # noqa: B023 - called at once
+            where = f"{type(p.app.screen).__name__} {field.id} {before}"
+            end = field._drawn("its end")
+            assert field.render_line(0).text.rstrip().endswith(end), f"{where}: the cursor is out of sight"
+            costs = [await cost(p, field, key) for key in ("q", "backspace", "ctrl+w")]
+            if min(costs) > A_KEY:
+                slow[where] = costs
+            seen |= {type(above).__module__ for above in field.ancestors} & makers
+            await p.press("ctrl+e", "ctrl+u")
+            assert field.value == "", where
+    assert not slow
+    assert seen == makers, "one of them is on no walk"
+
+
+TEXTS: dict[str, Callable[[Program], str]] = {
+    "chat": lambda p: p.main.chat_bar.draft,
+    "prompt": lambda p: p.prompt.raw,
+    "test": lambda p: p.main.tests.editor.raw,
+    "field": lambda p: p.main.settings.field("name").raw,
+}
+
+
+async def go_to(p: Program, where: str) -> None:
+    """Give the keys to one of the texts of the screen."""
+    main = p.main
+    await p.until(lambda: main.settings.first_field is not None)
+    widgets = {
+        "chat": main.chat_bar.input,
+        "prompt": p.prompt,
+        "test": main.tests.editor,
+        "field": main.settings.field("name"),
+    }
+    main.action_go("tests" if where == "test" else "settings" if where == "field" else "prompt")
+    await p.until(lambda: widgets[where].focusable)
+    widgets[where].focus()
+    await p.until(lambda: widgets[where].has_focus)
+
+
+def take_long(p: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each paste take ten seconds, by the clock of the program."""
+    loop = asyncio.get_running_loop()
+    clock, late = loop.time, 0.0
+    monkeypatch.setattr(loop, "time", lambda: clock() + late)
+    for kind in (TextArea, Field):
+        replace = kind._replace_via_keyboard if kind is TextArea else kind.replace
+
+        def slowly(self: Any, text: str, *rest: Any, replace: Any = replace) -> Any:
+            nonlocal late
+            late += 10.0 if len(text) > 1 else 0.0
+            return replace(self, text, *rest)
+
+        monkeypatch.setattr(kind, "_replace_via_keyboard" if kind is TextArea else "replace", slowly)
+
+
+@pytest.mark.parametrize("where", [*TEXTS])
+async def test_a_key_behind_a_paste_works_and_the_focus_stays_where_it_led(
+    tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path), answer("Yes."), persona_id="two", size=(160, 40)) as p:
+        await p.run_to_end("hello")
+        keys, led_to = ("f3", "f4", "tab"), {}
+        for key in keys:
+            await go_to(p, where)
+            await p.press(key)
+            await p.pilot.pause()
+            led_to[key] = p.app.focused
+        await p.press("ctrl+o")
+        for slow in (False, True):
+            if slow:
+                take_long(p, monkeypatch)
+            for key in keys:
+                await go_to(p, where)
+                before = TEXTS[where](p)
+                p.app.post_message(Paste("pasted"))
+                at_once(p, key, "Q")
+                await p.until(lambda: len(TEXTS[where](p)) >= len(before) + len("pasted"))  # noqa: B023
+                await p.until(lambda: p.app.focused is led_to[key])  # noqa: B023
+                assert p.app.focused is led_to[key], f"{key} led there and somebody took the keys away"
+                typed = TEXTS[where](p).count("Q") - before.count("Q")
+                assert typed == 0 or (TEXTS[where] is TEXTS["prompt"] and led_to[key] is p.prompt)
+            await go_to(p, where)
+            before = TEXTS[where](p)
+            p.app.post_message(Paste("pasted"))
+            at_once(p, "ctrl+o", "Q")  # shown it was before: this is to read in it
+            await p.until(lambda: TEXTS[where](p) != before)  # noqa: B023
+            await p.until(lambda: p.main.conversing.reading)
+            assert TEXTS[where](p).count("Q") == before.count("Q")
