@@ -107,11 +107,12 @@ class Run:
             self.unfinished.end_step()
         elif kind is not TurnDelta:
             self.unfinished.note(event)
-        self._emitting, pending = True, None
+        self._emitting = True
         try:
             pending = self._sink(event)
         except BaseException as error:  # noqa: BLE001 - who reads the events must not break the run
             self._complain(self.fault(error))
+            pending = None
         if pending is not None:
             await self._wait_until_told(pending)
         elif self.stopped is not None or self._poke_when_told:
