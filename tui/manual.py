@@ -37,7 +37,8 @@ def explanations() -> dict[str, str]:
             and isinstance(below, ast.Expr)
             and isinstance(below.value, ast.Constant)
         ):
-            found[node.target.id] = str(below.value.value)
+            paragraphs = inspect.cleandoc(str(below.value.value)).split("\n\n")
+            found[node.target.id] = "\n\n".join(" ".join(lines.split("\n")) for lines in paragraphs)
     return found
 
 

@@ -50,6 +50,7 @@ def test_every_setting_is_explained_and_can_be_shown() -> None:
     assert set(manual.explanations()) == set(manual.names())
     for name in manual.names():
         assert manual.explanations()[name].endswith((".", '"', "none.")), name
+        assert "  " not in manual.explanations()[name]
         assert manual.shown(getattr(Settings(), name))
         assert manual.kind(name)
 

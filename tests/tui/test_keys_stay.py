@@ -106,6 +106,25 @@ async def test_a_persona_deleted_outside_leaves_no_list_with_the_keys(
         await p.until(lambda: contents(p) == {"a": "xxca", "b": "cb"})
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 30)])
+@pytest.mark.parametrize("key", ["tab", "shift+tab"])
+async def test_tab_leads_past_panes_that_take_no_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], key: str
+) -> None:
+    async with program(
+        make_store(tmp_path, {"one": TWO_INPUTS, "two": ""}), size=size, persona_id="one"
+    ) as p:
+        monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.0)
+        p.file("one").unlink()
+        await p.until(lambda: p.main.editing.id is None)
+        passed = []
+        for _ in range(4):
+            await p.press(key)
+            passed.append(p.main._here())
+        there = ["prompt", "tests", "personas"]
+        assert passed == [*(there if key == "tab" else reversed(there)), "chat"]
+
+
 async def test_a_terminal_without_focus_gets_its_text_back(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         await go_into(p)

@@ -276,6 +276,10 @@ class PaneLayout(Screen[None]):
         name = self._beside(pane)
         return bool(name) and self.app.size.width >= WIDE and not self._width(name)
 
+    def _takes_keys(self, pane: str) -> bool:
+        """Whether a pane is shown, or can be, and has something that takes keys: settings of no persona do not."""
+        return not self._hidden(pane) and self._target(pane).focusable
+
     def action_go(self, pane: str) -> None:
         if self._hidden(pane):
             self._show(self._beside(pane), True)
@@ -283,8 +287,9 @@ class PaneLayout(Screen[None]):
         self.set_focus(self._target(pane))  # at once: what is typed behind the key goes there
 
     def _step_pane(self, by: int) -> None:
-        order = ["chat", *(pane for pane in PANES if not self._hidden(pane))]
-        pane = order[(order.index(self._here()) + by) % len(order)]
+        here = self._here()
+        order = ["chat", *(pane for pane in PANES if pane == here or self._takes_keys(pane))]
+        pane = order[(order.index(here) + by) % len(order)]
         if pane == "chat":
             self._main.focus_chat()
         else:
