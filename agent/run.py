@@ -97,10 +97,7 @@ class Run:
     # Events
 
     async def emit(self, kind: type[E], *fields: Any, **named: Any) -> E:
-        """Send one event, wait until everyone has seen it, and return it; its fields in order, or by their names.
-
-        What the sink raises does not end the run.
-        """
+        """Send an event, its fields in order or by name, and return it once seen; what the sink raises ends nothing."""
         event: Any = kind.make(self.id, self._seq, self.now(), *fields, **named)
         self._seq += 1
         if kind is StepEnd:

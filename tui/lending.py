@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual import events
 
+from tui.children import descendants
 from tui.signals import BY_KEYS, is_gone, terminal_modes
 
 if TYPE_CHECKING:
@@ -128,12 +130,19 @@ class Lending:
         return None if ended.cancelled() else ended.result()
 
     def ask_to_end(self, number: int, *, ending: bool = True) -> None:
-        """This program must end, by this signal: the other one is told by the same, if it is one that says so."""
+        """This program must end, by this signal: the other one is told by the same, if it is one that says so.
+
+        So are those that it has begun: an editor is often begun by a script.
+        """
         self.ending = ending
         self._number = number if number in _TO_END else signal.SIGTERM
         if (process := self._process) is not None:
+            begun = descendants(process.pid) if process.poll() is None else []
             with contextlib.suppress(OSError):
                 process.send_signal(self._number)
+            for pid in begun:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, self._number)
 
     async def over(self) -> None:
         """Wait until the terminal is back and what was made meanwhile is taken in."""

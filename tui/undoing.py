@@ -83,9 +83,9 @@ class Undoing:
 
         On a slow disk that is stored much later; what is typed behind it is saved as what is typed behind a save.
         """
-        shown = asyncio.get_running_loop().create_future()
+        shown: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         walking = self._desk.start(self.walk(operation, editor=editor, shown=shown))
-        walking.add_done_callback(lambda _: shown.done() or shown.set_result(None))
+        walking.add_done_callback(lambda _: None if shown.done() else shown.set_result(None))
         await asyncio.wait((shown,), timeout=SLOW)
         if not shown.done():
             self._desk.tell(WAITS)
