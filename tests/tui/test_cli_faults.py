@@ -18,6 +18,7 @@ import pytest
 from personas.lock import hold
 from tests.messages_server import MessagesServer, ToolUsingBrain, say
 from tests.persona_agent import Workplace
+from tui.cli import main
 
 
 @pytest.fixture
@@ -378,6 +379,40 @@ def test_ctrl_c_while_it_starts_still_ends_a_json_stream(place: Workplace, delay
     assert done.returncode == 130
     assert [line["type"] for line in lines].count("done") == 1 and lines[-1]["type"] == "done"
     assert lines[-1]["stop_reason"] in ("cancelled", "end_turn")  # the answer may have been whole by then
+
+
+def test_ctrl_c_while_a_class_is_made_ends_as_anywhere_else(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Pressed:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise KeyboardInterrupt
+
+    def make_class(*_arguments: object, **_options: object) -> None:
+        type("Made", (), {"attribute": Pressed()})  # Python 3.11 makes a RuntimeError of it
+
+    for what in ("tui.cli.home.open_store", "tui.cli.conversing.converse", "tui.cli.boundary.run"):
+        monkeypatch.setattr(what, make_class)
+        if what.endswith("run"):
+            with pytest.raises(SystemExit) as left:
+                main()
+            assert left.value.code == 130
+            continue
+        done = place.run_here(*(["list"] if what.endswith("store") else ["chat", "optimist", "hi", "--json"]))
+        assert (done.returncode, done.stderr) == (130, b"")
+        told = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [line["stop_reason"] for line in told] == (["cancelled"] if "chat" in done.args else [])
+
+
+def test_a_fault_of_our_own_is_no_ctrl_c(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_arguments: object) -> None:
+        raise RuntimeError("broken") from ValueError("within")
+
+    monkeypatch.setattr("tui.cli.home.open_store", fails)
+    assert "unexpected RuntimeError: broken" in only_line(place.run_here("list"))
+    monkeypatch.setattr("tui.cli.boundary.run", fails)
+    with pytest.raises(RuntimeError, match="broken"):
+        main()
 
 
 def test_a_damaged_session_is_told_in_a_few_lines(place: Workplace) -> None:

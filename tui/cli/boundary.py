@@ -16,6 +16,7 @@ from typing import NoReturn
 import click
 
 from personas.errors import PersonaError
+from tui.cli import was_interrupted
 from tui.cli.complaints import complain, unexpected
 from tui.cli.output import ClosedOutput, drop
 
@@ -59,9 +60,13 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
         complain(str(error))
         _write_traceback(arguments)
     except Exception as error:  # noqa: BLE001 - the last boundary: a person never sees a traceback unasked
-        code = FAILED
-        complain(unexpected(error))
-        _write_traceback(arguments)
+        if was_interrupted(error):
+            code = INTERRUPTED
+            _end_json_stream(arguments)
+        else:
+            code = FAILED
+            complain(unexpected(error))
+            _write_traceback(arguments)
     _leave(code if isinstance(code, int) else 0)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from personas.errors import InvalidValue, PersonaError, StorageError
+from tui.cli import was_interrupted
 from tui.cli.answers import Answers
 from tui.cli.complaints import bearable, unexpected
 from tui.cli.output import summarise
@@ -231,11 +232,15 @@ def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
     from tui.cli.stream import JsonPrinter, TextPrinter
 
     printer: Printer = JsonPrinter() if as_json else TextPrinter()
+
+    def cancelled() -> int:
+        printer.finish(AgentEnd(run_id="", seq=0, at=0.0, turns=(), outcome="cancelled"))
+        return CANCELLED[signal.SIGINT]
+
     try:
         return action(printer)
     except KeyboardInterrupt:  # before the run could hear of it
-        printer.finish(AgentEnd(run_id="", seq=0, at=0.0, turns=(), outcome="cancelled"))
-        return CANCELLED[signal.SIGINT]
+        return cancelled()
     except PersonaError as error:
         if not as_json or printer.unwritable is not None:
             raise
@@ -244,6 +249,8 @@ def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
     except (BrokenPipeError, click.exceptions.Exit, click.ClickException, click.Abort):
         raise
     except Exception as error:
+        if was_interrupted(error):
+            return cancelled()
         if as_json:
             printer.fail(bearable(unexpected(error)))
         raise
