@@ -20,9 +20,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.widgets.conversation.entry import Entry
+from tui.widgets.conversation.finding import NOTHING, Span, Spans, places
 from tui.widgets.conversation.layout import Layout, Place
 from tui.widgets.conversation.lines import DIM, UNICODE, Glyphs, Line
 from tui.widgets.conversation.paint import COMPONENTS, Palette, paint, restyle
+from tui.widgets.conversation.parts import Part
 
 GUTTER = 1
 """Cells before every line, for the mark of the reading cursor."""
@@ -93,8 +95,9 @@ class Canvas(ScrollView, can_focus=False):
         self._new_below = False
         self._placing = False
         self._cursor: int | None = None
-        self._needle = ""
-        self._strips: LRUCache[tuple[Line, int, int], Strip] = LRUCache(512)
+        self._needle = NOTHING
+        self._found: LRUCache[Part, tuple[list[Line], Line | None, dict[int, Spans]]] = LRUCache(64)
+        self._strips: LRUCache[tuple[Line, int, int, tuple[Span, ...]], Strip] = LRUCache(512)
         self._palette: Palette | None = None
         self._taken: Size | None = None
         self._wanted: Place | None = None
@@ -344,7 +347,8 @@ class Canvas(ScrollView, can_focus=False):
     def _strip_of(self, place: Place, line: Line, width: int, palette: Palette) -> Strip:
         at_cursor = place.entry == self._cursor
         offset = place.encode()
-        key = (line, offset, width if not at_cursor else -width)
+        found = tuple(self._places(place.entry, place.part).get(place.line, ())) if self._needle else ()
+        key = (line, offset, width if not at_cursor else -width, found)
         strip = self._strips.get(key)
         if strip is None:
             gutter = Segment(" ", palette.base)
@@ -352,9 +356,8 @@ class Canvas(ScrollView, can_focus=False):
                 style = palette.base + self._component_style("conversation--cursor")
                 gutter = Segment(self.glyphs.cursor, style)
             strip = paint(line, palette, width, gutter, offset)
-            if self._needle:
-                style = self._component_style("conversation--match")
-                strip = restyle(strip, _spans(line.text, self._needle), style, GUTTER)
+            if found:
+                strip = restyle(strip, found, self._component_style("conversation--match"), GUTTER)
             self._strips[key] = strip
         selection = self.text_selection
         span = selection.get_span(offset) if selection is not None else None
@@ -363,6 +366,16 @@ class Canvas(ScrollView, can_focus=False):
             style = self.screen.get_component_rich_style("screen--selection")
             strip = restyle(strip, [(start, len(line.text) if end < 0 else end)], style, GUTTER)
         return strip
+
+    def _places(self, entry: int, part: int) -> dict[int, Spans]:
+        """Return where what is searched for stands in a part, line by line; looked for once."""
+        drawn = self.layout_model.entries[entry].parts()[part]
+        lines = drawn.draw(self.layout_model.width)
+        last = lines[-1] if lines else None
+        kept = self._found.get(drawn)
+        if kept is None or kept[0] is not lines or kept[1] is not last:  # a part that grows keeps its list
+            kept = self._found[drawn] = (lines, last, places(lines, self._needle))
+        return kept[2]
 
     def _mark_new_below(self, strip: Strip, width: int) -> Strip:
         style = (self._palette or self._choose_palette()).base + self.get_component_rich_style(
@@ -376,16 +389,3 @@ class Canvas(ScrollView, can_focus=False):
         """What was selected is not what it was: select nothing."""
         if self.is_attached and self.text_selection is not None:
             self.screen.clear_selection()
-
-
-def _spans(text: str, needle: str) -> list[tuple[int, int]]:
-    """Return where `needle` stands in `text`, letter case aside."""
-    spans = []
-    folded = text.casefold()
-    if len(folded) != len(text):
-        folded = text.lower() if len(text.lower()) == len(text) else text
-    at = folded.find(needle)
-    while at >= 0:
-        spans.append((at, at + len(needle)))
-        at = folded.find(needle, at + len(needle))
-    return spans

@@ -22,6 +22,7 @@ from agent.turns import (
 )
 from tui.sanitise import sanitise, shortened
 from tui.widgets.conversation.entry import INDENT, Entry, GrowingEntry, one_line_of
+from tui.widgets.conversation.finding import Sought
 from tui.widgets.conversation.hand_edit_entry import HandEditEntry
 from tui.widgets.conversation.lines import (
     BOLD,
@@ -95,6 +96,13 @@ class AnswerEntry(GrowingEntry[Stream]):
     def text(self) -> str:
         return sanitise(self.stream.raw() if self.stream is not None else self._turn.content)
 
+    def searched(self) -> Sought:
+        return Sought([self.text()], markdown=True)
+
+    @property
+    def grows(self) -> bool:
+        return self.stream is not None
+
     def unfinished(self) -> AssistantTextTurn:
         """Return the turn as far as it arrived, marked as interrupted."""
         content = self.stream.raw() if self.stream is not None else self._turn.content
@@ -103,6 +111,7 @@ class AnswerEntry(GrowingEntry[Stream]):
     def end(self, turn: AssistantTextTurn) -> None:
         """The block is over, `turn` is what it became."""
         stream, self.stream, self._turn = self.stream, None, turn
+        self._sought = None
         if stream is None or self._parts is None or stream.raw() != turn.content:
             self.remake()
             return
@@ -141,6 +150,10 @@ class ThinkingEntry(GrowingEntry[PlainStream]):
 
     def text(self) -> str:
         return sanitise(self._content())
+
+    @property
+    def grows(self) -> bool:
+        return self._arrived is not None
 
     def add(self, text: str) -> None:
         """Take a delta. It is shown when the entry is opened or the block is over."""

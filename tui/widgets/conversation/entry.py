@@ -7,6 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from agent.turns import Turn
 from tui.sanitise import clip
+from tui.widgets.conversation.finding import Needle, Sought
 from tui.widgets.conversation.lines import UNICODE, Glyphs, Line, Run
 from tui.widgets.conversation.parts import Part
 
@@ -32,6 +33,7 @@ class Entry:
         self._starts: list[int] = []
         self._starts_width = 0
         self._weight: tuple[int, int] | None = None
+        self._sought: Sought | None = None
 
     @property
     def is_measured(self) -> bool:
@@ -67,7 +69,7 @@ class Entry:
 
     def remake(self) -> None:
         """What it shows changed: make its parts anew."""
-        self._parts = None
+        self._parts = self._sought = None
         self.changed()
         self.parts()
 
@@ -88,8 +90,23 @@ class Entry:
         return 0, 0
 
     def text(self) -> str:
-        """Return its whole text, harmless, as it is copied and searched."""
+        """Return its whole text, harmless, as it is copied."""
         return ""
+
+    def searched(self) -> Sought:
+        """Return what is searched of it: its text, and what stands on the screen for it when it is open."""
+        return Sought([self.text()])
+
+    def holds(self, needle: Needle) -> bool:
+        """Return whether the needle is found in it; it is made ready for searches once, unless it still grows."""
+        sought = self._sought or self.searched()
+        self._sought = None if self.grows else sought
+        return sought.holds(needle)
+
+    @property
+    def grows(self) -> bool:
+        """Whether more of its text may arrive."""
+        return False
 
     @property
     def turn(self) -> Turn | None:

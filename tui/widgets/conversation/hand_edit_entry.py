@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from agent.turns import CustomTurn, Turn
+from tui.diffs import close_context, diff_lines
 from tui.sanitise import one_line, sanitise
 from tui.widgets.conversation.diff_parts import counts, diff_parts
 from tui.widgets.conversation.entry import Entry
+from tui.widgets.conversation.finding import Sought
 from tui.widgets.conversation.lines import DIM, UNICODE, Glyphs, Line, Run, run_cells
 from tui.widgets.conversation.parts import Part, fixed_part
 
@@ -35,6 +37,9 @@ class HandEditEntry(Entry):
 
     def text(self) -> str:
         return sanitise("\n".join(filter(None, ("You changed the file.", self._diff))))
+
+    def searched(self) -> Sought:
+        return Sought([self.text(), "\n".join(diff_lines(close_context(self._diff)))])
 
     def make_parts(self) -> list[Part]:
         return [fixed_part(self._head), *(diff_parts(self._diff, self.glyphs) if self.opened else ())]

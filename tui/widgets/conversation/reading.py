@@ -8,6 +8,7 @@ from textual.selection import Selection
 
 from tui.widgets.conversation.canvas import Canvas
 from tui.widgets.conversation.entry import Entry
+from tui.widgets.conversation.finding import Needle
 from tui.widgets.conversation.layout import Place
 
 
@@ -92,12 +93,13 @@ class ReadableCanvas(Canvas, can_focus=False):
     # Searching
 
     def search(self, text: str) -> int:
-        """Mark every place that holds `text`, letter case aside; return how many entries hold it.
+        """Mark every place that holds `text` (see `finding`); return how many entries hold it.
 
-        The nearest entry with it, looking back from what is seen, is brought into view. "" ends the search.
+        Found is what stands on the screen, also once an entry is opened, and what was written for it. The nearest entry with it, looking back from what is seen, is brought into view. "" ends the search.
         """
-        self._needle = text.casefold()
+        self._needle = Needle.of(text)
         self._strips.clear()
+        self._found.clear()
         self.refresh()
         if not self._needle:
             return 0
@@ -192,7 +194,7 @@ class ReadableCanvas(Canvas, can_focus=False):
 
     def _matches(self) -> list[int]:
         entries = self.layout_model.entries
-        return [index for index, entry in enumerate(entries) if self._needle in entry.text().casefold()]
+        return [index for index, entry in enumerate(entries) if entry.holds(self._needle)]
 
     def _go_to_match(self, index: int) -> None:
         """Bring the first line with the needle of an entry into view, opening the entry for it."""
@@ -213,10 +215,9 @@ class ReadableCanvas(Canvas, can_focus=False):
         layout = self.layout_model
         with self._holding_place():
             parts = layout.draw_entry(index)
-        for number, part in enumerate(parts):
-            for row, line in enumerate(part.draw(layout.width)):
-                if self._needle in line.text.casefold():
-                    return Place(index, number, row)
+        for number in range(len(parts)):
+            if rows := self._places(index, number):
+                return Place(index, number, min(rows))
         return None
 
     def _select_entry(self, index: int) -> None:

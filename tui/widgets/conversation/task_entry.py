@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from agent.turns import CustomTurn, Turn
-from tui.diffs import LONGEST
+from tui.diffs import LONGEST, close_context, diff_lines
 from tui.sanitise import clip, one_line, sanitise
 from tui.widgets.conversation.diff_parts import counts, diff_parts
 from tui.widgets.conversation.entry import INDENT, Entry
+from tui.widgets.conversation.finding import Sought
 from tui.widgets.conversation.lines import (
     BOLD,
     DIM,
@@ -66,6 +67,9 @@ class EndingEntry(_Mark):
     def text(self) -> str:
         texts = [self._field(name) for name in ("text", "summary", "diff")]
         return sanitise("\n".join(text for text in texts if text))
+
+    def searched(self) -> Sought:
+        return Sought([self.text(), "\n".join(diff_lines(close_context(self._field("diff")[:LONGEST])))])
 
     def make_parts(self) -> list[Part]:
         parts = [fixed_part(self._head)]

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent.turns import ToolCallTurn, ToolResultTurn, Turn, thaw
+from tui.diffs import close_context, diff_lines
 from tui.sanitise import clip, one_line, sanitise, spelled_out
 from tui.widgets.conversation.diff_parts import counts, diff_parts
 from tui.widgets.conversation.entry import INDENT, Entry
+from tui.widgets.conversation.finding import Sought
 from tui.widgets.conversation.lines import (
     BOLD,
     DIM,
@@ -104,6 +106,32 @@ class ToolEntry(Entry):
             lines.append(self.ended[0])
         return sanitise("\n".join(lines))
 
+    def searched(self) -> Sought:
+        if self._report is not None:
+            return Sought([self.text()], markdown=True)
+        written, seen = [], []
+        if self.call is not None:
+            name, values = self.call.tool_name, self.call.input
+            written = [
+                f"{name} {json.dumps(thaw(values), ensure_ascii=False, default=str)}",
+                self.call.fault or "",
+            ]
+            seen = [f"{name} {essence(self.call)}"]
+            seen += (f"{field}: {spelled_out(_value(value))}" for field, value in values.items())
+        if self.ended is not None:
+            written.append(self.ended[0])
+            seen[:1] = ["".join((*seen[:1], *(text for text, _ in _counts(self.ended[2], self.glyphs))))]
+        if self._diff:
+            seen += diff_lines(close_context(self._diff))
+        return Sought([sanitise("\n".join(written)), sanitise("\n".join(seen))])
+
+    @property
+    def _diff(self) -> str:
+        """What the call changed, "" where its result does not say."""
+        details = self.ended[2] if self.ended is not None else None
+        diff = details.get("diff") if details is not None else None
+        return diff if isinstance(diff, str) else ""
+
     def _head(self, width: int) -> list[Line]:
         glyphs = self.glyphs
         sign = glyphs.opened if self.opened else glyphs.closed
@@ -130,11 +158,9 @@ class ToolEntry(Entry):
 
     def _body(self) -> list[Part]:
         parts: list[Part] = []
-        details = self.ended[2] if self.ended is not None else None
-        diff = details.get("diff") if details is not None else None
-        has_diff = isinstance(diff, str) and bool(diff.strip())
+        has_diff = bool(self._diff.strip())
         if has_diff:
-            parts += diff_parts(str(diff), self.glyphs)  # first: it is what a person opens the call for
+            parts += diff_parts(self._diff, self.glyphs)  # first: it is what a person opens the call for
         if self.call is not None:
             if self.call.fault:
                 parts += plain_parts(sanitise(self.call.fault), ERROR, INDENT, INDENT)
@@ -175,8 +201,12 @@ def _counts(details: Mapping[str, Any] | None, glyphs: Glyphs) -> list[Run]:
     return counts(added, removed, glyphs)
 
 
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(thaw(value), ensure_ascii=False, default=str)
+
+
 def _field(name: str, value: Any) -> list[Part]:
-    text = value if isinstance(value, str) else json.dumps(thaw(value), ensure_ascii=False, default=str)
+    text = _value(value)
     label: Run = (f"{one_line(str(name), 40)}: ", TOOL | DIM)
     if "\n" not in text and len(text) < 200:
         return plain_parts(spelled_out(text), 0, [*INDENT, label], [("    ", 0)])

@@ -22,6 +22,7 @@ from agent.turns import (
 from tui.widgets.conversation.canvas import EMPTY
 from tui.widgets.conversation.entries import AnswerEntry, NoticeEntry, ThinkingEntry, entry_for
 from tui.widgets.conversation.entry import Entry, GrowingEntry
+from tui.widgets.conversation.finding import NOTHING
 from tui.widgets.conversation.reading import ReadableCanvas
 from tui.widgets.conversation.tool_entry import ToolEntry
 
@@ -132,7 +133,8 @@ class ConversationView(ReadableCanvas, can_focus=False):
         self._streaming.clear()
         self._following, self._new_below = True, False
         self._cursor = self._wanted = None
-        self._needle = ""
+        self._needle = NOTHING
+        self._found.clear()
         self._arrived = 0
         self._strips.clear()
         self._drop_selection()

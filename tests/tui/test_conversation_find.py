@@ -1,0 +1,143 @@
+"""Searching the conversation: what stands on the screen is found, and what was written for it, and the place is marked."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from agent.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, UserTurn
+from tests.tui.test_conversation_view import Stage, edit_call, run_of
+from tui.widgets.conversation import ConversationView, finding
+from tui.widgets.conversation.finding import Needle, Sought, fold, places
+from tui.widgets.conversation.lines import Line
+from tui.widgets.conversation.markdown import draw_piece
+from tui.widgets.conversation.pieces import split
+from tui.widgets.conversation.unmarked import unmarked
+
+ANSWER = """# A *head* line
+
+Some **bold** text, `co_de` and a [*link* title](http://u.example/x_y) of snake_case_words, 2 * 3 * 4 and 2\\*3.
+
+* item **one**
+* two ~~gone~~
+
+> a **quote**
+> that goes on
+
+1. step __one__
+2. step two
+
+```py
+raw = "**bold**" * len(`x`)
+```
+
+Written <http://auto.example/a>, ``a`b``, __init__ and *one **two** three*, *(in)*, **un [closed, ![image](a.png "t")
+"""
+
+
+def as_drawn(text: str) -> str:
+    lines = [line for piece in split(text) for line in draw_piece(piece, 1000)]
+    return "".join(line.text[line.lead :] + line.join for line in lines)
+
+
+def marked(view: ConversationView) -> list[str]:
+    """What is marked as found, row by row."""
+    strips = [view.render_line(y) for y in range(view.size.height)]
+    texts = ["".join(part.text for part in strip if part.style and part.style.reverse) for strip in strips]
+    return [text for text in texts if text]
+
+
+@pytest.mark.parametrize(
+    "text", [ANSWER, *ANSWER.split("\n\n"), "a", "", "\n\n", "**", "`", "[", "* ", ">", "```\nx"]
+)
+def test_markdown_without_its_signs_is_what_is_drawn(text: str) -> None:
+    assert fold(unmarked(text)).strip() == fold(as_drawn(text)).strip()
+
+
+FOUND = {
+    "bold text, co_de": ["bold text, co_de"],
+    "**bold** text": ["bold text"],
+    "LINK title (http://u.example/x_y)": ["link title", "(http://u.example/x_y)"],
+    "[*link* title](http://u.example/x_y)": ["link title", "(http://u.example/x_y)"],
+    "• item one": ["• item one"],
+    "* item **one**": ["• item one"],
+    "step one": ["step one"],
+    "quote that goes": ["quote", "that goes"],
+    'raw = "**bold**"': ['raw = "**bold**"'],
+    "snake_case_words": ["snake_case_words"],
+    "A head line": ["A head line"],
+    "bold text, code": [],
+}
+
+
+async def test_what_is_read_and_what_was_written_are_found_and_marked() -> None:
+    app = Stage()
+    async with app.run_test(size=(40, 40)) as pilot:
+        app.view.load([UserTurn(content="hi"), AssistantTextTurn(content=ANSWER), *run_of(20)])
+        await pilot.pause()
+        for needle, marks in FOUND.items():
+            assert app.view.search(needle) == bool(marks), needle
+            await pilot.pause()
+            assert marked(app.view) == marks
+            assert app.view.search_step(1) == app.view.search_step(-1) == bool(marks)
+
+
+async def test_an_opened_tool_call_is_found_by_what_it_shows() -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 12)) as pilot:
+        call = ToolCallTurn(
+            tool_use_id="c9", tool_name="note", input={"text": 'He said "hi"\nand left', "n": 3}
+        )
+        result = ToolResultTurn(tool_use_id="c9", output="Kept.")
+        app.view.load([call, result, *edit_call(), *run_of(20)])
+        await pilot.pause()
+        for needle, marks in (
+            ('said "hi" and left', ['said "hi" and left']),  # in its one line
+            ("n: 3", ["n: 3"]),
+            ('"n": 3', []),  # so it is kept
+            ("+Be brief and warm", ["+Be brief and warm"]),
+            ("edit_system_prompt  brief", ["edit_system_prompt  brief"]),
+        ):
+            assert app.view.search(needle) == 1, needle
+            await pilot.pause()
+            assert marked(app.view) == marks, needle
+
+
+COMPOSED = "Café 한국 ガイド STRASSE FULL"
+OTHERWISE = unicodedata.normalize("NFD", "cAFÉ 한국 ") + "ｶﾞｲﾄﾞ straße ＦＵＬＬ"
+
+
+@pytest.mark.parametrize(("text", "needle"), [(COMPOSED, OTHERWISE), (OTHERWISE, COMPOSED)])
+def test_letters_are_the_same_however_they_are_composed_and_how_wide_they_are(text: str, needle: str) -> None:
+    words = text.split()
+    for word, part in zip(words, needle.split(), strict=True):
+        found = Needle.of(part)
+        assert Sought([text]).holds(found)
+        start = text.index(word) + 3
+        assert places([Line([("-- ", 0), (text, 0)], lead=3)], found) == {0: [(start, start + len(word))]}
+    assert places([Line([(word, 0)], join=" ") for word in words], Needle.of(needle)) == {
+        row: [(0, len(word))] for row, word in enumerate(words)
+    }
+
+
+async def test_a_turn_is_made_ready_for_searches_once_but_an_answer_that_arrives_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folded: list[str] = []
+    monkeypatch.setattr(finding, "fold", lambda text: folded.append(text) or fold(text))
+    app = Stage()
+    async with app.run_test(size=(60, 8)) as pilot:
+        app.view.load(run_of(3000))
+        await pilot.pause()
+        assert app.view.search("answer 2999") == 1 and app.view.search("answer **2998**") == 1
+        folded.clear()
+        assert app.view.search("message 77") == 1 + 10 and app.view.search("answer 1234") == 1
+        assert len(folded) < 200, "only what is marked, and the few answers that may hold it"
+        turn = AssistantTextTurn(content="")
+        app.view.begin_turn(turn)
+        for count, word in enumerate(("**this** one", " and ~~that~~ one")):
+            app.view.extend_turn(turn.id, word)
+            assert (app.view.search("this one"), app.view.search("that one")) == (1, count)
+        app.view.end_turn(AssistantTextTurn(id=turn.id, content="**now** other"))
+        assert (app.view.search("this one"), app.view.search("now other")) == (0, 1)
