@@ -193,6 +193,7 @@ TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
     ("output", "1, 2", "When it asks: pick an answer, in the empty chat bar"),
     ("prompt", "edit.undo, edit.redo", "Undo, redo; the agent's runs among them"),
     ("list", "back", "With marks: take them away"),
+    ("list", "› ▎ ■", "The row you are at, what is open or set, what is marked"),
     ("personas", "● ? ✓ !", "At work, waits for you, done and not seen, failed or stopped"),
 )
 

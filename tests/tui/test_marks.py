@@ -10,6 +10,7 @@ from agent.models.scripted import Hang, answer
 from tests.tui.program import make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.screens.confirm import Confirm
+from tui.widgets.row_list import MARK
 
 THREE = {name: f'name = "{name.title()}"\nsystem_prompt = "I am {name}."\n' for name in ("a", "b", "c")}
 INPUTS = 'name = "A"\nsystem_prompt = ""\n' + "".join(
@@ -23,7 +24,7 @@ async def test_marked_personas_are_deleted_after_one_question_and_can_be_restore
         p.main.action_go("personas")
         await p.press("space", "space")
         assert p.main.personas.rows.marked == ["a", "b"]
-        assert drawn(p.main).count("✓") == 2
+        assert drawn(p.main).count(MARK) == 2
         await p.press("x")
         dialog = await p.dialog(Confirm)
         assert "Delete 2 personas?" in drawn(dialog)

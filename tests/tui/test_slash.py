@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agent.models.scripted import answer
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
+from tui.ascii import Charset
 from tui.commands import palette
 from tui.screens.help import Help
 from tui.screens.switcher import Switcher
@@ -255,11 +256,16 @@ async def test_a_message_may_begin_with_a_slash(tmp_path: Path, typed: str, sent
         assert p.main.conversing.talk.chat.turns[0].content == sent
 
 
+ASCII = Charset(("ascii",))
+
+
 async def test_the_list_is_drawn_in_ascii_where_there_is_nothing_else(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
-        p.main.chat_bar.commands._pointer = ">"
         await p.write("/")
-        rows = [p.main.chat_bar.commands.render_line(y).text for y in range(5)]
+        lines = [p.main.chat_bar.commands.render_line(y) for y in range(5)]
+        sent = [[piece for segment in line for piece in ASCII.pieces(segment.text)] for line in lines]
+        assert not any(stands_in for row in sent for _, stands_in in row)
+        rows = ["".join(text for text, _ in row) for row in sent]
         assert all(row.isascii() for row in rows)
         assert [row[0] for row in rows] == [">", " ", " ", " ", " "]
 

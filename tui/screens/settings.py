@@ -128,7 +128,6 @@ class ProgramSettings(Dialog[None]):
                     head=name,
                     head_cells=width,
                     tail="" if (source := self._preferences.source(name)) == "default" else source,
-                    current=source != "default",
                 )
                 for name in names
             ]

@@ -75,7 +75,7 @@ class AgentPanel(Vertical, can_focus=False):
         self._enlarged = self._leaves_room = False
         self._state = PanelState.HIDDEN
         self.set_class(glyphs.bar == "|", "-ascii")
-        self.box = QuestionBox(cursor=glyphs.closed)
+        self.box = QuestionBox()
         self.conversation = ConversationView(frames_per_second=frames_per_second, glyphs=glyphs)
 
     def compose(self) -> ComposeResult:

@@ -107,7 +107,7 @@ class ChatBar(Vertical):
         self._second_thought = SecondThought()
 
     def compose(self) -> ComposeResult:
-        yield CommandList(ascii_only=self._ascii_only, classes="chat--commands")
+        yield CommandList(classes="chat--commands")
         yield LiteralLabel("", classes="chat--trace")
         yield QueuedLines(ascii_only=self._ascii_only, classes="chat--queued")
         with Horizontal(classes="chat--row"):

@@ -20,16 +20,12 @@ MOST = 14
 
 
 class CommandList(RowList, can_focus=False):
-    """The offers for what is written. `RowList.Chosen` tells of a click on one.
-
-    Args:
-        ascii_only: use no sign outside ASCII.
-    """
+    """The offers for what is written. `RowList.Chosen` tells of a click on one."""
 
     DEFAULT_CSS: ClassVar[str] = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
-    def __init__(self, *, ascii_only: bool = False, **options: Any) -> None:
-        super().__init__(lit=True, pointer=">" if ascii_only else "›", **options)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(lit=True, **options)
         self.find: Callable[[str], Sequence[Offer]] = slash.offers
         self._offers: Sequence[Offer] = ()
         self._text = ""

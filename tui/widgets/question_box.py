@@ -30,6 +30,7 @@ from tui.widgets.breaking import CountedText, DiffText
 from tui.widgets.conversation.lines import wrap_rows
 from tui.widgets.inks import ink
 from tui.widgets.literal import LiteralLabel, LiteralStatic
+from tui.widgets.row_list import POINTER
 
 if TYPE_CHECKING:
     from agent.task import Question
@@ -54,10 +55,9 @@ class Choices(Widget, can_focus=False):
 
         place: int
 
-    def __init__(self, *, cursor: str = "›", **options: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._options: Sequence[str] = ()
-        self._cursor = cursor
         self._top = 0
 
     @property
@@ -124,8 +124,7 @@ class Choices(Widget, can_focus=False):
         segments = []
         for place, text in rows[y]:
             style = chosen if place == self.picked else base
-            mark = self._cursor if place == self.picked else " "
-            segments += [Segment(f"{mark} {text}", style)]
+            segments += [Segment(POINTER if place == self.picked else " ", style), Segment(f" {text}", style)]
         return Strip(segments).adjust_cell_length(width, base)
 
     def on_click(self, event: events.Click) -> None:
@@ -145,7 +144,6 @@ class QuestionBox(Vertical, can_focus=False):
 
     Args:
         clock: monotonic seconds.
-        cursor: the sign before the option that is picked.
     """
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -157,12 +155,9 @@ class QuestionBox(Vertical, can_focus=False):
         question_id: str
         text: str
 
-    def __init__(
-        self, *, clock: Callable[[], float] = time.monotonic, cursor: str = "›", **options: Any
-    ) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic, **options: Any) -> None:
         super().__init__(**options)
         self._clock = clock
-        self._cursor = cursor
         self.question: Question | None = None
         self._appeared: float | None = None
         self._how: list[str] = []
@@ -172,7 +167,7 @@ class QuestionBox(Vertical, can_focus=False):
         with VerticalScroll(classes="ask--body", can_focus=False):
             yield LiteralStatic("", classes="ask--text")
             yield LiteralStatic("", classes="ask--diff")
-        yield Choices(cursor=self._cursor, classes="ask--choices")
+        yield Choices(classes="ask--choices")
         yield LiteralLabel("", classes="ask--hint")
 
     @property

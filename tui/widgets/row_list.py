@@ -46,7 +46,11 @@ class Row:
     head_cells: int = 0
 
 
-MARK = "✓"
+POINTER, CURRENT, MARK = "›", "▎", "■"
+"""The signs of a row, the same in every list and told apart by their shape: where the cursor is, what is open or holds,
+what is marked."""
+LEAD = 2
+"""Cells before a row: one for the cursor, one for what the row is."""
 
 TONES = {"error": ("text-error",), "dim": ("foreground-muted",), "fresh": ("", "success-muted")}
 
@@ -94,10 +98,8 @@ class RowList(ScrollView, can_focus=True):
         classes: str | None = None,
         choose_on_click: bool = True,
         lit: bool = False,
-        pointer: str = "",
     ) -> None:
         super().__init__(id=id, classes=classes)
-        self._pointer = pointer
         self._rows: Sequence[Row] = ()
         self.empty = empty
         self._choose_on_click = choose_on_click
@@ -228,12 +230,11 @@ class RowList(ScrollView, can_focus=True):
             )
             style, tail_style = style + above, tail_style + above
         marked = row.key in self._marks
-        lead = MARK if marked else "▎" if row.current else " "
-        if under_cursor and self._pointer:
-            lead = self._pointer
+        pointer = POINTER if under_cursor else " "
+        lead = MARK if marked else CURRENT if row.current else " "
         tail = one_line(row.tail, max(0, width // 2))
         tail = f" {tail} " if tail else " "
-        room = max(0, width - cell_len(lead) - cell_len(tail))
+        room = max(0, width - LEAD - cell_len(tail))
         head = one_line(row.head, room // 2)
         column = max(row.head_cells, cell_len(head))
         head = f"{set_cell_size(head, column)}  " if column else ""
@@ -241,6 +242,7 @@ class RowList(ScrollView, can_focus=True):
         head_style = style if under_cursor or row.tone else style + ink(self, "text-secondary")
         return Strip(
             [
+                Segment(pointer, style),
                 Segment(
                     lead,
                     style + ink(self, "text-warning", bold=True) if marked and not under_cursor else style,
