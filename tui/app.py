@@ -73,6 +73,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         )
         self._held = HeldKeys(self)
         self._held.hold()
+        self.ways = self._held.ways
         graphemes.install()
         self.preferences = preferences
         self.model_name = ""
@@ -124,7 +125,7 @@ class PersonaApp(Ending, inherit_bindings=False):
             else:
                 await self._note_in_thread(error)
                 self.failure = f"unexpected {type(error).__name__}: {error}"
-        self.give_held_back()
+        self.give_held_back(ending=True)
         self._keep_elsewhere({})
         self.exit(1, return_code=1)
         return None
@@ -140,7 +141,8 @@ class PersonaApp(Ending, inherit_bindings=False):
                 "them when you ask. You will not be asked again.",
                 deed="Use this folder",
                 keep="Use my own",
-            )
+            ),
+            leads=False,
         )
         if answer is not None:
             await asyncio.to_thread(self._accept, answer)
@@ -367,9 +369,9 @@ class PersonaApp(Ending, inherit_bindings=False):
         """Have what was pressed before the home was read wait for what was begun by a key before it."""
         self._held.follow(task)
 
-    def give_held_back(self) -> None:
-        """What waits for the home cannot be done: its text goes into the chat bar."""
-        self._held.give_back()
+    def give_held_back(self, *, ending: bool = False) -> None:
+        """What waits for the home, or for anything where the program is `ending`, cannot be done: its text goes into the chat bar."""
+        self._held.give_back(always=ending)
 
     async def run_action(self, action: Any, *where: Any, **options: Any) -> bool:
         if (

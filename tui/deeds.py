@@ -39,6 +39,12 @@ class Surface(Protocol):
     async def alone(self, deed: Coroutine[Any, Any, Any]) -> Any:
         """Do what may wait for the disk before it asks something, unless another is at that; return what it gives."""
 
+    def led_nowhere(self) -> None:
+        """What the person asked for is not done, which is told."""
+
+    def lists_go_on(self) -> None:
+        """Rows are being deleted: what is pressed on them meanwhile does not wait for that."""
+
     async def open_persona(self, persona_id: str, *, stay: bool = False) -> None:
         """Show a persona; with `stay` the list of personas keeps the focus."""
 
@@ -74,6 +80,7 @@ class Deeds:
         On a slow disk a row may still be seen of which the persona is being deleted: nothing is done to that.
         """
         if self._going.intersection(marked or [persona_id]):
+            self._surface.led_nowhere()
             return False
         if marked:
             marked_deed = getattr(self, f"_{deed}_marked")(marked)
@@ -153,6 +160,7 @@ class Deeds:
     async def _delete_all(self, persona_ids: Sequence[str]) -> list[str]:
         """Delete personas, and return those that are."""
         self._going.update(persona_ids)
+        self._surface.lists_go_on()
         try:
             gone = [persona_id for persona_id in persona_ids if await self._delete_one(persona_id)]
             self._surface.gone(*gone)  # of all at once: what is shown instead must not be deleted next
@@ -211,6 +219,7 @@ class Deeds:
         deleted = await self._tried(self._workspace.deleted)
         if not deleted:
             self._surface.tell("Nothing was deleted that could be brought back.")
+            self._surface.led_nowhere()
             return
         versions = {key: version for key, _, version in deleted}
         rows = [
@@ -376,10 +385,10 @@ class Deeds:
             return await deed()
         except UnknownPersona:
             self._surface.tell("Nothing was done: the file of this persona is gone.", error=True)
-            return None
         except PersonaError as error:
             self._surface.tell(str(error), error=True)
-            return None
+        self._surface.led_nowhere()
+        return None
 
 
 def _has(persona: Persona, input_id: str) -> bool:

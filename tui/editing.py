@@ -164,6 +164,10 @@ class Editing(Undoing):
             self._desk.start(self.giving.store(persona_id))
         return True
 
+    def open_no_more(self) -> None:
+        """Show what is open, whatever is asked for and not shown yet."""
+        self._openings += 1
+
     @property
     def _is_there(self) -> bool:
         """Whether the open persona has its file, as far as is known."""

@@ -68,7 +68,7 @@ class Ending(Appearance, inherit_bindings=False):
         """The main screen."""
         return self.screen_stack[0]
 
-    def give_held_back(self) -> None:
+    def give_held_back(self, *, ending: bool = False) -> None:
         """Put text that waits to be typed where it is saved."""
 
     async def action_quit(self) -> None:
@@ -94,7 +94,7 @@ class Ending(Appearance, inherit_bindings=False):
         if self._leaving is not None and (self._leaving or not code):
             return
         self._leaving = code
-        self.give_held_back()
+        self.give_held_back(ending=True)
         if code and self.main.editing is not None:
             self.main.editing.last.hear()
         # A disk that hangs: what it does not have goes elsewhere while there is time.

@@ -2,8 +2,9 @@
 
 Over a slow line, from a macro or `tmux send-keys`, several keys come in one read; a dialog needs a moment to open, and
 a key its way through the widgets. The letters meant for what comes would go to what was there before, or to a list that
-takes them for commands. In the first moments, while the home is being read, what is for a pane that is not there yet is
-kept as well, and is done in order once it is: `tui.screens.being_read` knows what is there.
+takes them for commands. What takes time, as opening a persona from a slow disk, is waited for however long that is:
+`tui.ways` knows what is under way. In the first moments, while the home is being read, what is for a pane that is not
+there yet is kept as well, and is done in order once it is: `tui.screens.being_read` knows what is there.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tui.commands import BY_ID, Command, command_of, keymap_of
 from tui.sanitise import sanitise
 from tui.screens.being_read import AT_ONCE
 from tui.typed_runs import Typed
+from tui.ways import Ways
 from tui.widgets.ordered_keys import OrderedKeys
 
 if TYPE_CHECKING:
@@ -30,13 +32,19 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
 LONGEST = 0.4
-"""Seconds after which keys go on although nothing has opened: what the key asked for was refused, or takes its time."""
+"""Seconds after which keys go on although nothing has opened or begun: what the key asked for was refused."""
 
 LONGEST_CLOSING = 0.1
 """The same for a dialog that is to close: it goes at once or, what was given being refused, not at all."""
 
+LOOK_EVERY = 0.005
+"""Seconds between two looks whether that is so. Looks are counted, not seconds: of these a busy machine takes more."""
+
 TELL_AFTER = 1.0
 """Seconds after which it is said that what is pressed waits for the home."""
+
+SLOW_AFTER = 1.0
+"""The same for what was asked for; from then on Esc ends the waiting."""
 
 OPENING = frozenset(
     {
@@ -45,6 +53,7 @@ OPENING = frozenset(
             "clear_conversation",
             "new",
             "new_persona",
+            "duplicate",
             "rename",
             "edit",
             "delete",
@@ -55,6 +64,9 @@ OPENING = frozenset(
     }
 )
 """Actions of the main screen that open a dialog or a field."""
+
+NOT_WAITED_FOR = "That is not waited for any more."
+"""What is told where the person ends the waiting."""
 
 NONE = Command("", "", "", "")
 """What a key that leads nowhere from everywhere stands for."""
@@ -82,6 +94,9 @@ class HeldKeys:
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
+        self.ways = Ways(self._way_begins)
+        self._led = False  # what is under way is waited for, or a dialog over the screen
+        self._behind = False  # that was waited for before what goes on
         self._held: list[Event | Deed] | None = None
         self._waiting: asyncio.Task[None] | None = None
         self._on_its_way = False  # what is waited for is a key, which may yet begin an action
@@ -110,11 +125,58 @@ class HeldKeys:
             if not self._is_for_what_is_read(event):
                 return False
             self._begin_early([])
-        elif self._early and self._passes(event):
+        elif self._passes(event):
             return False
         assert self._held is not None
-        if not (self._early and self._quits(event)):
+        if not (self._quits(event) or self._ends_waiting(event)):
             self._held.append(event)
+        return True
+
+    # -- while something is under way -----------------------------------------------------------------------
+
+    def _way_begins(self) -> None:
+        """Something that leads elsewhere is under way: hold what is typed until it is there."""
+        self._behind = True
+        if self._app.screen_stack:
+            self._begin(self._until_there(), on_its_way=False)
+            self._led = True
+            self._say_later(SLOW_AFTER)
+
+    async def _until_there(self) -> None:
+        """Wait until nothing is under way, and no dialog to which that did not lead lies over the screen."""
+        while self._app.screen_stack and (self.ways.busy or self._is_covered):
+            await self.ways.news(0.05)
+        if self._app.screen_stack and len(self._app.screen_stack) > 1:
+            await self._until_focused(None, LONGEST)
+        self._end_wait()
+
+    @property
+    def _is_covered(self) -> bool:
+        """Whether what has the keys is a dialog for which nothing was pressed that is held."""
+        top = self._app.screen
+        return len(self._app.screen_stack) > 1 and (
+            top is not self.ways.dialog or not getattr(top, "may_take", True)
+        )
+
+    def _is_for_a_row(self, event: events.Key) -> bool:
+        focused = self._app.focused
+        if focused is None or not getattr(focused, "KEYS_ARE_COMMANDS", False):
+            return False
+        return event.is_printable or event.key in focused._bindings.key_to_bindings
+
+    def _pressed_later(self, event: Event) -> bool:
+        """Whether a key was pressed when it was to be seen that what is under way takes its time."""
+        return self.ways.busy and event.time - self.ways.since >= SLOW_AFTER
+
+    def _ends_waiting(self, event: events.Key | events.Paste) -> bool:
+        """Wait no longer if Esc was pressed and a slow disk is waited for; return whether it was."""
+        if not (isinstance(event, events.Key) and self._pressed_later(event)):
+            return False
+        if self._command(event).id != "back" or len(self._app.screen_stack) != 1:
+            return False
+        self.ways.leave()
+        self._app.screen.leave_opening()  # type: ignore[attr-defined]
+        self.give_back(NOT_WAITED_FOR, always=True)
         return True
 
     # -- while the home is read -----------------------------------------------------------------------------
@@ -141,38 +203,48 @@ class HeldKeys:
         if self._early:
             self._under_way.add(task)
 
-    def give_back(self) -> None:
-        """Put the text among what waits for the home into the chat bar: it will not be there."""
-        if not self._early:
+    def give_back(self, why: str = "", *, always: bool = False) -> None:
+        """Put the text among what waits for the home into the chat bar: it will not be there.
+
+        `why`: what is told then; `always`: whatever it waits for, and also where there is no text.
+        """
+        if not (self._early or always):
             return
         held, self._held, self._waiting = [*self._going, *(self._held or [])], None, None
         self._going.clear()
         self._on_its_way = False
-        if text := self._end_early() + "".join(map(_text_in, held)):
-            self._give(text)
+        self._give(self._end() + "".join(map(_text_in, held)), why)
 
     def _begin_early(self, held: list[Event | Deed]) -> None:
         self._held = held
         if not self._early:
             self._early = True
-            self._notice = self._app.set_timer(TELL_AFTER, self._say_held)
+            self._say_later(TELL_AFTER)
 
-    def _end_early(self) -> str:
-        """Nothing waits for the home any more; return the text that nothing took."""
-        self._early = False
+    def _end(self) -> str:
+        """Nothing is waited for any more; return the text that nothing took."""
+        self._early = self._led = self._behind = False
         self._under_way.clear()
         if self._notice is not None:
             self._notice.stop()
         refused, self._refused = self._refused, ""
         return refused
 
-    def _give(self, text: str) -> None:
-        if text.strip():
-            self._app.screen_stack[0].give_text(text.strip("\n"))  # type: ignore[attr-defined]
+    def _give(self, text: str, why: str = "") -> None:
+        if text.strip() or why:
+            self._app.screen_stack[0].give_text(text.strip("\n"), why)  # type: ignore[attr-defined]
+
+    def _say_later(self, seconds: float) -> None:
+        if self._notice is not None:
+            self._notice.stop()
+        self._notice = self._app.set_timer(seconds, self._say_held)
 
     def _say_held(self) -> None:
-        if self._held and len(self._app.screen_stack) == 1:
-            self._app.screen.say_held()  # type: ignore[attr-defined]
+        if self._held is not None and len(self._app.screen_stack) == 1:
+            if self.ways.busy:
+                self._app.screen.say_slow()  # type: ignore[attr-defined]
+            elif self._held and self._early:
+                self._app.screen.say_held()  # type: ignore[attr-defined]
 
     def _is_for_what_is_read(self, event: events.Key | events.Paste) -> bool:
         """Whether a key is for a pane that is there only when the first persona is."""
@@ -185,12 +257,23 @@ class HeldKeys:
 
     def _passes(self, event: events.Key | events.Paste) -> bool:
         """Whether a key waits for nothing: it is for a dialog that opened meanwhile, or ends the program."""
+        if not (self._early or self._led):
+            return False
         if len(self._app.screen_stack) > 1:
-            return self._waiting is None
-        return isinstance(event, events.Key) and self._command(event).id == "quit"
+            top = self._app.screen
+            for_it = top is not self.ways.dialog and getattr(top, "may_take", True)
+            return for_it if self._led else self._waiting is None
+        if not isinstance(event, events.Key):
+            return False
+        if self._led and not self._held and not self.ways.lists_wait and self._is_for_a_row(event):
+            return True
+        command = self._command(event).id
+        return command == "quit" or (command == "copy" and self._pressed_later(event))
 
     def _quits(self, event: events.Key | events.Paste) -> bool:
         """End the program if this is the second of two keys that do so; return whether it is."""
+        if not (self._early or self.ways.busy):
+            return False
         last = self._held[-1] if self._held else None
         both = [
             one for one in (last, event) if isinstance(one, events.Key) and self._command(one).id == "copy"
@@ -205,8 +288,12 @@ class HeldKeys:
         return BY_ID.get(command_of("anywhere", event.key, keymap_of(self._app)), NONE)
 
     def _is_refused(self, item: Event | Deed) -> bool:
-        """Whether this is text, held since before the home was read, for what turned out to take none."""
-        return self._early and getattr(self._app.focused, "read_only", False) and bool(_text_in(item))
+        """Whether this is text, held for what was not there yet, that turned out to take none."""
+        return (
+            (self._early or self._behind)
+            and getattr(self._app.focused, "read_only", False)
+            and bool(_text_in(item))
+        )
 
     async def obey(self, event: Event) -> bool:
         """Do at once what a key means in a list; False where it goes its usual way, through the widget's queue.
@@ -261,31 +348,33 @@ class HeldKeys:
 
     def _begin(self, wait: Coroutine[Any, Any, None], *, on_its_way: bool) -> None:
         self._held = self._held or []
-        self._on_its_way = on_its_way
+        self._on_its_way, self._led = on_its_way, False
         self._waiting = asyncio.create_task(wait)
 
     async def _follow(self, first: Widget) -> None:
         """Wait until a key has gone from widget to widget up to the app, and then what these told in their turn."""
-        clock = asyncio.get_running_loop().time
-        end = clock() + LONGEST
+        looks = int(LONGEST / LOOK_EVERY)
         for widget in [*first.ancestors_with_self] * 2:
             reached = asyncio.Event()
             widget.call_later(reached.set)
             # One that goes tells nothing any more.
-            while widget.is_running and not reached.is_set() and clock() < end:
+            while widget.is_running and not reached.is_set() and looks > 0:
+                looks -= 1
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(reached.wait(), 0.01)
+                    await asyncio.wait_for(reached.wait(), LOOK_EVERY)
         self._end_wait()
 
     async def _wait(self, before: Widget | None, longest: float) -> None:
-        clock = asyncio.get_running_loop().time
-        end = clock() + longest
-        # A program that ends meanwhile has no screen any more.
-        while (  # noqa: ASYNC110 - nobody tells of it
-            self._app.screen_stack and self._app.focused in (before, None) and clock() < end
-        ):
-            await asyncio.sleep(0.005)
+        await self._until_focused(before, longest)
         self._end_wait()
+
+    async def _until_focused(self, before: Widget | None, longest: float) -> None:
+        """Wait until another widget than `before` has the keys."""
+        looks = int(longest / LOOK_EVERY)
+        # A program that ends meanwhile has no screen any more.
+        while self._app.screen_stack and self._app.focused in (before, None) and looks > 0:
+            looks -= 1
+            await asyncio.sleep(LOOK_EVERY)
 
     def _end_wait(self) -> None:
         self._app.call_later(self._go_on, asyncio.current_task())
@@ -300,7 +389,10 @@ class HeldKeys:
     async def _go_on(self, waited: asyncio.Task[Any] | None = None) -> None:
         if waited is not self._waiting:  # something else is awaited by now
             return
-        self._waiting = None
+        self._waiting, self._led = None, False
+        if self.ways.take_failure():
+            self.give_back(always=True)
+            return
         held, self._held, self._on_its_way = self._held or [], None, False
         self._going = held
         while held:
@@ -313,7 +405,7 @@ class HeldKeys:
                 self._held.extend(held)
                 self._going = []
                 return
-        if self._early and (refused := self._end_early()):
+        if refused := self._end():
             # Below what went there before it.
             self._app.screen_stack[0].chat_bar.input.after_typing(lambda: self._give(refused))  # type: ignore[attr-defined]
 

@@ -441,7 +441,7 @@ async def test_a_key_for_a_persona_that_a_slow_disk_is_still_deleting_does_nothi
         await p.press("x")
         await p.dialog(Confirm)
         await p.press("y")
-        await p.until(lambda: disk.waits.is_set() and p.app._held._held is None, 20)
+        await p.until(lambda: disk.waits.is_set() and not p.app._held._held, 20)
         await p.press(then)
         await p.pilot.pause()
         await p.pilot.pause()

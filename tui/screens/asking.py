@@ -27,9 +27,31 @@ class Asking(Screen[None]):
     def _main(self) -> MainScreen:
         return self  # type: ignore[return-value]
 
-    async def ask(self, dialog: Dialog[Any]) -> Any:
-        """Show a dialog and return its answer, None when it was closed."""
+    def lead(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Do what leads elsewhere: what is pressed from now on waits until it is there."""
+        task = self._main.start(work)
+        self._main.program.ways.begin(task)
+        return task
+
+    def led_nowhere(self) -> None:
+        """What the person asked for is not done, which is told: what was typed for it comes back."""
+        self._main.program.ways.fail()
+
+    def lists_go_on(self) -> None:
+        """Rows are being deleted: what is pressed on them meanwhile is for what is seen, not for the rows that come up."""
+        self._main.program.ways.lists_go_on()
+
+    async def ask(self, dialog: Dialog[Any], *, leads: bool = True) -> Any:
+        """Show a dialog and return its answer, None when it was closed.
+
+        What is pressed behind an answer waits until the task that asks is done with it, or asks on; not where it does
+        not lead anywhere (`leads`).
+        """
+        ways, task = self._main.program.ways, asyncio.current_task()
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        if leads:
+            ways.arrive(dialog)
+            dialog.leads = lambda: ways.begin(task)
         self.app.push_screen(dialog, lambda result: None if answer.done() else answer.set_result(result))
         try:
             return await answer
@@ -45,6 +67,7 @@ class Asking(Screen[None]):
         if self._before_dialog is not None:
             deed.close()
             self._main.tell("Not begun: what you asked for before still waits for the disk.")
+            self.led_nowhere()
             return None
         self._before_dialog = asyncio.current_task()
         try:

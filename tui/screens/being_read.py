@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
+from tui.commands import sentence
+
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen
 else:
@@ -34,6 +36,9 @@ OF_CONVERSATION = frozenset(
 
 TO_FIELDS = frozenset({"go('settings')", "next_pane", "previous_pane"})
 """Actions that may lead to the fields of the settings, which are made after the persona is shown."""
+
+
+NOT_TAKEN = "What you typed cannot go where you meant it: it stands in the chat bar."
 
 
 class BeingRead(Screen[None]):
@@ -106,13 +111,25 @@ class BeingRead(Screen[None]):
         what = "conversation" if self._persona_is_read else "persona"
         self._read.tell(f"The {what} is still being read. What you press is kept, and done once it is there.")
 
-    def give_text(self, text: str) -> None:
-        """Put what was typed for a pane that cannot take it into the chat bar, below what is there, and say so."""
+    def say_slow(self) -> None:
+        """What was asked for takes a while: say that what is pressed waits, and how that is ended."""
+        how = sentence(
+            "back", self._read.keymap, "; {} ends the waiting and puts your text into the chat bar"
+        )
+        self._read.tell(f"What you asked for takes a while. What you press is kept, and done behind it{how}.")
+
+    def give_text(self, text: str, why: str = "") -> None:
+        """Put what was typed for a pane that cannot take it into the chat bar, below what is there, and say so.
+
+        `why`: what is said before that, and where there is no text.
+        """
         from tui.screens.delivering import below
 
-        bar = self._read.chat_bar
-        bar.set_draft(below(bar.draft, text))
-        self._read.tell("What you typed cannot go where you meant it: it stands in the chat bar.", error=True)
+        if text:
+            bar = self._read.chat_bar
+            bar.set_draft(below(bar.draft, text))
+            why = f"{why} What you typed stands in the chat bar." if why else NOT_TAKEN
+        self._read.tell(why, error=True)
 
     async def tell_left_texts(self) -> None:
         """Say where text is that no home took when an earlier program ended, until the person has dealt with it."""

@@ -168,6 +168,7 @@ class Conversing(Hearing):
         self._trace.clear()
         self._show_question()
         self.sync()
+        self._screen.program.ways.arrive()  # a message waits for the conversation by itself
         try:
             talk = await self._talks.open(persona_id)
             if self._editing is not None and self._editing.id == persona_id == self._shown:

@@ -168,6 +168,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
             self.tell(str(error), error=True)
         except Exception as error:  # noqa: BLE001 - one failed deed must not take unsaved text down with it
             await self.program.tell_fault(error)
+        self.led_nowhere()
         return None
 
     async def _begin(self) -> None:
@@ -311,22 +312,6 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
             self.settings.reset(field)
         return outcome
 
-    async def open_persona(self, persona_id: str, *, stay: bool = False) -> None:
-        """Show a persona and its conversation; with `stay` the list of personas keeps the focus it has."""
-        if self.editing is None:
-            return
-        if await self.editing.open(persona_id):
-            await self.conversing.show(persona_id)
-            if self.editing.id != persona_id:
-                return  # another was opened meanwhile, and has seen to the focus
-            in_list = self.focused is not None and self.personas in self.focused.ancestors_with_self
-            if in_list and stay:
-                return
-            if self.focused is None or in_list:
-                self.focus_chat()
-            if self.has_class("-narrow") and self.pane == "personas":
-                self.show_pane("prompt")
-
     @property
     def keymap(self) -> Keymap:
         """The person's own keys."""
@@ -335,20 +320,6 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
     def name_of(self, persona_id: str) -> str:
         """Return what a persona is called, told apart from others of the same name."""
         return self.personas.name_of(persona_id)
-
-    def gone(self, *persona_ids: str) -> None:
-        """Personas were deleted: where one of them is open, show the one next to it that is left."""
-        for persona_id in persona_ids:
-            self.conversing.forget(persona_id)
-        if self.editing is None or self.editing.id not in persona_ids:
-            return
-        ids = list(self.personas.entries)
-        before = ids[: ids.index(self.editing.id)] if self.editing.id in ids else []
-        place = len([key for key in before if key not in persona_ids])
-        others = [key for key in ids if key not in persona_ids]
-        self.editing.close()
-        if others:
-            self.start(self.open_persona(others[min(place, len(others) - 1)], stay=True))
 
     def show_state(self) -> None:
         """Show whose prompt this is, how it is saved, and what keys do."""

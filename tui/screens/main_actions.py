@@ -165,7 +165,7 @@ class MainActions(Screen[None]):
     # -- personas, commands, help -----------------------------------------------------------------------
 
     def action_switch_persona(self, query: str = "") -> None:
-        self._screen.start(self._switch(query))
+        self._screen.lead(self._switch(query))
 
     async def _switch(self, query: str) -> None:
         from tui.screens.switcher import Switcher
@@ -198,7 +198,7 @@ class MainActions(Screen[None]):
         start = ids.index(current) + 1 if current in ids else 0
         for key in [*ids[start:], *ids[:start]]:
             if key in screen.conversing.badges and key != current:
-                screen.do(screen.open_persona(key))
+                screen.lead(screen.open_persona(key))
                 return
         screen.tell("No other persona has news.")
 
@@ -225,12 +225,13 @@ class MainActions(Screen[None]):
     @on(TestInputs.Wanted)
     def _test_deed(self, event: TestInputs.Wanted) -> None:
         if (deeds := self._screen.deeds) is not None:
-            self._screen.start(self._with_marks(deeds.on_test_input, event, event.input_id))
+            begin = self._screen.lead if event.deed in ("new", "duplicate") else self._screen.start
+            begin(self._with_marks(deeds.on_test_input, event, event.input_id))
 
     @on(PersonaList.Wanted)
     def _persona_deed(self, event: PersonaList.Wanted) -> None:
         if (deeds := self._screen.deeds) is not None:
-            self._screen.start(self._with_marks(deeds.on_persona, event, event.persona_id))
+            self._screen.lead(self._with_marks(deeds.on_persona, event, event.persona_id))
 
     async def _with_marks(
         self, deed: Any, event: TestInputs.Wanted | PersonaList.Wanted, key: str | None
@@ -251,4 +252,4 @@ class MainActions(Screen[None]):
 
     @on(PersonaList.Opened)
     def _opened(self, event: PersonaList.Opened) -> None:
-        self._screen.do(self._screen.open_persona(event.persona_id))
+        self._screen.lead(self._screen.open_persona(event.persona_id))

@@ -25,6 +25,9 @@ else:
     MainScreen = Any
 
 
+LEADING = frozenset({"persona", "new", "model", "clear", "unclear"})
+"""Commands behind which something else has the keys, or another conversation the messages."""
+
 DIGITS = frozenset("0123456789")
 
 
@@ -78,7 +81,8 @@ class ChatActions(Screen[None]):
 
     def _begin_slash(self, action: str, meant: slash.Command) -> None:
         self._all.program.action_begins(action)
-        self._all.do(self._run_slash(meant.name, meant.rest))
+        leads = self._all.lead if meant.name in LEADING else self._all.do
+        leads(self._run_slash(meant.name, meant.rest))
 
     @on(ChatBar.Picked)
     def _picked(self, event: ChatBar.Picked) -> None:
@@ -221,19 +225,19 @@ class ChatActions(Screen[None]):
         self._chat.enlarge()
 
     def action_clear_conversation(self) -> None:
-        self._all.start(self._all.alone(self._chat.clear()))
+        self._all.lead(self._all.alone(self._chat.clear()))
 
     def action_unclear_conversation(self) -> None:
-        self._all.do(self._chat.unclear())
+        self._all.lead(self._chat.unclear())
 
     def action_export_conversation(self) -> None:
         self._all.start(self._export(""))
 
     def action_new_persona(self) -> None:
-        self._all.start(self._run_slash("new", ""))
+        self._all.lead(self._run_slash("new", ""))
 
     def action_find(self) -> None:
-        self._all.start(self._find())
+        self._all.lead(self._find())
 
     async def _find(self) -> None:
         from tui.screens.ask import AskLine
@@ -257,7 +261,7 @@ class ChatActions(Screen[None]):
         self._all.tell(f"{found} found.{on}{back}")
 
     def action_recall(self) -> None:
-        self._all.start(self._recall())
+        self._all.lead(self._recall())
 
     async def _recall(self) -> None:
         from tui.screens.pick import Pick
@@ -275,7 +279,7 @@ class ChatActions(Screen[None]):
             self._all.focus_chat()
 
     def action_choose_model(self) -> None:
-        self._all.start(self._choose_model())
+        self._all.lead(self._choose_model())
 
     async def _choose_model(self, name: str = "") -> None:
         from tui.screens.ask import AskLine

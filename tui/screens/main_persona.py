@@ -23,9 +23,58 @@ else:
 class PersonaActions(Screen[None]):
     """The open persona's side of the main screen."""
 
+    _opening: object = None  # what was asked for last
+
     @property
     def _screen(self) -> MainScreen:
         return self  # type: ignore[return-value]
+
+    # -- opening ------------------------------------------------------------------------------------------
+
+    async def open_persona(self, persona_id: str, *, stay: bool = False) -> None:
+        """Show a persona and its conversation; with `stay` the list of personas keeps the focus it has.
+
+        What is pressed meanwhile is for that persona, and waits until it is shown.
+        """
+        screen, ways = self._screen, self._screen.program.ways
+        if (editing := screen.editing) is None or ways.is_left:
+            return
+        ways.begin()
+        self._opening = mine = object()
+        if not await editing.open(persona_id):
+            if self._opening is mine:
+                screen.led_nowhere()
+            return  # else another was asked for meanwhile, and sees to the rest
+        in_list = screen.focused is not None and screen.personas in screen.focused.ancestors_with_self
+        if not (in_list and stay):
+            if screen.focused is None or in_list:
+                screen.focus_chat()
+            if screen.has_class("-narrow") and screen.pane == "personas":
+                screen.show_pane("prompt")
+        await screen.conversing.show(persona_id)
+        ways.arrive()
+
+    def leave_opening(self) -> None:
+        """The person does not wait any more for what they asked for: it opens nothing, and the chat bar has the keys."""
+        self._opening = None
+        if (editing := self._screen.editing) is not None:
+            editing.open_no_more()
+        self._screen.focus_chat()
+
+    def gone(self, *persona_ids: str) -> None:
+        """Personas were deleted: where one of them is open, show the one next to it that is left."""
+        screen = self._screen
+        for persona_id in persona_ids:
+            screen.conversing.forget(persona_id)
+        if screen.editing is None or screen.editing.id not in persona_ids:
+            return
+        ids = list(screen.personas.entries)
+        before = ids[: ids.index(screen.editing.id)] if screen.editing.id in ids else []
+        place = len([key for key in before if key not in persona_ids])
+        others = [key for key in ids if key not in persona_ids]
+        screen.editing.close()
+        if others:
+            screen.lead(screen.open_persona(others[min(place, len(others) - 1)], stay=True))
 
     # -- undo ---------------------------------------------------------------------------------------------
 
@@ -103,7 +152,7 @@ class PersonaActions(Screen[None]):
     @on(SettingsPane.ChoiceWanted)
     def _setting_choice(self, event: SettingsPane.ChoiceWanted) -> None:
         self._screen.program.action_begins("choose")
-        self._screen.start(self._choose_setting(event.field))
+        self._screen.lead(self._choose_setting(event.field))
 
     async def _choose_setting(self, field: str) -> None:
         """Let the person choose what a field holds, and store it; what is stored is shown, whatever it is."""
@@ -135,7 +184,7 @@ class PersonaActions(Screen[None]):
     # -- looking closer ----------------------------------------------------------------------------------
 
     def action_compare(self) -> None:
-        self._screen.start(self._screen.alone(self._compare()))
+        self._screen.lead(self._screen.alone(self._compare()))
 
     async def _compare(self) -> None:
         """Show both texts of a conflict, else what the last change did."""
@@ -163,7 +212,7 @@ class PersonaActions(Screen[None]):
         await screen.ask(ShowDiff(title, diff))
 
     def action_write_back(self) -> None:
-        self._screen.start(self._screen.alone(self._write_back()))
+        self._screen.lead(self._screen.alone(self._write_back()))
 
     async def _write_back(self) -> None:
         """Offer to write a file back that is gone; else open a persona that only kept text is left of."""
@@ -196,7 +245,7 @@ class PersonaActions(Screen[None]):
                 await screen.conversing.show(editing.id)  # without a file there was none
 
     def action_throw_away(self) -> None:
-        self._screen.start(self._screen.alone(self._throw_away()))
+        self._screen.lead(self._screen.alone(self._throw_away()))
 
     async def _throw_away(self) -> None:
         """Ask, and show what is stored instead of what could not be saved."""
@@ -232,7 +281,7 @@ class PersonaActions(Screen[None]):
         screen.tell(f"Thrown away. {back}")
 
     def action_take_thrown_back(self) -> None:
-        self._screen.start(self._take_thrown_back())
+        self._screen.lead(self._take_thrown_back())
 
     async def _take_thrown_back(self) -> None:
         editing = self._screen.editing
