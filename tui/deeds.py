@@ -54,6 +54,9 @@ class Surface(Protocol):
     def name_of(self, persona_id: str) -> str:
         """Return what a persona is called, told apart from others of the same name."""
 
+    def at_work(self, *persona_ids: str) -> bool:
+        """Whether the agent works, or waits for an answer, about one of these personas."""
+
     @property
     def keymap(self) -> Keymap:
         """The person's own keys."""
@@ -151,7 +154,9 @@ class Deeds:
         if known is None:
             return
         name = self._surface.name_of(persona_id)
-        question = Confirm(f"Delete {name}?", self._kept(), deed="Delete", danger=True)
+        question = Confirm(
+            f"Delete {name}?", self._stops(persona_id) + self._kept(), deed="Delete", danger=True
+        )
         if not await self._surface.ask(question):
             return
         if await self._delete_all((persona_id,)):
@@ -185,7 +190,7 @@ class Deeds:
         names = {key: self._surface.name_of(key) for key in marked}
         question = Confirm(
             f"Delete {_counted(len(marked), 'persona')}?",
-            f"{', '.join(names.values())}\n\n{self._kept(len(marked))}",
+            f"{', '.join(names.values())}\n\n{self._stops(*marked)}{self._kept(len(marked))}",
             deed="Delete",
             danger=True,
         )
@@ -360,6 +365,10 @@ class Deeds:
         return "stored"
 
     # -- shared -----------------------------------------------------------------------------------------
+
+    def _stops(self, *persona_ids: str) -> str:
+        """Say where the agent is at work, which a deletion stops."""
+        return "The agent is at work there and is stopped. " if self._surface.at_work(*persona_ids) else ""
 
     def _kept(self, number: int = 1) -> str:
         """Say of so many deleted personas how they come back."""

@@ -146,6 +146,31 @@ async def test_every_dialog_shows_all_one_answers_with(
             await p.until(lambda: p.app.screen is p.main)
 
 
+async def test_news_in_a_dialog_goes_by_itself_and_an_error_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+        dialog = DIALOGS[Confirm]("Really?", tmp_path)
+        await shown(p, dialog)
+        over: list[Callable[[], None]] = []
+        monkeypatch.setattr(dialog, "set_timer", lambda _seconds, end: over.append(end))
+        p.app.tell("This is news.")
+        await p.until(lambda: "This is news." in drawn(dialog))
+        p.app.tell("Later news.")
+        await p.until(lambda: "Later news." in drawn(dialog))
+        over[0]()
+        await settle(p)
+        assert "Later news." in drawn(dialog)
+        over[1]()
+        await p.until(lambda: not dialog.query("#dialog-told"))
+        p.app.tell("This is wrong.", error=True)
+        p.app.tell("This is news.")
+        await p.until(lambda: "This is news." in drawn(dialog))
+        over[2]()
+        await p.until(lambda: "This is news." not in drawn(dialog))
+        assert "This is wrong." in drawn(dialog)
+
+
 async def test_a_dialog_fits_again_when_the_terminal_is_resized(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(160, 50)) as p:
         for kind in (Connect, Pick, Confirm, ChooseText):

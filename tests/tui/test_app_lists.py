@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.models.scripted import Hang, answer
 from tests.tui.program import ONE, TWO, ids, make_store, program
 from tui.screens import dialog, main
 from tui.screens.ask import AskText
@@ -145,6 +146,20 @@ async def test_one_marked_persona_is_asked_about_in_the_singular_and_by_name(tmp
         await p.press("y")
         await p.until(lambda: p.store.ids() == ["two"])
         await p.told("Deleted: One.")
+
+
+async def test_who_deletes_a_persona_is_told_that_the_agent_is_stopped(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("I begin", Hang())) as p:
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.running)
+        for keys in (("x",), ("space", "x")):
+            p.main.action_go("personas")
+            await p.press(*keys)
+            asked = await p.dialog(Confirm)
+            said = str(asked.query(LiteralStatic).first().visual)
+            assert "The agent is at work there and is stopped. It is kept as a version" in said
+            await p.press("escape")
+            await p.until(lambda: p.app.screen is p.main)
 
 
 @pytest.mark.parametrize("where", ["prompt", "chat"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -31,6 +32,9 @@ Result = TypeVar("Result")
 
 GRACE = 0.3
 """Seconds after its appearance, and after a key that came within them, in which a dialog takes no answer."""
+
+NEWS_FOR = 8.0
+"""Seconds for which what is told in a dialog stays there, errors longer."""
 
 JUST_NOW = 2.0
 """Seconds for which an error that was told before a dialog opened belongs to it."""
@@ -78,6 +82,7 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
         super().__init__()
         self._appeared: float | None = None  # when it was painted, and keys typed blindly had ended
         self._error = ""
+        self._times_told = 0  # how often something was told
         self._given: list[Result | None] = []
         self.leads: Callable[[], None] | None = None
         """Called when an answer is given: who asked goes on with it."""
@@ -216,6 +221,19 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
         else:
             told.update(message)
         told.set_class(bool(self._error), "-error")
+        self._times_told += 1
+        if not error:
+            self.set_timer(NEWS_FOR, partial(self._end_news, self._times_told))
+
+    def _end_news(self, number: int) -> None:
+        """What was told has been read; an error before it stays."""
+        told = next(iter(self.query(Told)), None)
+        if told is not None and number == self._times_told:
+            if self._error:
+                told.update(self._error)
+            else:
+                told.remove()
+            self.fit_soon()
 
     # -- fitting ------------------------------------------------------------------------------------------
 

@@ -321,6 +321,11 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         """Return what a persona is called, told apart from others of the same name."""
         return self.personas.name_of(persona_id)
 
+    def at_work(self, *persona_ids: str) -> bool:
+        """Whether the agent works, or waits for an answer, about one of these personas."""
+        badges = self.conversing.badges
+        return any(badges.get(persona_id) in ("working", "waiting") for persona_id in persona_ids)
+
     def show_state(self) -> None:
         """Show whose prompt this is, how it is saved, and what keys do."""
         editing = self.editing
