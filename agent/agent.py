@@ -420,22 +420,23 @@ class Agent:
 
     def _see(self, event: Event) -> Telling | None:
         """Update the state, then tell the listeners; return what is left to do."""
-        if type(event) is TurnDelta:
-            if (streaming := self._streaming.get(event.turn_id)) is not None:
-                streaming[1].append(event.text)
-        elif type(event) is TurnStart:
-            self._streaming[event.turn.id] = (event.turn, [])
-        elif type(event) is TurnEnd:
-            self._streaming.pop(event.turn.id, None)
-            self._turns.append(event.turn)
-            if self._turns_seen is not None:
-                self._turns_seen = None
-        elif type(event) is ToolStart:
-            self._pending[event.call.id] = None
-        elif type(event) is ToolEnd:
-            self._pending.pop(event.call.id, None)
-        elif type(event) is AgentEnd:
-            self._error = event.error
+        kind = type(event)
+        seen: Any = event  # its class is told by `kind`, which is sooner seen
+        if kind is TurnDelta:
+            if (streaming := self._streaming.get(seen.turn_id)) is not None:
+                streaming[1].append(seen.text)
+        elif kind is TurnStart:
+            self._streaming[seen.turn.id] = (seen.turn, [])
+        elif kind is TurnEnd:
+            self._streaming.pop(seen.turn.id, None)
+            self._turns.append(seen.turn)
+            self._turns_seen = None
+        elif kind is ToolStart:
+            self._pending[seen.call.id] = None
+        elif kind is ToolEnd:
+            self._pending.pop(seen.call.id, None)
+        elif kind is AgentEnd:
+            self._error = seen.error
         return self._listeners.tell(event)
 
     def _streaming_turn(self) -> Turn | None:

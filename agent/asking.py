@@ -117,11 +117,13 @@ class Asking:
         """The request for the conversation as it stands."""
         run, config = self._run, self._config
         within = config.limits.hook_timeout
-        turns: Sequence[Turn] = Stretch(self.turns)
+        turns: Sequence[Turn] = self.turns
         if config.transform_context is not None:
-            turns = await run.call(config.transform_context, turns, within=within)
+            turns = await run.call(config.transform_context, Stretch(self.turns), within=within)
+        messages: Sequence[Mapping[str, Any]]
         if config.convert_to_llm is None:
-            messages: Sequence[Mapping[str, Any]] = self._sent.messages(turns)
+            whole = self.turns, 0, len(self.turns)
+            messages = self._sent.messages_at(whole) if turns is self.turns else self._sent.messages(turns)
         else:
             messages = await run.call(config.convert_to_llm, list(turns), within=within)
             if not isinstance(messages, list | tuple):

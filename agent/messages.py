@@ -151,8 +151,7 @@ class Conversion:
         if not self._final and (not tail or tail[0]["role"] == "assistant"):
             tail = (_user([_text(BEGIN if tail else GO_ON)]), *tail)
         messages = self._final_messages()
-        for message in tail:
-            _append(messages, message)
+        _extend(messages, tail)
         if messages[-1]["role"] == "assistant":
             _append(messages, _user([_text(GO_ON)]))
         return messages
@@ -230,10 +229,10 @@ class Conversion:
         """The blocks to which an answer's next block is added; closes what came before it."""
         self._is_unseen = False
         if self._said or self._results:
-            for message in self._open_end():
-                if not self._final and message["role"] == "assistant":
-                    self._final.append(_user([_text(BEGIN)]))
-                _append(self._final, message)
+            end = self._open_end()
+            if not self._final and end and end[0]["role"] == "assistant":
+                self._final.append(_user([_text(BEGIN)]))
+            _extend(self._final, end)
             self._forget_answer()
             self._said = []
         return self._answer
@@ -298,6 +297,14 @@ def _append(messages: list[Message], message: Message) -> None:
         list.__setitem__(messages, -1, ReadOnlyDict(role=last["role"], content=content))
     else:
         list.append(messages, message)
+
+
+def _extend(messages: list[Message], end: Sequence[Message]) -> None:
+    """Add messages whose roles alternate; see `_append`."""
+    if messages and end and messages[-1]["role"] == end[0]["role"]:
+        _append(messages, end[0])
+        end = end[1:]
+    list.extend(messages, end)
 
 
 def _text(content: str) -> Message:

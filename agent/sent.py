@@ -35,13 +35,22 @@ class Sent:
     def messages(self, turns: Sequence[Turn]) -> ReadOnlyList:
         """Return the messages for `turns`, whatever the requests before were."""
         place = place_of(turns)
-        if place is not None and self._goes_on(place):
-            source, start, stop = place
-            for index in range(start + self._taken, stop):
-                self._conversion.add(source[index])
-            self._taken, self._place = stop - start, place
-            return self._conversion.messages()
-        given = list(turns) if place is None else Stretch(*place)  # ours: a list may be changed by its owner
+        if place is not None:
+            return self.messages_at(place)
+        return self._converted(list(turns), None)  # ours: a list may be changed by its owner
+
+    def messages_at(self, place: Place) -> ReadOnlyList:
+        """Return the messages for the turns of a stretch."""
+        if not self._goes_on(place):
+            return self._converted(Stretch(*place), place)
+        source, start, stop = place
+        for index in range(start + self._taken, stop):
+            self._conversion.add(source[index])
+        self._taken, self._place = stop - start, place
+        return self._conversion.messages()
+
+    def _converted(self, given: Sequence[Turn], place: Place | None) -> ReadOnlyList:
+        """The messages for turns, what of them was not there before converted."""
         common = _in_common(self._last if self._place is None else Stretch(*self._place), given)
         if common < self._taken:
             self._conversion, self._taken, self._varies = self._afresh(), 0, True
