@@ -27,6 +27,9 @@ class Desk(Protocol):
     def tell(self, message: str, *, error: bool = False) -> None:
         """Say something for a moment."""
 
+    def name_of(self, persona_id: str) -> str:
+        """Return what a persona is called in a sentence."""
+
     def stepped(self, operation: Retrace, run_id: str | None) -> None:
         """The store took a step back or forth; `run_id`: the agent's run that it was of, None for none."""
 

@@ -125,8 +125,8 @@ class Undoing:
             past = self.past
             try:
                 done = await self._store_step(operation, only="agent")
-            except NothingToUndo as error:
-                self._desk.tell(str(error))
+            except NothingToUndo:
+                self._tell_nothing(operation, "of the agent's ")
                 return
             if done is not None and self.past is past:
                 past.move_run(operation, done.run_id)
@@ -185,26 +185,29 @@ class Undoing:
                 await self.workspace.settled()
             deed = past.next(operation)
             if deed is None:
-                self._desk.tell(f"There is nothing to {operation} in {persona.id}.")
+                self._tell_nothing(operation)
                 return
             if isinstance(deed, Typed):
                 if await self._step(operation, deed, editor):
                     return
                 continue
             way = deed.undone_by if operation == "undo" else opposite(deed.undone_by)
+            only = deed.key or (None if deed.run_id is None else "agent")
             try:
-                done = await self._store_step(
-                    way, only=deed.key or (None if deed.run_id is None else "agent")
-                )
-            except NothingToUndo as error:
+                done = await self._store_step(way, only=only)
+            except NothingToUndo:
                 if past.drop(operation, deed):  # another program undid it
                     continue
-                self._desk.tell(str(error))
+                self._tell_nothing(way, "of the agent's " if only == "agent" else "")
                 return
             if done is not None and self.past is past:
                 self._note_step(operation, deed, done.run_id)
                 self.take(done.persona, None)
             return
+
+    def _tell_nothing(self, operation: Retrace, whose: str = "") -> None:
+        if (persona_id := self.id) is not None:
+            self._desk.tell(f"There is nothing {whose}to {operation} in {self._desk.name_of(persona_id)}.")
 
     def _note_step(self, operation: Retrace, deed: Stored, run_id: str | None) -> None:
         """The store took a step for a deed; `run_id`: the run that it was of."""

@@ -152,8 +152,12 @@ async def test_undo_goes_on_in_the_store_where_the_editor_knows_no_more(tmp_path
 
 async def test_nothing_to_undo_is_said(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
-        await p.press("f8")
-        await p.until(lambda: p.messages)
+        name = p.store.get("one").name
+        assert name != "one"
+        for key, whose in (("f8", "of the agent's "), ("ctrl+z", "")):
+            p.prompt.focus()
+            await p.press(key)
+            await p.told(f"There is nothing {whose}to undo in {name}.")
         assert p.on_disk("one") == TEXT
 
 
