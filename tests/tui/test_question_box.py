@@ -67,6 +67,27 @@ async def test_what_is_picked_comes_into_view_where_there_is_little_room() -> No
         assert any(row.startswith("› 9") for row in drawn(app.box.choices))
 
 
+async def test_what_is_picked_stays_in_view_when_the_room_gets_less_or_more() -> None:
+    app = Stage()
+    async with app.run_test(size=(40, 20)) as pilot:
+        app.box.ask(question(*[f"{LONG[:20]} {number}" for number in range(1, 13)]))
+        app.box.fit(20)
+        await pilot.pause()
+        app.now = GRACE
+        app.box.press("12")
+        app.box.press("up")
+        await pilot.pause()
+        for rows, shown in ((5, [11]), (8, [9, 10, 11, 12]), (5, [11]), (20, [*range(1, 13)])):
+            app.box.fit(rows)
+            await pilot.pause()
+            found = [int(row[2:].split()[0]) for row in drawn(app.box.choices)]
+            assert 11 in found and any(row.startswith("› 11") for row in drawn(app.box.choices)), (
+                rows,
+                found,
+            )
+            assert len(found) == len(shown), "no room is left empty"
+
+
 @pytest.mark.parametrize(
     ("key", "answers"), [("enter", []), ("2", ["b"]), ("down", ["a"]), ("up", ["c"]), ("7", [])]
 )

@@ -94,12 +94,17 @@ class Choices(Widget, can_focus=False):
         """Return how many rows all of them take."""
         return len(self._rows(max(8, width))) if self._options else 0
 
-    def watch_picked(self, picked: int | None) -> None:
+    def watch_picked(self) -> None:
         """Bring what is picked into view."""
         rows = self._rows(max(8, self.size.width))
-        mine = [y for y, row in enumerate(rows) if any(place == picked for place, _ in row)]
+        mine = [y for y, row in enumerate(rows) if any(place == self.picked for place, _ in row)]
         if mine and self.size.height:
             self._go_to_row(min(max(self._top, mine[-1] - self.size.height + 1), mine[0]))
+
+    def on_resize(self) -> None:
+        """There is room for more or fewer rows: what is picked stays in view, and no room is left empty."""
+        self._go_to_row(self._top)
+        self.watch_picked()
 
     def _go_to_row(self, top: int) -> None:
         self._top = max(0, min(top, self.rows_at(self.size.width) - self.size.height))
