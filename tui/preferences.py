@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,15 @@ NO_MODEL = "none"
 """What the agent's model is called while there can be none."""
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A server and a model that the person named, as typed, and a key for them; empty for what is not known yet."""
+
+    server: str = ""
+    model: str = ""
+    key: str = field(default="", repr=False)
+
+
 class Preferences:
     """The person's settings, and the connection they lead to.
 
@@ -49,6 +58,8 @@ class Preferences:
         self._key = ""
         self._pasted_only = False
         self.new = not loaded.exists
+        self.named = Named()
+        """What was named last and is not in use: asked again, the person goes on from there."""
         self._changing = RLock()  # by whichever thread
         self._stamp: object = ...  # of the file that was read; not known of the one at the start
 

@@ -17,6 +17,7 @@ from tests.messages_server import KEY, MessagesServer, call, say
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, QUOTED, assert_harmless, drawn
 from tests.tui.test_app_settings import page, preferences, row
+from tui.preferences import Named
 from tui.screens.ask import AskLine
 from tui.screens.confirm import Confirm
 from tui.screens.connect import AskSecret, Connect, SecretField, Wait
@@ -276,6 +277,48 @@ async def test_a_server_and_a_model_are_named_and_written_but_no_key(tmp_path: P
     assert text.startswith("# mine\n")
     assert f'base_url = "{server.url}"' in text
     assert KEY not in text
+
+
+async def test_what_was_named_and_did_not_work_stands_there_again_with_its_key_unseen(tmp_path: Path) -> None:
+    with MessagesServer(WORKS) as server:
+        typed = server.url.removeprefix("http://")
+        settings = preferences(tmp_path, 'base_url = "https://set.invalid"\n')
+        async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
+
+            async def go_on(kind: type, stands: str, text: str = "") -> None:
+                dialog = await p.dialog(kind)
+                assert dialog.query_one("#answer").value == stands  # type: ignore[attr-defined]
+                if kind is AskSecret:
+                    assert ("is kept" in drawn(dialog), KEY in drawn(dialog)) == (bool(stands), False)
+                if text:
+                    dialog.query_one("#answer").action_select_all()  # type: ignore[attr-defined]
+                    p.app.post_message(Paste(text))
+                await p.press("enter")
+                await p.until(lambda: p.app.screen is not dialog)
+
+            async def back() -> None:
+                await p.press("escape")
+                await p.until(lambda: p.app.screen is p.main)
+
+            await choose(p, "server")
+            await go_on(AskLine, "https://set.invalid", typed)
+            await go_on(AskLine, "", "a-slip")
+            await go_on(AskSecret, "", KEY)
+            assert "did not work" in drawn(await p.dialog(Confirm))
+            await back()
+            assert KEY not in repr(settings.named)
+            await choose(p, "server")
+            await go_on(AskLine, typed, "https://other.invalid")
+            await go_on(AskLine, "a-slip")
+            assert (await p.dialog(AskSecret)).query_one(SecretField).value == "", "it is for another server"
+            await back()
+            settings.named = Named(typed, "a-slip", KEY)
+            await choose(p, "server")
+            await go_on(AskLine, typed)
+            await go_on(AskLine, "a-slip", "claude-opus-5-5")
+            await go_on(AskSecret, KEY)
+            await p.until(lambda: p.app.model_name == "claude-opus-5-5")
+            assert settings.named == Named()
 
 
 async def test_a_way_that_led_nowhere_is_still_marked(

@@ -122,13 +122,20 @@ class AskSecret(Dialog[str]):
         explanation: any text.
         optional: whether Enter on the empty field is an answer.
         ascii_only: use no sign outside ASCII.
+        kept: stands in the field at first, hidden as all of it; what is typed or pasted takes its place.
     """
 
     def __init__(
-        self, question: str, explanation: str, *, optional: bool = False, ascii_only: bool = False
+        self,
+        question: str,
+        explanation: str,
+        *,
+        optional: bool = False,
+        ascii_only: bool = False,
+        kept: str = "",
     ) -> None:
         super().__init__()
-        self._question, self._explanation = question, explanation
+        self._question, self._explanation, self._kept = question, explanation, kept
         self._optional, self._ascii_only = optional, ascii_only
 
     def compose(self) -> ComposeResult:
@@ -142,7 +149,9 @@ class AskSecret(Dialog[str]):
         super().on_mount()
         field = self.query_one(SecretField)
         field.sign = "*" if self._ascii_only else "•"
+        field.value = self._kept
         field.focus()
+        field.action_select_all()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError
 from tui.commands import first_key
 from tui.config import OFFLINE
+from tui.preferences import Named
 from tui.screens.connect import STAY, AskSecret, Connect, Wait, the_model
 
 if TYPE_CHECKING:
@@ -127,23 +129,30 @@ class Connecting:
     async def _by_server(self) -> None:
         from tui.screens.ask import AskLine
 
+        before = self._preferences.named
         server = await self._screen.ask(
             AskLine(
                 "Which server",
-                text=self._preferences.settings.base_url,
+                text=before.server or self._preferences.settings.base_url,
                 hint="https://example.org",
                 explanation="The address of a server that speaks the Messages API, with or without /v1.",
             )
         )
         if not server:
             return
+        kept = before.key if server == before.server else ""  # a key goes to no other server
+        named = self._preferences.named = Named(server, before.model, kept)
         if not server.startswith(("http://", "https://")):
             server = f"http://{server}" if server.startswith(("localhost", "127.")) else f"https://{server}"
-        model = await self._screen.ask(AskLine("Which model of it", hint="its name on that server"))
+        model = await self._screen.ask(
+            AskLine("Which model of it", text=before.model, hint="its name on that server")
+        )
         if not model:
             return
-        key = await self._ask_key(server, optional=True)
+        self._preferences.named = replace(named, model=model)
+        key = await self._ask_key(server, optional=True, kept=kept)
         if key is not None:
+            self._preferences.named = replace(named, model=model, key=key)
             where = self._preferences.other(model=model, base_url=server, key=key)
             await self._take(where, keep=True, keep_key=bool(key))
 
@@ -164,12 +173,13 @@ class Connecting:
 
     # -- trying, taking, keeping --------------------------------------------------------------------------
 
-    async def _ask_key(self, server: str, *, optional: bool = False) -> str | None:
+    async def _ask_key(self, server: str, *, optional: bool = False, kept: str = "") -> str | None:
         from tui.secret_text import keep_out
 
         explanation = (
             f"It is sent to {server or ANTHROPIC} and nowhere else, and forgotten when the program ends."
             f"{' Leave it empty if the server wants none.' if optional else ''}"
+            f"{' The one you gave before is kept: Enter takes it, and another takes its place.' if kept else ''}"
         )
         key: str | None = await self._screen.ask(
             AskSecret(
@@ -177,6 +187,7 @@ class Connecting:
                 explanation,
                 optional=optional,
                 ascii_only=self._program.capabilities.ascii_only,
+                kept=kept,
             )
         )
         if key:
@@ -196,6 +207,7 @@ class Connecting:
         if trial is None:
             return
         self._program.use_connection(where, model)
+        self._preferences.named = Named()
         self._say_taken("" if trial.calls_tools else trial.message)
         if keep and trial.answers:
             await self._keep(where)
