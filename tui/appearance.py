@@ -14,6 +14,7 @@ from textual.theme import Theme
 from tui.capabilities import Capabilities, detect
 from tui.colours import limit_colours, readable
 from tui.columns import Placing
+from tui.continued import heed as heed_continuing
 from tui.lending import Lending
 from tui.painting import SentCells
 from tui.sanitise import spell_out_too
@@ -54,9 +55,10 @@ class Appearance(App[int], inherit_bindings=False):
         if (driver := self._driver) is not None:
             self._write_as_it_is = driver.write
             self._choose_signs()
+            heed_continuing(self)
         if self.capabilities.calm:
             self.animation_level = "none"
-        # Stopped and continued by a signal: its screen is a new, empty one.
+        # Stopped by a signal, it goes on: its screen is a new, empty one.
         self.app_resume_signal.subscribe(self, lambda _app: self.refresh(layout=True), immediate=True)
 
     def get_theme(self, theme_name: str) -> Theme | None:

@@ -159,6 +159,11 @@ class Terminal:
         self.screen.resize(lines, columns)
         self.process.send_signal(signal.SIGWINCH)
 
+    def as_the_shell_has_it(self) -> None:
+        """Another program has the terminal: its own modes, and nothing that the program drew."""
+        termios.tcsetattr(self._slave, termios.TCSANOW, self.modes)
+        self.screen.reset()
+
     def hang_up(self) -> None:
         """Close the terminal under the program."""
         self.hung_up = True

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.terminal import Terminal
 from tests.e2e.test_painting import WHOLE, settle
 from tests.e2e.test_screen import folder, prompt_file, start
@@ -87,15 +89,23 @@ def test_what_is_typed_is_saved_and_a_signal_ends_the_program_though_the_termina
         assert terminal.restored
 
 
-def test_a_program_that_was_stopped_and_goes_on_shows_its_screen_again(folder: Path) -> None:
+@pytest.mark.parametrize("stop", [signal.SIGTSTP, signal.SIGSTOP], ids=["ctrl-z", "kill"])
+def test_a_program_that_was_stopped_and_goes_on_shows_its_screen_again(
+    folder: Path, stop: signal.Signals
+) -> None:
     with start(folder) as terminal:
         terminal.until("saved")
         settle(terminal)
-        terminal.process.send_signal(signal.SIGTSTP)
+        terminal.process.send_signal(stop)
         state = Path(f"/proc/{terminal.process.pid}/stat")
         terminal.until(lambda: state.read_text().rpartition(")")[2].split()[0] == "T")
         terminal.read()
-        terminal.screen.reset()
+        terminal.as_the_shell_has_it()
         terminal.process.send_signal(signal.SIGCONT)
-        terminal.until("You see the good side.")
-        terminal.until("Ask for a change")
+        for seen in ("You see the good side.", "saved ─╯", "Ask for a change", "Ctrl+P personas"):
+            terminal.until(seen)
+        terminal.send("a WORD")
+        terminal.until("a WORD")
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.ended() == 143
+        assert terminal.restored
