@@ -51,6 +51,7 @@ from tui.widgets.prompt_pane import Banner, PromptPane
 from tui.widgets.question_box import Choices, QuestionBox
 from tui.widgets.queued_lines import Queued, QueuedLines
 from tui.widgets.row_list import Row, RowList
+from tui.widgets.seen_rows import LongStatic
 from tui.widgets.settings_pane import SettingsPane
 from tui.widgets.test_inputs import TestInputs
 from tui.widgets.text_area import LONG_LINE, GuardedTextArea
@@ -224,6 +225,7 @@ def update(widget: LiteralStatic | LiteralLabel, text: str) -> None:
 
 CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] | None]] = {
     LiteralStatic: (LiteralStatic, update),
+    LongStatic: (LongStatic, update),
     CutStatic: (CutStatic, update),
     Banner: (Banner, update),
     LiteralLabel: (LiteralLabel, update),
@@ -254,7 +256,7 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
 }
 """How each class is made, with a text where it takes one, and how it is given the text afterwards."""
 
-LITERALS = [LiteralStatic, CutStatic, LiteralLabel, LiteralButton]
+LITERALS = [LiteralStatic, LongStatic, CutStatic, LiteralLabel, LiteralButton]
 MADE_WITH_TEXT = [*LITERALS, GuardedTextArea, ChatInput, Field, TextEditor]
 
 

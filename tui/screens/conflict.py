@@ -19,7 +19,8 @@ from tui.draft import Choice, Clash, resolve
 from tui.sanitise import sanitise
 from tui.screens.dialog import GRACE, Dialog, arrows
 from tui.widgets.cut import CutStatic
-from tui.widgets.literal import LiteralButton, LiteralStatic, content, label
+from tui.widgets.literal import LiteralButton, content, label
+from tui.widgets.seen_rows import LongStatic, LongText
 from tui.word_diffs import Span, differences, first_difference
 
 SIDES = ("ours", "theirs")
@@ -56,7 +57,7 @@ class ChooseText(Dialog[str]):
                 for side, title in zip(SIDES, self._titles, strict=True):
                     with VerticalScroll(id=f"side-{side}", can_focus=False) as box:
                         box.border_title = label(title, 40)
-                        yield LiteralStatic("", id=f"text-{side}")
+                        yield LongStatic("", id=f"text-{side}")
             with Horizontal(classes="dialog-buttons"):
                 for side, title in zip(SIDES, self._titles, strict=True):
                     yield LiteralButton(self.labelled(KEYS[side], CHOICES.get(title, title)), id=side)
@@ -82,12 +83,12 @@ class ChooseText(Dialog[str]):
         self._sides = {"ours": ours, "theirs": theirs}
         for (side, text), spans in zip(self._sides.items(), differences(ours, theirs), strict=True):
             shown = marked(text, spans) if text else "(nothing: the lines are removed)"
-            self.query_one(f"#text-{side}", LiteralStatic).update(shown)
+            self.query_one(f"#text-{side}", LongStatic).update(shown)
         self._seek = True
         self.fit_soon()
 
     def wish(self, part: Widget) -> int:
-        return max(text.size.height for text in part.query(LiteralStatic)) + 2  # the borders
+        return max(text.size.height for text in part.query(LongStatic)) + 2  # the borders
 
     def fitted(self) -> None:
         """The boxes have their rows: bring the first difference into sight, once."""
@@ -98,7 +99,8 @@ class ChooseText(Dialog[str]):
         begin = first_difference(*self._sides.values())
         for side, text in self._sides.items():
             box = self.query_one(f"#side-{side}", VerticalScroll)
-            rows = content(text[:begin]).get_height({}, max(1, self.query_one(f"#text-{side}").size.width))
+            before = LongText.of(content(text[:begin]))
+            rows = before.get_height({}, max(1, self.query_one(f"#text-{side}").size.width))
             box.scroll_to(y=rows - 1 - box.size.height // 3, animate=False)
 
     def action_scroll_sides(self, by: int) -> None:

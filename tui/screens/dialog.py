@@ -27,6 +27,7 @@ from tui.widgets.cut import CutStatic
 from tui.widgets.literal import LiteralStatic
 from tui.widgets.pressing import key_under, press, pressing
 from tui.widgets.row_list import RowList
+from tui.widgets.seen_rows import LongStatic
 
 Result = TypeVar("Result")
 
@@ -47,7 +48,7 @@ class DialogText(VerticalScroll, can_focus=False):
     """A text of any length above what a dialog asks."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(LiteralStatic(text, classes="dialog-text"), classes="gives")
+        super().__init__(LongStatic(text, classes="dialog-text"), classes="gives")
 
     def on_resize(self) -> None:
         # What was called after a refresh may have come before the layout that it was to wait for.

@@ -13,7 +13,8 @@ from tui.diffs import LONGEST
 from tui.sanitise import shortened
 from tui.screens.dialog import Dialog
 from tui.widgets.breaking import DiffText
-from tui.widgets.literal import LiteralStatic, label
+from tui.widgets.literal import label
+from tui.widgets.seen_rows import LongStatic
 
 
 class ShowDiff(Dialog[None]):
@@ -32,7 +33,7 @@ class ShowDiff(Dialog[None]):
         with VerticalScroll(classes="dialog wide") as box:
             box.border_title = label(self._what, 90)
             box.border_subtitle = self.closes
-            yield LiteralStatic(DiffText(shortened(self._diff, LONGEST)), id="diff")
+            yield LongStatic(DiffText(shortened(self._diff, LONGEST)), id="diff")
 
     def on_mount(self) -> None:
         super().on_mount()

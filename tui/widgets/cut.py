@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from tui.widgets.literal import LiteralStatic
+from tui.widgets.seen_rows import LongStatic
 
 SIGN = "…"
 
@@ -19,7 +19,7 @@ def with_ellipsis(strip: Strip, width: int) -> Strip:
     return Strip.join([row, Strip([Segment(SIGN, style)]), strip.crop(end + 1)]).adjust_cell_length(width)
 
 
-class CutStatic(LiteralStatic):
+class CutStatic(LongStatic):
     """A text of any length that may have fewer rows than it takes."""
 
     def render_line(self, y: int) -> Strip:

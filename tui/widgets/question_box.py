@@ -29,8 +29,9 @@ from tui.sanitise import one_line, spelled_out
 from tui.widgets.breaking import CountedText, DiffText
 from tui.widgets.conversation.lines import wrap_rows
 from tui.widgets.inks import ink
-from tui.widgets.literal import LiteralLabel, LiteralStatic
+from tui.widgets.literal import LiteralLabel
 from tui.widgets.row_list import POINTER
+from tui.widgets.seen_rows import LongStatic
 
 if TYPE_CHECKING:
     from agent.task import Question
@@ -170,8 +171,8 @@ class QuestionBox(Vertical, can_focus=False):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="ask--body", can_focus=False):
-            yield LiteralStatic("", classes="ask--text")
-            yield LiteralStatic("", classes="ask--diff")
+            yield LongStatic("", classes="ask--text")
+            yield LongStatic("", classes="ask--diff")
         yield Choices(classes="ask--choices")
         yield LiteralLabel("", classes="ask--hint")
 
@@ -207,8 +208,8 @@ class QuestionBox(Vertical, can_focus=False):
             less = f"Only the first {LONGEST:,} of {len(diff):,} characters of the change are shown."
             counts = f"+{approval.added} −{approval.removed}"
             title = CountedText(text, counts, less if len(diff) > LONGEST else "")
-        self.query_one(".ask--text", LiteralStatic).update(title)
-        shown = self.query_one(".ask--diff", LiteralStatic)
+        self.query_one(".ask--text", LongStatic).update(title)
+        shown = self.query_one(".ask--diff", LongStatic)
         shown.display = bool(diff)
         if diff:
             shown.update(DiffText(close_context(diff[:LONGEST])))
