@@ -115,32 +115,32 @@ class Deeds:
     # -- personas ---------------------------------------------------------------------------------------
 
     async def _new(self) -> None:
-        from tui.screens.ask import AskLine
+        from tui.screens.ask import AskName
 
-        name = await self._surface.ask(AskLine("New persona", hint="its name, in any language"))
+        name = await self._surface.ask(AskName("New persona", hint="its name, in any language"))
         if name:
             await self._made(lambda: self._workspace.create(name))
 
     async def _duplicate(self, persona_id: str) -> None:
-        from tui.screens.ask import AskLine
+        from tui.screens.ask import AskName
 
         await self._editing.flush()
         known = await self._tried(lambda: self._workspace.get(persona_id))
         if known is None:
             return
-        name = await self._surface.ask(AskLine(f"Duplicate {known.name}", text=f"{known.name} (copy)"))
+        name = await self._surface.ask(AskName(f"Duplicate {known.name}", text=f"{known.name} (copy)"))
         if name:
             await self._made(lambda: self._workspace.create(name, from_id=persona_id), stay=True)
 
     async def _rename(self, persona_id: str) -> None:
         from personas.changes import SetName
-        from tui.screens.ask import AskLine
+        from tui.screens.ask import AskName
 
         known = await self._tried(lambda: self._workspace.get(persona_id))
         if known is None:
             return
         explanation = f"The file stays {persona_id}.toml."
-        name = await self._surface.ask(AskLine("Rename persona", text=known.name, explanation=explanation))
+        name = await self._surface.ask(AskName("Rename persona", text=known.name, explanation=explanation))
         if name and name != known.name:
             renamed = await self._tried(lambda: self._workspace.change(persona_id, SetName(name)))
             if renamed is not None:

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 from agent.models.scripted import Hang, answer
 from tests.tui.program import ONE, TWO, ids, make_store, program
 from tui.screens import dialog, main
-from tui.screens.ask import AskText
+from tui.screens.ask import AskLine, AskText
 from tui.screens.confirm import Confirm
 from tui.screens.dialog import GRACE
 from tui.screens.pick import Pick
@@ -77,6 +78,36 @@ async def test_a_renamed_persona_keeps_its_file(tmp_path: Path) -> None:
         await p.until(lambda: p.store.get("one").name == "First [/]")
         await p.until(lambda: p.main.personas.rows.rows[0].text == "First [/]")
         assert p.main.settings.field("name").raw == "First [/]"
+
+
+async def test_a_line_that_cannot_be_taken_stays_to_be_mended_and_the_dialog_says_why(tmp_path: Path) -> None:
+    long = "x" * 201
+    async with program(make_store(tmp_path)) as p:
+
+        def said() -> str:
+            return "".join(str(told.render()) for told in p.app.screen.query("#dialog-told"))
+
+        for key, kept in ("n", "New"), ("c", "One (copy)"), ("r", "Renamed"):
+            p.main.action_go("personas")
+            p.main.personas.rows.select("one")
+            await p.press(key)
+            dialog = await p.dialog(AskLine)
+            field = dialog.query_one(Input)
+            for typed, why in ("  ", "A name is wanted."), (long, "at most 200 characters; this one has 201"):
+                field.value = typed
+                await p.press("enter")
+                await p.until(lambda why=why: why in said())
+                assert p.app.screen is dialog and field.value == typed
+            field.value = kept
+            await p.until(lambda: not said())
+            await p.press("enter")
+            await p.until(lambda: p.app.screen is p.main)
+            await p.until(lambda kept=kept: kept in [row.text for row in p.main.personas.rows.rows])
+        assert not p.messages, "nothing was told of what was mended"
+        await p.press("ctrl+f")
+        dialog = await p.dialog(AskLine)
+        await p.press("enter")
+        await p.until(lambda: "Write what to look for." in said())
 
 
 async def test_a_deleted_persona_can_be_brought_back(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
+from personas.changes import NAME_LIMIT
+from personas.errors import PersonaError
+from personas.fields import require_line
 from tui.editable import from_shown
 from tui.screens.dialog import Dialog, DialogText
 from tui.widgets.field import Field
@@ -28,14 +31,24 @@ class AskLine(Dialog[str]):
         hint: shown while the field is empty.
         explanation: any text.
         exact: the line is given as it was typed; else without the blanks around it, and blanks alone are no answer.
+        wanted: said where there is no answer.
+        check: told what is to be given; raises `PersonaError` where it cannot be, which is said.
     """
 
     def __init__(
-        self, question: str, *, text: str = "", hint: str = "", explanation: str = "", exact: bool = False
+        self,
+        question: str,
+        *,
+        text: str = "",
+        hint: str = "",
+        explanation: str = "",
+        exact: bool = False,
+        wanted: str = "Nothing is written yet.",
+        check: Callable[[str], object] | None = None,
     ) -> None:
         super().__init__()
         self._question, self._text, self._hint, self._explanation = question, text, hint, explanation
-        self._exact = exact
+        self._exact, self._wanted, self._check = exact, wanted, check
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
@@ -55,8 +68,40 @@ class AskLine(Dialog[str]):
     def _answered(self, event: Input.Submitted) -> None:
         event.stop()
         typed = from_shown(event.value)
-        if answer := typed if self._exact else typed.strip():
+        answer = typed if self._exact else typed.strip()
+        if not answer:
+            self.refuse(self._wanted)
+            return
+        try:
+            if self._check is not None:
+                self._check(answer)
+        except PersonaError as error:
+            self.refuse(str(error))
+        else:
             self.dismiss(answer)
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.end_refusal()
+
+
+class AskName(AskLine):
+    """Asks for the name of a persona: one that it may have, or the one it has."""
+
+    def __init__(self, question: str, *, text: str = "", hint: str = "", explanation: str = "") -> None:
+        super().__init__(
+            question,
+            text=text,
+            hint=hint,
+            explanation=explanation,
+            wanted="A name is wanted.",
+            check=self._look,
+        )
+
+    def _look(self, name: str) -> None:
+        if name != self._text:
+            require_line(name, "A name", NAME_LIMIT)
 
 
 class _Answer(TextEditor):
@@ -129,3 +174,10 @@ class AskText(Dialog[str]):
             self.keep_begun()
             self._answered = True
             self.dismiss(text)
+        else:
+            self.refuse("Nothing is written yet.")
+
+    @on(TextEditor.Edited)
+    def _edited(self, event: TextEditor.Edited) -> None:
+        event.stop()
+        self.end_refusal()

@@ -155,6 +155,7 @@ class AskSecret(Dialog[str]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
+        self.end_refusal()
 
     @on(Input.Submitted)
     def _answered(self, event: Input.Submitted) -> None:
@@ -162,6 +163,8 @@ class AskSecret(Dialog[str]):
         answer = event.value.strip()
         if answer or self._optional:
             self.dismiss(answer)
+        else:
+            self.refuse("A key is wanted.")
 
 
 class Wait(Dialog[Any]):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tui.screens.main import MainScreen
 
 ANTHROPIC = "Anthropic's API"
+MODEL_WANTED = "A model's name is wanted."
 OFFLINE_IS = "It is built in and needs no network: it follows plain requests such as “replace X with Y”."
 
 WELCOME = """Each persona is a file that you own. Ask for changes in the bar below: the agent makes them \
@@ -135,6 +136,7 @@ class Connecting:
                 "Which server",
                 text=before.server or self._preferences.settings.base_url,
                 hint="https://example.org",
+                wanted="An address is wanted.",
                 explanation="The address of a server that speaks the Messages API, with or without /v1.",
             )
         )
@@ -145,7 +147,9 @@ class Connecting:
         if not server.startswith(("http://", "https://")):
             server = f"http://{server}" if server.startswith(("localhost", "127.")) else f"https://{server}"
         model = await self._screen.ask(
-            AskLine("Which model of it", text=before.model, hint="its name on that server")
+            AskLine(
+                "Which model of it", text=before.model, hint="its name on that server", wanted=MODEL_WANTED
+            )
         )
         if not model:
             return
@@ -161,7 +165,12 @@ class Connecting:
 
         explanation = "A model's name on the same server and with the same key, or offline."
         name = await self._screen.ask(
-            AskLine("Another model", text=self._program.model_name, explanation=explanation)
+            AskLine(
+                "Another model",
+                text=self._program.model_name,
+                explanation=explanation,
+                wanted=MODEL_WANTED,
+            )
         )
         if name and name != self._program.model_name:
             await self._program.use_model(name)

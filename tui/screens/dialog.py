@@ -83,6 +83,7 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
         super().__init__()
         self._appeared: float | None = None  # when it was painted, and keys typed blindly had ended
         self._error = ""
+        self._refused = False  # whether the error is what is wrong with the answer
         self._times_told = 0  # how often something was told
         self._given: list[Result | None] = []
         self.leads: Callable[[], None] | None = None
@@ -225,6 +226,18 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
         self._times_told += 1
         if not error:
             self.set_timer(NEWS_FOR, partial(self._end_news, self._times_told))
+
+    def refuse(self, why: str) -> None:
+        """Say why an answer is not taken. The dialog stays with what was written, until that is changed."""
+        self._refused = True
+        self.show_told(why, error=True)
+
+    def end_refusal(self) -> None:
+        """Another answer is being written: what was said of the one before goes."""
+        if self._refused:
+            self._refused, self._error = False, ""
+            self.query(Told).remove()
+            self.fit_soon()
 
     def _end_news(self, number: int) -> None:
         """What was told has been read; an error before it stays."""

@@ -242,7 +242,9 @@ class ChatActions(Screen[None]):
     async def _find(self) -> None:
         from tui.screens.ask import AskLine
 
-        text = await self._all.ask(AskLine("Find in the conversation", exact=True))
+        text = await self._all.ask(
+            AskLine("Find in the conversation", exact=True, wanted="Write what to look for.")
+        )
         if not text:
             return
         was_reading = self._chat.reading
