@@ -6,16 +6,24 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
+from personas.persona_reading import read_persona
+from tui.draft import has_met_more
 from tui.unsaved import PROMPT
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from personas.store import Store
     from tui.desk import Desk
     from tui.draft import Clash
     from tui.editing import Editing
+    from tui.past import Stored
     from tui.widgets.text_editor import TextEditor
 
+REPLACED = (
+    "The agent changed the lines you are typing in. What you type stays in the editor and is kept; "
+    "undo takes the agent's change back."
+)
 CHANGED_AGAIN = "It was changed once more meanwhile: this is what stands there now."
 SETTLED = "Nothing was chosen: it was changed once more meanwhile, and holds both by now."
 
@@ -94,6 +102,22 @@ class PromptChoice:
         self._desk, self._editing = desk, editing
         self._choosing = False
 
+    async def tell_replaced(self, clash: Clash, saved: str, deed: Stored) -> None:
+        """Say that the agent changed what is being typed, unless that met what others wrote, and the agent did not.
+
+        Args:
+            clash: what met when the agent had written.
+            saved: what was known to be stored until then.
+            deed: the agent's run.
+        """
+        editing, persona_id = self._editing, self._editing.id
+        before = await editing.workspace.call(
+            _prompt_before, editing.workspace.store, persona_id or "", deed.run_id
+        )
+        is_the_agents = before is None or before == saved or has_met_more(clash, before)
+        if is_the_agents and editing.id == persona_id and self._desk.prompt.clash is not None:
+            self._desk.tell(REPLACED, error=True)
+
     async def choose(self) -> None:
         """Show both texts where they touch, and store what the person chooses.
 
@@ -114,3 +138,13 @@ class PromptChoice:
         if taken:
             self._desk.show_state()
             await editing.save()
+
+
+def _prompt_before(store: Store, persona_id: str, run_id: str | None) -> str | None:
+    """Return the system prompt as it was before what a run changed last; None where nobody knows. Blocking."""
+    try:
+        version = next(one for one in store.log(persona_id) if one.by.run_id == run_id)
+        persona = read_persona(persona_id, store.version_text(persona_id, version).encode())
+    except (PersonaError, StopIteration):
+        return None
+    return persona.system_prompt if persona.error is None else None

@@ -46,6 +46,23 @@ def touch(base: str, ours: str, theirs: str) -> bool:
     return any(a.old_start < b.old_end and b.old_start < a.old_end for a in mine for b in yours)
 
 
+def has_met_more(clash: Clash, before: str) -> bool:
+    """Whether what was stored last is a part of what met; `before`: what was stored until then.
+
+    It is none where both sides stand as they met until then, be it with more lines beside them.
+    """
+    earlier = meet(clash.base, clash.ours, before)
+    return isinstance(earlier, str) or not all(
+        any(hunk.ours == one.ours and _holds(hunk.theirs, one.theirs) for one in earlier.hunks)
+        for hunk in clash.hunks
+    )
+
+
+def _holds(text: str, part: str) -> bool:
+    """Whether some lines stand in a text, one after the other."""
+    return text == part or (bool(part) and f"\n{part.rstrip(chr(10))}\n" in f"\n{text}\n")
+
+
 def rebased(starts: Sequence[str], base: str, stored: str) -> list[str]:
     """Return earlier texts of an editor with what was changed elsewhere; for those that it touches, what is stored.
 

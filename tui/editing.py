@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from tui.unsaved import Unsaved
 
 
-REPLACED = (
-    "The agent changed the lines you are typing in. What you type stays in the editor and is kept; "
-    "undo takes the agent's change back."
-)
 KEPT = "The file is broken. What you type is kept, and goes into the file once it is mended."
 
 
@@ -229,6 +225,7 @@ class Editing(Undoing):
         self._now_is(persona)
         broken = persona.error is not None
         editor, content = self._desk.prompt, self._desk.tests.editor
+        saved = editor.base
         if mended and self._unknown:
             self._unknown = False
             editor.show(persona.system_prompt)
@@ -241,8 +238,8 @@ class Editing(Undoing):
             editor.read_only = not is_editable(editor.raw)
             if (editor.unsaved and by_agent) or self.unsaved.held(persona.id) is not None:
                 self._desk.start(self.save())  # also when what stood in the way is gone
-        if clash is not None and by_agent:
-            self._desk.tell(REPLACED, error=True)
+        if clash is not None and deed is not None and by_agent:
+            self._desk.start(self._choice.tell_replaced(clash, saved, deed))
         elsewhere = outside or deed not in (None, BEFORE)
         self.inputs.take(persona, by_agent=by_agent, elsewhere=elsewhere)
         if by_agent and content.unsaved:

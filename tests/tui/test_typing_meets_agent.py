@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,16 @@ import pytest
 from personas.authorship import Author
 from personas.changes import Change, DeleteTestInput, SetPrompt, UpdateTestInput
 from tests.tui.program import Program, make_store, program
+from tui.choosing import REPLACED
 from tui.past import Stored
 from tui.screens.conflict import ChooseText
 from tui.widgets import text_editor
 from tui.widgets.literal import LiteralButton
+
+
+def make_file(name: str, prompt: str) -> str:
+    return f"name = {json.dumps(name)}\nsystem_prompt = {json.dumps(prompt)}\n"
+
 
 FILE = """name = "One"
 system_prompt = \"\"\"
@@ -67,6 +74,30 @@ async def test_the_line_being_typed_in_stays_and_undo_takes_the_agents_change_ba
         await p.press("f8")
         await p.until(lambda: p.on_disk("one") == p.prompt.raw == "mine words first\nsecond\nthird\n")
         await p.until(lambda: p.state == "saved")
+
+
+@pytest.mark.parametrize(("seen", "text"), [(True, "first\nsecond\nthird\n"), (False, "first")])
+async def test_a_conflict_with_what_was_written_outside_is_not_said_to_be_the_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: bool, text: str
+) -> None:
+    monkeypatch.setattr(text_editor, "PAUSE", 600.0)
+    file = make_file("One", text)
+    async with program(make_store(tmp_path, {"one": file})) as p:
+        assert p.main.editing is not None
+        told: list[str] = []
+        monkeypatch.setattr(p.main, "tell", lambda message, **_: told.append(message))
+        p.prompt.focus()
+        await p.write("mine ")
+        outside = text.replace("first", "OUT first")
+        p.file("one").write_text(make_file("One", outside), encoding="utf-8")
+        if seen:
+            await p.main.editing.read_again()
+            await p.until(lambda: p.state == "conflict")
+        agent(p, SetPrompt(f"{outside.rstrip()}\nagent\n"))
+        await p.until(lambda: p.prompt.clash is not None and p.prompt.clash.theirs.endswith("agent\n"))
+        agent(p, SetPrompt(f"NEW {outside.rstrip()}\nagent\n"))
+        await p.until(lambda: REPLACED in told)
+        assert told.count(REPLACED) == 1, "the first change is apart"
 
 
 async def test_a_new_text_without_what_is_being_typed_is_merged_with_it_where_they_are_apart(
