@@ -48,7 +48,7 @@ def fields_of_the_program() -> set[str]:
 
 
 async def walk(p: Program) -> AsyncIterator[Field]:
-    """Go from one field of the program to the next."""
+    """Go through the fields of the program, one of each kind."""
     main = p.main
 
     async def dialog(kind: type, *keys: str) -> Field:
@@ -66,37 +66,29 @@ async def walk(p: Program) -> AsyncIterator[Field]:
                 continue
             await p.until(lambda: p.app.screen is not before)  # noqa: B023 - called at once
 
-    for keys in (["ctrl+p"], ["ctrl+p", ">"], ["ctrl+p", "#"]):
-        yield await dialog(Switcher, *keys)
-        await close()
+    yield await dialog(Switcher, "ctrl+p")
+    await close()
     yield await dialog(AskLine, "ctrl+f")
     await close()
     yield await dialog(Pick, "ctrl+r")
     await close()
-    main.chat_bar.set_draft("/new")
-    yield await dialog(AskLine, "enter")
-    await close()
     await page(p, "model")
     yield await dialog(ProgramSettings, "enter")
-    await p.press("escape")
-    p.app.screen.query_one("#settings-rows").select("theme")  # type: ignore[attr-defined]
-    yield await dialog(Pick, "enter")
     await close()
-    for way, kind in (("key", AskSecret), ("server", AskLine)):
-        await choose(p, way)
-        yield await dialog(kind)
-        await close()
+    await choose(p, "key")
+    yield await dialog(AskSecret)
+    await close()
     main.action_go("personas")
     await p.press("slash")
     await p.until(lambda: isinstance(p.app.focused, Field))
     yield p.app.focused  # type: ignore[misc]
-    for name, _, _ in FIELDS:
-        main.action_go("settings")
-        await p.until(lambda: main.settings.first_field is not None)
-        main.settings.field(name).focus()
-        await p.until(lambda: main.settings.field(name).has_focus)  # noqa: B023 - called at once
-        yield main.settings.field(name)
-        main.settings.reset(name)
+    main.action_go("settings")
+    await p.until(lambda: main.settings.first_field is not None)
+    field = main.settings.field(FIELDS[0][0])
+    field.focus()
+    await p.until(lambda: field.has_focus)
+    yield field
+    main.settings.reset(FIELDS[0][0])
 
 
 async def cost(p: Program, field: Field, key: str) -> float:
