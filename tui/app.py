@@ -15,6 +15,7 @@ from textual.widgets._toast import ToastHolder, ToastRack
 
 from personas.errors import PersonaError
 from tui import graphemes
+from tui.belonging import present_deed
 from tui.commands import textual_keymap
 from tui.config import Settings
 from tui.ending import Ending
@@ -87,6 +88,8 @@ class PersonaApp(Ending, inherit_bindings=False):
         self.has_typed = False
         self._looking = asyncio.Lock()
         self._unseen: list[Notification] = []
+        self.last_error: tuple[object | None, str] | None = None
+        """The error told last, and the deed that it belongs to."""
 
     def get_default_screen(self) -> Screen[Any]:
         from tui.screens.main import MainScreen
@@ -234,8 +237,11 @@ class PersonaApp(Ending, inherit_bindings=False):
 
     def tell(self, message: str, *, error: bool = False) -> None:
         """Show a message for a moment; any text, shown literally."""
+        message = content(shortened(message, 500)).plain
+        if error:
+            self.last_error = (present_deed(), message)
         self.notify(
-            content(shortened(message, 500)).plain,
+            message,
             severity="error" if error else "information",
             timeout=8 if error else 4,
             markup=False,

@@ -22,8 +22,9 @@ from agent.models.offline import OfflineModel
 from tests.tui.program import ONE, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, drawn
 from tests.tui.test_app_settings import preferences
+from tui.belonging import begin_deed
 from tui.draft import Clash, meet
-from tui.screens.ask import AskLine, AskText
+from tui.screens.ask import AskLine, AskName, AskText
 from tui.screens.confirm import Confirm
 from tui.screens.conflict import ChooseText
 from tui.screens.connect import AskSecret, Connect, Wait
@@ -59,6 +60,7 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     Confirm: lambda text, _: Confirm(text, text, deed="Delete", danger=True),
     Leaving: lambda text, _: Leaving([text, text]),
     AskLine: lambda text, _: AskLine(text, text=text, explanation=text),
+    AskName: lambda text, _: AskName(text, text=text, explanation=text),
     AskText: lambda text, _: AskText(text, text=text),
     AskSecret: lambda text, _: AskSecret(text, text),
     Wait: lambda text, _: Wait(text, never()),
@@ -253,6 +255,7 @@ async def test_what_is_told_covers_no_dialog(
 ) -> None:
     monkeypatch.setattr("tui.screens.dialog.JUST_NOW", 600.0)  # whatever the machine takes
     async with program(make_store(tmp_path), size=size) as p:
+        begin_deed()  # which tells of the error and asks
         p.app.tell("The disk is full.", error=True)
         p.app.tell("The draft is put away; Up brings it back.")
         dialog = Confirm(
@@ -270,6 +273,7 @@ async def test_what_is_told_covers_no_dialog(
 
 async def test_an_error_of_earlier_is_not_what_a_dialog_is_about(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(80, 24)) as p:
+        begin_deed()
         p.app.tell("The disk is full.", error=True)
         await p.until(lambda: p.messages)
         next(iter(p.app._notifications)).raised_at -= JUST_NOW
@@ -277,6 +281,30 @@ async def test_an_error_of_earlier_is_not_what_a_dialog_is_about(tmp_path: Path)
         await shown(p, dialog)
         await settle(p)
         assert "The disk is full." not in drawn(dialog)
+
+
+async def test_an_error_of_another_deed_is_not_what_a_dialog_is_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.screens.dialog.JUST_NOW", 600.0)
+    async with program(make_store(tmp_path), size=(80, 24)) as p:
+
+        async def deed(error: str, question: str = "") -> None:
+            if error:
+                p.app.tell(error, error=True)
+                await p.until(lambda: error in p.messages)
+            if question:
+                await p.main.ask(Confirm(question, "You may.", deed="Do"))
+
+        await p.main.start(deed("The disk is full."))
+        for error, question in ("", "Delete?"), ("It did not work.", "Use it all the same?"):
+            p.main.start(deed(error, question))
+            dialog = await p.dialog(Confirm)
+            await settle(p)
+            assert "The disk is full." not in drawn(dialog)
+            assert ("It did not work." in drawn(dialog)) == bool(error)
+            dialog.dismiss(None)
+            await p.until(lambda: p.app.screen is p.main)
 
 
 async def test_the_same_words_are_told_once_and_in_a_small_terminal_only_the_last(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets._toast import ToastRack
 
+from tui.belonging import present_deed
 from tui.commands import BY_ID, Keymap, binding, first_key, hint, keymap_of, keys_of, sentence
 from tui.screens.too_small import TooSmallDialog
 from tui.widgets.cut import CutStatic
@@ -38,7 +39,7 @@ NEWS_FOR = 8.0
 """Seconds for which what is told in a dialog stays there, errors longer."""
 
 JUST_NOW = 2.0
-"""Seconds for which an error that was told before a dialog opened belongs to it."""
+"""Seconds for which an error of the deed that opens a dialog is what the dialog is about."""
 
 SHORT = 20
 """Rows of a screen below which a dialog takes all of them and leaves no blanks."""
@@ -83,6 +84,7 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
         super().__init__()
         self._appeared: float | None = None  # when it was painted, and keys typed blindly had ended
         self._error = ""
+        self._opened_by = present_deed()  # the one that opens it
         self._refused = False  # whether the error is what is wrong with the answer
         self._times_told = 0  # how often something was told
         self._given: list[Result | None] = []
@@ -93,7 +95,11 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
         self._see()
         self.query(ToastRack).remove()
         errors = [one for one in self.app._notifications if one.severity == "error"]
-        if errors and time.time() - errors[-1].raised_at < JUST_NOW:
+        mine = self._opened_by is not None and (
+            self._opened_by,
+            errors[-1].message if errors else "",
+        ) == getattr(self.app, "last_error", None)
+        if mine and time.time() - errors[-1].raised_at < JUST_NOW:
             self.show_told(errors[-1].message, error=True)
         self.fit_soon()
 

@@ -18,6 +18,7 @@ from textual.containers import Horizontal, Vertical
 from textual.events import ScreenResume
 
 from personas.errors import PersonaError
+from tui.belonging import begin_deed
 from tui.commands import Keymap, bindings, first_key
 from tui.ending import load
 from tui.footer import Place, Situation, keys_now
@@ -155,13 +156,15 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
 
     def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run `work` beside the screen; a fault in it is told and kept, and ends nothing."""
-        task = asyncio.create_task(self._isolated(work))
+        task = asyncio.create_task(self._isolated(work, asyncio.current_task() in self._tasks))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         task.add_done_callback(lambda _: work.close())  # one that is cancelled before it began
         return task
 
-    async def _isolated(self, work: Coroutine[Any, Any, Any]) -> Any:
+    async def _isolated(self, work: Coroutine[Any, Any, Any], is_part: bool = True) -> Any:
+        if not is_part:  # of a deed that is under way; a widget that one put there is none
+            begin_deed()
         try:
             return await work
         except PersonaError as error:
