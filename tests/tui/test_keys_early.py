@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual import events
@@ -18,6 +19,7 @@ from tests.tui.test_dialog_answers import at_once
 from tests.tui.test_messages_underway import hold_up, said_to
 from tui import held_keys, last_resort
 from tui.app import PersonaApp
+from tui.screens import main
 from tui.screens.ask import AskLine
 from tui.screens.confirm import Confirm
 from tui.screens.main import MainScreen
@@ -132,6 +134,40 @@ async def test_a_message_behind_a_command_goes_to_the_persona_that_it_opens(tmp_
             await p.until(lambda: "hello" in said_to(store, "two"))
             await p.until(lambda: "Q" in store.get("two").system_prompt)
             assert "hello" not in said_to(store, "one") and "Q" not in store.get("one").system_prompt
+
+
+@pytest.mark.parametrize("how", ["command", "switcher"])
+async def test_a_message_before_a_command_goes_to_the_persona_that_the_program_began_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    store, load = make_store(tmp_path), threading.Event()
+
+    def load_slowly(*given: Any) -> Any:
+        load.wait(60)
+        return load_panel(*given)
+
+    load_panel = main._load_panel
+    monkeypatch.setattr(main, "_load_panel", load_slowly)
+    with slow(store) as (open_slowly, go):
+        try:
+            async with program(
+                store, answer("Yes."), answer("Yes."), persona_id="one", open_store=open_slowly, ready=False
+            ) as p:
+                await begun(p)
+                await p.press(*"for one", "enter")
+                go.set()
+                await p.until(lambda: p.main.editing is not None and p.main.editing.id == "one")
+                if how == "command":
+                    await p.press(*"/persona two", "enter", *"for two", "enter")
+                else:
+                    await p.press("ctrl+p", *"two", "enter", *"for two", "enter")
+                await p.pilot.pause()
+                load.set()
+                await p.until(lambda: "for two" in said_to(store, "two"))
+                await p.until(lambda: "for one" in said_to(store, "one"))
+                assert "for one" not in said_to(store, "two") and "for two" not in said_to(store, "one")
+        finally:
+            load.set()
 
 
 async def test_what_cannot_be_done_gives_its_text_back(

@@ -49,6 +49,8 @@ class Conversing(Hearing):
         super().__init__(screen)
         self._usual_hint = HINT
         self.settled = asyncio.Event()
+        self.begun = asyncio.Event()
+        """Set once the first persona's conversation is shown, or there is none: what was typed before is that one's."""
 
     def begin(self, panel: AgentPanel) -> None:
         """The panel is there: conversations can be."""
@@ -161,6 +163,7 @@ class Conversing(Hearing):
         draft = self._bar.draft
         self._shown, self._talk = persona_id, None
         self._underway.find_owner(persona_id)
+        self.begun.set()
         self._own_put_away(persona_id)
         self._bar.set_sent(self.with_put_away(()))  # what was said to another is not recalled here
         self.view.clear()

@@ -230,7 +230,10 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         kept = [] if last in ids else await editing.giving.without_file()
         first = self._wanted or (last if last in [*ids, *kept] else ids[0] if ids else None)
         self.editing, self.deeds = editing, deeds
-        await self._isolated(self._show_opened(editing, first))
+        try:
+            await self._isolated(self._show_opened(editing, first))
+        finally:
+            self.conversing.begun.set()
 
     async def _show_opened(self, editing: Editing, first: str | None) -> None:
         if first is not None:

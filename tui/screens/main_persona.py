@@ -40,6 +40,9 @@ class PersonaActions(Screen[None]):
         if (editing := screen.editing) is None or ways.is_left:
             return
         ways.begin()
+        await (
+            screen.conversing.begun.wait()
+        )  # what was typed so far is for the persona that the program began with
         self._opening = mine = object()
         if not await editing.open(persona_id):
             if self._opening is mine:
