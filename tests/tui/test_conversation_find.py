@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 
 import pytest
@@ -141,3 +142,31 @@ async def test_a_turn_is_made_ready_for_searches_once_but_an_answer_that_arrives
             assert (app.view.search("this one"), app.view.search("that one")) == (1, count)
         app.view.end_turn(AssistantTextTurn(id=turn.id, content="**now** other"))
         assert (app.view.search("this one"), app.view.search("now other")) == (0, 1)
+
+
+HOSTILE = [
+    "Some **bold** text. [x](" + " " * 40_000 + "y",
+    "[x](a" + "\t" * 40_000 + '"y',
+    "[x](" * 10_000,
+    "e" + "\u0301\u0323" * 20_000,
+    "\u1100" * 20_000,
+    "`a" * 20_000,
+    "> " * 20_000,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_text_costs_more_than_its_length(text: str) -> None:
+    began = time.process_time()
+    Sought([text], markdown=True).holds(Needle.of("bold text e"))
+    finding._mapped(text)
+    assert (
+        time.process_time() - began < 2
+    )  # most of these took a minute, where each part is looked at for each other
+
+
+@pytest.mark.parametrize("piece", ["é", "e\u0301\u0323", "ﾊﾞ", "\u1112\u1161\u11ab", "ab", "漢"])
+@pytest.mark.parametrize("shift", range(4))
+def test_a_long_text_is_folded_as_a_short_one(piece: str, shift: int) -> None:
+    text = "x" * shift + piece * finding.PIECE
+    assert finding.fold(text) == "x" * shift + finding.fold(piece) * finding.PIECE
