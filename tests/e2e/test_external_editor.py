@@ -166,7 +166,7 @@ def test_a_question_that_came_meanwhile_is_not_answered_by_what_was_typed_in_the
             terminal.until("2 three lines")
             time.sleep(GRACE + 0.2)  # the person's, not the program's: before it no key counts
             terminal.send("1")
-            terminal.until("▸ 1 one line")
+            terminal.until("› 1 one line")
             terminal.send("\r")
             terminal.until(lambda: len(server.bodies) == 2)
             said = json.dumps(server.bodies[1]["messages"][-1])

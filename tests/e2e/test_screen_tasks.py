@@ -69,13 +69,13 @@ def test_a_task_asks_is_killed_comes_back_waiting_and_is_finished_by_keys(tmp_pa
             terminal.until("Reply")
             time.sleep(GRACE + 0.2)  # the person's, not the program's: before it no key counts
             terminal.send("2")
-            terminal.until("▸ 2 three lines")
+            terminal.until("› 2 three lines")
             terminal.send("\r")
             terminal.until("+Answer in three lines.")
             assert file.read_text() == PERSONA
             time.sleep(GRACE + 0.2)
             terminal.send("1")
-            terminal.until("▸ 1 once")
+            terminal.until("› 1 once")
             terminal.send("\r")
             terminal.until("Task complete")
             assert "Answer in three lines." in file.read_text()

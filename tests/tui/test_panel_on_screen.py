@@ -103,7 +103,7 @@ async def test_what_the_agent_changed_is_in_sight_above_it_and_highlighted_for_a
 
 
 async def test_the_keys_of_reading_copy_and_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = ["A needle it is.", "Straw.", "A *needle* again.", "Needles."]
+    said = ["A needle it is.", "Straw.", "Again a *needle*.", "Needles."]
     async with program(make_store(tmp_path), *map(answer, said)) as p:
         for number in range(4):
             await p.run_to_end(f"message {number}")
