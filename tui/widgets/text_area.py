@@ -2,7 +2,7 @@
 
 Closed are: undo after a long paste killed the app; control characters in the text reached the terminal; every
 row of a repaint joined the whole text; a key at a bracket searched the whole text; the cursor blinked; letters
-overtook the keys that were pressed before them.
+overtook the keys that were pressed before them; a text was broken into rows word by word, and twice.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.document._document import EditResult
+from textual.document._document import Document, EditResult
+from textual.document._document_navigator import DocumentNavigator
 from textual.document._edit import Edit
 from textual.strip import Strip
 from textual.widgets import TextArea
@@ -22,6 +23,7 @@ from textual.widgets import TextArea
 from tui.commands import binding
 from tui.sanitise import sanitise, stand_ins
 from tui.widgets.ordered_keys import OrderedKeys
+from tui.widgets.wrapping import FastWrapped
 
 LONG_LINE = 4_000
 """Characters from which a line is drawn row by row."""
@@ -91,6 +93,17 @@ class GuardedTextArea(OrderedKeys, TextArea):
         self._whole = None
         super().load_text(text)
         self._whole = None
+
+    def _set_document(self, text: str, language: str | None) -> None:
+        # As the base class does it for a plain text, but the rows are found once, where it finds them twice.
+        self._highlight_query = None
+        self.document = Document(text)
+        self.wrapped_document = FastWrapped(self.document, self.wrap_width, self.indent_width)
+        self.navigator = DocumentNavigator(self.wrapped_document)
+        self._build_highlight_map()
+        self.move_cursor((0, 0))
+        self._line_cache.clear()
+        self._refresh_size()
 
     async def _on_paste(self, event: events.Paste) -> None:
         # The base class would insert the text as it came; its own handler must not run after this one.

@@ -19,7 +19,7 @@ from textual.geometry import Offset, Region, Size, Spacing
 from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
-from textual.widgets.text_area import Edit, EditResult, Selection, WrappedDocument
+from textual.widgets.text_area import Edit, EditResult, Selection
 
 from tui.editable import from_shown, is_editable, pasted, to_shown, with_signs
 from tui.widgets.inks import ink
@@ -52,14 +52,6 @@ PARTS = {
     "strong": ("", True),
 }
 """Colour and weight of the parts of a prompt."""
-
-
-class _Wrapped(WrappedDocument):
-    """A wrapped text that knows its height; the base class counts all lines for every row it draws."""
-
-    @property
-    def height(self) -> int:
-        return len(self._offset_to_line_info)
 
 
 class TextEditor(GuardedTextArea):
@@ -305,11 +297,6 @@ class TextEditor(GuardedTextArea):
         return super().scroll_to_region(
             region, spacing=(spacing or Spacing()) + Spacing(bottom=self.covered), **options
         )
-
-    def _set_document(self, text: str, language: str | None) -> None:
-        super()._set_document(text, language)
-        # The same object with another class: wrapping a long text a second time would be felt.
-        self.wrapped_document.__class__ = _Wrapped
 
     def _refresh_size(self) -> None:
         self.virtual_size = Size(0, self.wrapped_document.height + self.covered)
