@@ -12,6 +12,10 @@ from textual.expand_tabs import get_tab_widths
 Place = tuple[int, int]
 """A line, and which of its rows; both from 0."""
 
+# One list for all lines that have the same: nobody changes them, and a long text is made of few objects.
+_NONE: list[int] = []
+_END: list[int] = [0]
+
 
 class FastWrapped(WrappedDocument):
     """A wrapped text for an editor of texts of any length."""
@@ -64,8 +68,8 @@ class FastWrapped(WrappedDocument):
         tabs: list[list[int]] = []
         for line in lines:
             if line.isascii() and line.isprintable():
-                breaks.append(plain_breaks(line, width) if 0 < width < len(line) else [])
-                tabs.append([0] if line else [])
+                breaks.append(plain_breaks(line, width) if 0 < width < len(line) else _NONE)
+                tabs.append(_END if line else _NONE)
             else:
                 sections = get_tab_widths(line, tab_width)
                 breaks.append(compute_wrap_offsets(line, width, tab_width, True, sections) if width else [])
