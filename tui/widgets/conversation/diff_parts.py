@@ -52,6 +52,6 @@ def _part(lines: list[str], size: int, ink: int, glyphs: Glyphs) -> Part:
     lead = run_cells(INDENT), run_cells(rest)
 
     def draw(width: int) -> list[Line]:
-        return [row for line in lines for row in wrap_runs([(line, ink)], width - 1, INDENT, rest, lead=lead)]
+        return [row for line in lines for row in wrap_runs([(line, ink)], width, INDENT, rest, lead=lead)]
 
     return Part(draw, size, len(lines) - 1)

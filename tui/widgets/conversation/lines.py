@@ -234,11 +234,11 @@ def wrap_runs(
         runs: the text with its inks.
         width: cells of a line.
         first: what stands before the first line.
-        rest: what stands before the others, as wide as `first`.
+        rest: what stands before the others; the wider of the two tells what room is left for the text.
         lead: how much of `first` and of `rest` is decoration that is not copied.
         fold: cut at the width, not at spaces.
     """
-    inner = max(MINIMUM_WIDTH, width - run_cells(first or rest))
+    inner = max(MINIMUM_WIDTH, width - max(run_cells(first), run_cells(rest)))
     text = runs[0][0] if len(runs) == 1 else "".join(part for part, _ in runs)
     rows = fold_rows(text, inner) if fold else wrap_rows(text, inner)
     lines = []

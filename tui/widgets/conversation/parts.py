@@ -70,7 +70,10 @@ def fixed_part(lines_at: Callable[[int], list[Line]]) -> Part:
 
 
 def plain_parts(text: str, ink: int = 0, first: Sequence[Run] = (), rest: Sequence[Run] = ()) -> list[Part]:
-    """Return the parts of harmless plain `text`, `first` before its first line and `rest` before the others."""
+    """Return the parts of harmless plain `text`, `first` before its first line and `rest` before the others.
+
+    Both are of the same width.
+    """
     parts = []
     for number, chunk in enumerate(_chunks(text)):
         before = rest if number else first

@@ -23,12 +23,14 @@ from tui.widgets.conversation.lines import (
     Line,
     Run,
     run_cells,
+    wrap_runs,
 )
 from tui.widgets.conversation.parts import Part, fixed_part, piece_part, plain_parts
 from tui.widgets.conversation.pieces import split
 
 _ANSWERED: list[Run] = [("  you  ", USER | BOLD)]
 """Before what the person answered, behind the question."""
+_INNER: list[Run] = [("    ", 0)]
 _ESSENCE_KEYS = ("name", "content", "system_prompt", "new", "id", "query", "question", "message")
 
 
@@ -169,7 +171,7 @@ class ToolEntry(Entry):
         if not has_diff and self.ended is not None and self.ended[0]:
             failed = self.ended[1]
             first: list[Run] = [("  = ", DIM)]
-            parts += plain_parts(sanitise(self.ended[0]), ERROR if failed else 0, first, [("    ", 0)])
+            parts += plain_parts(sanitise(self.ended[0]), ERROR if failed else 0, first, _INNER)
         if not parts:
             parts = plain_parts("(no input)" if self.ended is None else "(nothing)", DIM, INDENT, INDENT)
         return parts
@@ -209,6 +211,8 @@ def _field(name: str, value: Any) -> list[Part]:
     text = _value(value)
     label: Run = (f"{one_line(str(name), 40)}: ", TOOL | DIM)
     if "\n" not in text and len(text) < 200:
-        return plain_parts(spelled_out(text), 0, [*INDENT, label], [("    ", 0)])
+        runs: list[Run] = [label, (spelled_out(text).replace("\t", "    "), 0)]
+        lead = run_cells(INDENT) + len(label[0]), run_cells(_INNER)
+        return [Part(lambda width: wrap_runs(runs, width, INDENT, _INNER, lead=lead), len(text), 0)]
     head = [Line([*INDENT, label])]
-    return [fixed_part(lambda width: head), *plain_parts(spelled_out(text), 0, [("    ", 0)], [("    ", 0)])]
+    return [fixed_part(lambda width: head), *plain_parts(spelled_out(text), 0, _INNER, _INNER)]
