@@ -9,6 +9,7 @@ in place that does none of it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 
@@ -25,6 +26,8 @@ PASTE_WAITS = 2.0
 """Seconds without input after which a paste whose end mark did not come is given on as far as it came."""
 REST_WAITS = 60.0
 """Seconds for which the rest of such a paste, or of a mark that was cut, may still come if no key comes first."""
+LOOKS = 100
+"""How often, a millisecond apart, it is looked whether all is read that came before the end."""
 
 _Token = tuple[Kind | None, str]
 """A sequence or an ESC by its kind, or None and a run of characters or a control character."""
@@ -54,10 +57,43 @@ class GuardedParser(XTermParser):
         self._given_up = ""  # the same, but it came too late: the Esc was pressed, or the sequence left out
         self._due = False  # a paste was given on without its end mark: what comes may be its rest
         self._is_key = False  # what came last is no rest of it, unless more follows at once
+        self._at_work = False
+        self._over = False
         super().__init__(debug)
+
+    async def stop(self, comes: Callable[[], bool]) -> str:
+        """Take nothing more, the program ends; return what has come of a paste whose end has not.
+
+        The thread that reads the terminal may be at work here meanwhile: what it is at is waited for.
+
+        Args:
+            comes: says whether the terminal has sent something that is not read yet; it is read, a while long.
+        """
+        for awaited in (lambda: self._at_work or comes(), lambda: self._at_work):
+            for _ in range(LOOKS):
+                if not awaited():
+                    break
+                await asyncio.sleep(0.001)
+            self._over = True
+        return "" if self._paste is None else self._end_paste(self._begun).text
 
     def feed(self, data: str) -> Iterable[Message]:
         """Take what the terminal sent; yield the messages it makes."""
+        yield from self._unless_over(lambda: self._feed(data))
+
+    def tick(self) -> Iterable[Message]:
+        """Time has gone by: yield what waited for something to follow it."""
+        yield from self._unless_over(self._tick)
+
+    def _unless_over(self, work: Callable[[], Iterable[Message]]) -> Iterable[Message]:
+        self._at_work = True
+        try:
+            if not self._over:
+                yield from work()
+        finally:
+            self._at_work = False
+
+    def _feed(self, data: str) -> Iterable[Message]:
         if not data:
             yield from self._press(self._runs.other())
             yield from super().feed(data)
@@ -94,8 +130,7 @@ class GuardedParser(XTermParser):
         if self._due and self._paste is not None and not self._begun:
             yield self._end_paste("")
 
-    def tick(self) -> Iterable[Message]:
-        """Time has gone by: yield what waited for something to follow it."""
+    def _tick(self) -> Iterable[Message]:
         yield from self._press(self._runs.tick())
         self._forget_rest()
         quiet = self._clock() - self._came
@@ -274,6 +309,23 @@ class GuardedParser(XTermParser):
         yield from super()._sequence_to_key_events(as_kitty(sequence), alt)
 
 
+_reading: GuardedParser | None = None  # what reads the terminal of this process
+
+
+def _read(debug: bool = False) -> GuardedParser:
+    global _reading
+    _reading = GuardedParser(debug)
+    return _reading
+
+
+async def unfinished_paste(comes: Callable[[], bool]) -> str:
+    """Read no more of what the terminal sends; return what has come of a paste whose end has not, mostly nothing.
+
+    `comes`: as in `GuardedParser.stop`.
+    """
+    return "" if _reading is None else await _reading.stop(comes)
+
+
 def install() -> None:
     """Make Textual's terminal drivers use the guarded parser. Calling it again changes nothing."""
     import sys
@@ -282,4 +334,4 @@ def install() -> None:
         from textual.drivers import win32 as driver_module
     else:
         from textual.drivers import linux_driver as driver_module
-    driver_module.XTermParser = GuardedParser  # type: ignore[attr-defined]
+    driver_module.XTermParser = _read  # type: ignore[attr-defined]

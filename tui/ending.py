@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from textual.events import Paste
+
 from tui.appearance import Appearance
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ SETTLE = 0.4
 
 SAVE_WITHIN = 2.0
 """Seconds that saving and stopping get after a signal: what the home does not have by then is written elsewhere."""
+
+ON_ITS_WAY = 0.2
+"""Seconds that keys and a paste get after a signal to reach what they are for."""
 
 FILES_WITHIN = 0.3
 """Seconds that the files get after a signal to take what the home has kept: else the next start stores it."""
@@ -94,6 +99,8 @@ class Ending(Appearance, inherit_bindings=False):
         if self._leaving is not None and (self._leaving or not code):
             return
         self._leaving = code
+        if code:
+            await self._take_what_came()
         self.give_held_back(ending=True)
         if code and self.main.editing is not None:
             self.main.editing.last.hear()
@@ -107,6 +114,25 @@ class Ending(Appearance, inherit_bindings=False):
         if code and self.guard is not None and not self.failure:
             self._end_at_once(self.guard, code)
         self.exit(code, return_code=code)
+
+    async def _take_what_came(self) -> None:
+        """Let what was typed and pasted before the signal reach its place: of a paste, as far as it came."""
+        from tui.driver_guard import unfinished_paste
+
+        paste = await unfinished_paste(lambda: self.guard is not None and self.guard.has_input)
+        for _ in range(3):
+            await asyncio.sleep(
+                0
+            )  # what the thread that reads has sent is a task of the loop before it is here
+        if paste:
+            self.post_message(Paste(paste))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ON_ITS_WAY):
+                for part in (self, self.screen, self.focused) * 2:
+                    if part is not None and part.is_running:
+                        reached = asyncio.Event()
+                        part.call_later(reached.set)
+                        await reached.wait()
 
     def _end_at_once(self, guard: Guard, code: int) -> None:
         """All is saved: let threads end what they do, give the terminal back and end the process.

@@ -132,6 +132,15 @@ class Guard:
             self._restore()
         self._end(code)
 
+    @property
+    def has_input(self) -> bool:
+        """Whether the terminal, if it is there, has sent something that nobody has read."""
+        number = self._files[0]
+        try:
+            return not is_gone(number) and bool(select.select([number], [], [], 0)[0])
+        except (OSError, ValueError):
+            return False
+
     def _hear(self, number: int, _frame: object) -> None:
         """The handler of the signals: no locks in here, it may come in the midst of anything."""
         if self._tell is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -121,3 +123,30 @@ def test_what_a_slow_disk_has_not_stored_at_the_end_is_given_back_at_the_next_st
         terminal.process.send_signal(signal.SIGTERM)
         assert terminal.ended() == 143
     assert "TYPED. You see" in prompt_file(folder)
+
+
+PASTED = "".join(f"line {number} of a long paste\n" for number in range(15_000))
+
+
+@pytest.mark.parametrize("where", ["chat", "prompt"])
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP", "closed"])
+def test_a_paste_that_is_cut_by_the_end_is_kept_as_far_as_it_came(folder: Path, where: str, how: str) -> None:
+    with start(folder) as terminal:
+        terminal.until("saved")
+        if where == "prompt":
+            terminal.send(F3)
+            terminal.until("Esc chat")
+        terminal.send(f"typed first \x1b[200~{PASTED}")
+        if how == "closed":
+            terminal.hang_up()
+        else:
+            terminal.process.send_signal(getattr(signal, how))
+        terminal.ended()
+    if where == "prompt":
+        kept = tomllib.loads(prompt_file(folder))["system_prompt"]
+    else:
+        state = folder / "home" / "state"
+        kept = "".join(json.loads((state / "screen.json").read_text())["drafts"].values())
+    # What the terminal still held when it was closed nobody has read.
+    came = PASTED if how != "closed" else PASTED[:-100_000]
+    assert f"typed first {came}" in kept
