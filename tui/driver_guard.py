@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
+from typing import ClassVar
 
 from textual import constants, events
 from textual._xterm_parser import XTermParser
@@ -69,12 +70,13 @@ class GuardedParser(XTermParser):
         Args:
             comes: says whether the terminal has sent something that is not read yet; it is read, a while long.
         """
-        for awaited in (lambda: self._at_work or comes(), lambda: self._at_work):
-            for _ in range(LOOKS):
-                if not awaited():
-                    break
-                await asyncio.sleep(0.001)
-            self._over = True
+        looks = LOOKS
+        while looks > 0 and (self._at_work or comes()):
+            looks -= 1
+            await asyncio.sleep(0.001)
+        self._over = True
+        if self._at_work:  # with what came since: it ends within a moment
+            await asyncio.sleep(0.01)
         return "" if self._paste is None else self._end_paste(self._begun).text
 
     def feed(self, data: str) -> Iterable[Message]:
@@ -309,13 +311,14 @@ class GuardedParser(XTermParser):
         yield from super()._sequence_to_key_events(as_kitty(sequence), alt)
 
 
-_reading: GuardedParser | None = None  # what reads the terminal of this process
+class TerminalParser(GuardedParser):
+    """The parser of this process's terminal."""
 
+    latest: ClassVar[TerminalParser | None] = None
 
-def _read(debug: bool = False) -> GuardedParser:
-    global _reading
-    _reading = GuardedParser(debug)
-    return _reading
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        TerminalParser.latest = self
 
 
 async def unfinished_paste(comes: Callable[[], bool]) -> str:
@@ -323,7 +326,8 @@ async def unfinished_paste(comes: Callable[[], bool]) -> str:
 
     `comes`: as in `GuardedParser.stop`.
     """
-    return "" if _reading is None else await _reading.stop(comes)
+    parser = TerminalParser.latest
+    return "" if parser is None else await parser.stop(comes)
 
 
 def install() -> None:
@@ -334,4 +338,4 @@ def install() -> None:
         from textual.drivers import win32 as driver_module
     else:
         from textual.drivers import linux_driver as driver_module
-    driver_module.XTermParser = _read  # type: ignore[attr-defined]
+    driver_module.XTermParser = TerminalParser  # type: ignore[attr-defined]
