@@ -122,6 +122,35 @@ def test_letters_are_the_same_however_they_are_composed_and_how_wide_they_are(te
     }
 
 
+def test_what_stands_over_the_ends_of_stretches_is_found_as_in_one_piece() -> None:
+    words = [f"word{number}" for number in range(3 * finding.STRETCH)]
+    lines = [Line([(word, 0)], join=" ") for word in words]
+    for at in (finding.STRETCH - 1, finding.STRETCH, 2 * finding.STRETCH - 3):
+        needle = Needle.of(" ".join(words[at : at + 5]))
+        found = finding.Places(lines, needle)
+        assert found.first() == at
+        whole = places(lines, needle)
+        assert {row: found.at(row) for row in range(len(lines)) if found.at(row)} == whole
+    assert finding.Places(lines, Needle.of("word9 word11")).first() is None
+
+
+async def test_of_a_long_text_no_more_is_looked_through_than_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    mapped: list[int] = []
+    first = finding._mapped
+    monkeypatch.setattr(finding, "_mapped", lambda text: mapped.append(len(text)) or first(text))
+    app = Stage()
+    async with app.run_test(size=(60, 15)) as pilot:
+        app.view.load([AssistantTextTurn(content="x" * 300_000)])
+        await pilot.pause()
+        assert app.view.search("xx") == 1
+        await pilot.pause()
+        for columns in (50, 40):
+            await pilot.resize_terminal(columns, 15)
+            await pilot.pause()
+        assert 0 < max(mapped) < 50 * 2 * finding.STRETCH
+        assert sum(mapped) < 100_000
+
+
 async def test_a_turn_is_made_ready_for_searches_once_but_an_answer_that_arrives_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -20,7 +20,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.widgets.conversation.entry import Entry
-from tui.widgets.conversation.finding import NOTHING, Span, Spans, places
+from tui.widgets.conversation.finding import NOTHING, Places, Span
 from tui.widgets.conversation.layout import Layout, Place
 from tui.widgets.conversation.lines import DIM, UNICODE, Glyphs, Line
 from tui.widgets.conversation.paint import COMPONENTS, Palette, paint, restyle
@@ -96,7 +96,7 @@ class Canvas(ScrollView, can_focus=False):
         self._placing = False
         self._cursor: int | None = None
         self._needle = NOTHING
-        self._found: LRUCache[Part, tuple[list[Line], Line | None, dict[int, Spans]]] = LRUCache(64)
+        self._found: LRUCache[Part, tuple[list[Line], Line | None, Places]] = LRUCache(64)
         self._strips: LRUCache[tuple[Line, int, int, tuple[Span, ...]], Strip] = LRUCache(512)
         self._palette: Palette | None = None
         self._taken: Size | None = None
@@ -347,7 +347,7 @@ class Canvas(ScrollView, can_focus=False):
     def _strip_of(self, place: Place, line: Line, width: int, palette: Palette) -> Strip:
         at_cursor = place.entry == self._cursor
         offset = place.encode()
-        found = tuple(self._places(place.entry, place.part).get(place.line, ())) if self._needle else ()
+        found = tuple(self._places(place.entry, place.part).at(place.line)) if self._needle else ()
         key = (line, offset, width if not at_cursor else -width, found)
         strip = self._strips.get(key)
         if strip is None:
@@ -367,14 +367,15 @@ class Canvas(ScrollView, can_focus=False):
             strip = restyle(strip, [(start, len(line.text) if end < 0 else end)], style, GUTTER)
         return strip
 
-    def _places(self, entry: int, part: int) -> dict[int, Spans]:
-        """Return where what is searched for stands in a part, line by line; looked for once."""
+    def _places(self, entry: int, part: int) -> Places:
+        """Return where what is searched for stands in a part; each stretch of it is looked through once."""
         drawn = self.layout_model.entries[entry].parts()[part]
         lines = drawn.draw(self.layout_model.width)
         last = lines[-1] if lines else None
         kept = self._found.get(drawn)
         if kept is None or kept[0] is not lines or kept[1] is not last:  # a part that grows keeps its list
-            kept = self._found[drawn] = (lines, last, places(lines, self._needle))
+            self._found.discard(drawn)  # this cache keeps what it has
+            kept = self._found[drawn] = (lines, last, Places(lines, self._needle))
         return kept[2]
 
     def _mark_new_below(self, strip: Strip, width: int) -> Strip:

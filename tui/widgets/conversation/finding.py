@@ -17,6 +17,12 @@ _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
 PIECE = 1_000
 """Characters that are composed at one time."""
 
+STRETCH = 200
+"""Lines that are looked through at one time."""
+
+BEYOND = 20
+"""Lines before and behind these that are looked at too, for what begins or ends there."""
+
 LETTER = 32
 """Characters of which a letter may be made up; marks beyond them change nothing."""
 
@@ -136,6 +142,38 @@ class Sought:
         if self._unmarked is None:
             self._unmarked = fold(_as_read(self._text))
         return needle.folded in self._unmarked
+
+
+class Places:
+    """Where the needle stands in lines that belong together, looked for in stretches of them as they are seen."""
+
+    __slots__ = ("_found", "_lines", "_needle")
+
+    def __init__(self, lines: Sequence[Line], needle: Needle) -> None:
+        self._lines = lines
+        self._needle = needle
+        self._found: dict[int, dict[int, Spans]] = {}
+
+    def at(self, number: int) -> Spans:
+        """Return where it stands in the line of this number."""
+        return self._stretch(number // STRETCH).get(number, [])
+
+    def first(self) -> int | None:
+        """Return the number of the first line in which some of it stands, None where it stands in none."""
+        for stretch in range(-(-len(self._lines) // STRETCH)):
+            if found := self._stretch(stretch):
+                return min(found)
+        return None
+
+    def _stretch(self, number: int) -> dict[int, Spans]:
+        if number not in self._found:
+            begin = number * STRETCH
+            first = max(0, begin - BEYOND)
+            found = places(self._lines[first : begin + STRETCH + BEYOND], self._needle)
+            self._found[number] = {
+                first + line: spans for line, spans in found.items() if 0 <= first + line - begin < STRETCH
+            }
+        return self._found[number]
 
 
 def places(lines: Sequence[Line], needle: Needle) -> dict[int, Spans]:

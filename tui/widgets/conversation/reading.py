@@ -216,8 +216,8 @@ class ReadableCanvas(Canvas, can_focus=False):
         with self._holding_place():
             parts = layout.draw_entry(index)
         for number in range(len(parts)):
-            if rows := self._places(index, number):
-                return Place(index, number, min(rows))
+            if (row := self._places(index, number).first()) is not None:
+                return Place(index, number, row)
         return None
 
     def _select_entry(self, index: int) -> None:
