@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
@@ -12,7 +13,7 @@ from rich.cells import cell_len
 
 from agent.turns import ThinkingTurn
 from tui.sanitise import sanitise
-from tui.widgets.conversation import markdown
+from tui.widgets.conversation import markdown, pieces
 from tui.widgets.conversation import parts as conversation_parts
 from tui.widgets.conversation.entries import ThinkingEntry
 from tui.widgets.conversation.lines import (
@@ -119,6 +120,26 @@ def test_a_streamed_answer_ends_as_the_loaded_one(text: str, sizes: list[int]) -
     parts += stream.finish()
     streamed = [(line.runs, line.join) for part in parts for line in part.draw(40)]
     assert streamed == [(line.runs, line.join) for line in draw_markdown(sanitise(text), 40)]
+
+
+@given(markdown_texts, st.lists(st.integers(1, 40), max_size=20))
+@settings(max_examples=200)
+def test_after_many_pieces_the_rest_is_shown_as_it_is_whether_it_streams_or_is_loaded(
+    text: str, sizes: list[int]
+) -> None:
+    with patch.object(pieces, "PIECES", 3), patch.object(pieces, "CUT", 60):
+        test_pieces_do_not_depend_on_how_the_text_was_cut.hypothesis.inner_test(text, sizes)  # type: ignore[attr-defined]
+        test_a_streamed_answer_ends_as_the_loaded_one.hypothesis.inner_test(text, sizes)  # type: ignore[attr-defined]
+        test_the_tail_says_truly_which_lines_changed.hypothesis.inner_test(text, sizes)  # type: ignore[attr-defined]
+        test_no_letter_that_was_written_is_hidden.hypothesis.inner_test(text, 40)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("block", ["a\n\n", "- a\n", "1. a\n", "# a\n", "> a\n\n", "---\n", "```\na\n```\n"])
+def test_an_answer_is_made_of_so_many_pieces_at_most(block: str) -> None:
+    text = block * (2 * pieces.PIECES)
+    found = split(text)
+    assert len(found) <= pieces.PIECES + 1 + len(text) // pieces.CUT
+    assert "".join(piece.text for piece in found).count("a") == text.count("a")
 
 
 @given(markdown_texts, st.lists(st.integers(1, 40), max_size=20))

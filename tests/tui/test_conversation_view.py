@@ -33,7 +33,10 @@ from agent.turns import (
     UserTurn,
 )
 from tui.widgets.conversation import ConversationView, Glyphs
+from tui.widgets.conversation.entry import AT_ONCE
 from tui.widgets.conversation.layout import KEPT_LINES
+from tui.widgets.conversation.lines import Line
+from tui.widgets.conversation.parts import Part
 
 DIFF = "--- before\n+++ after\n@@ -1,2 +1,2 @@\n You are kind.\n-Be brief.\n+Be brief and warm.\n"
 
@@ -621,3 +624,29 @@ async def test_what_is_looked_for_while_it_is_hidden_is_in_sight_once_it_is_show
         for _ in range(20):
             await pilot.pause()
         assert any("message 9" in row for row in rows(view))
+
+
+async def test_of_what_arrives_at_once_no_more_is_drawn_than_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    draw = Part.draw
+
+    def counted(part: Part, width: int) -> list[Line]:
+        drawn.append(not part.is_drawn(width))
+        return draw(part, width)
+
+    monkeypatch.setattr(Part, "draw", counted)
+    app = Stage()
+    turn = AssistantTextTurn(id="a", content="")
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.begin_turn(turn)
+        for number in range(4):
+            app.view.extend_turn("a", f"{number}\n\n" * 1_000)
+            drawn.clear()
+            app.view.draw_frame()
+            assert sum(drawn) <= 2 * AT_ONCE
+            await pilot.pause()
+            assert rows(app.view)[-2].strip() == str(number)
+        app.view.end_turn(replace(turn, content="".join(f"{number}\n\n" * 1_000 for number in range(4))))
+        app.view.scroll_to(y=0)
+        await pilot.pause()
+        assert rows(app.view)[:3] == [" 0", "", " 0"]

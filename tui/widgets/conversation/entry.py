@@ -12,6 +12,8 @@ from tui.widgets.conversation.lines import UNICODE, Glyphs, Line, Run
 from tui.widgets.conversation.parts import Part
 
 INDENT: list[Run] = [("  ", 0)]
+AT_ONCE = 100
+"""Parts that arrived together and are drawn before they are seen: more than a screen has rows."""
 
 
 class Entry:
@@ -136,8 +138,10 @@ class GrowingEntry(Entry, Generic[_Stream]):
     def advance(self, width: int) -> tuple[list[Part], int]:
         """Draw the deltas that wait.
 
+        Of many parts that are finished at once the last are drawn, and the others when they are seen.
+
         Returns:
-            The parts that were finished, drawn, and the first row within the entry that changed.
+            The parts that were finished and drawn, and the first row within the entry that changed.
         """
         if self.stream is None or self._parts is None:
             return [], 0
@@ -148,11 +152,13 @@ class GrowingEntry(Entry, Generic[_Stream]):
         self._parts[-1:] = [*done, self.stream.tail]
         # Only what changed is added up again: the cost does not grow with the answer.
         del starts[-1]
-        for part in self._parts[-1 - len(done) :]:
+        new = self._parts[-1 - len(done) :]
+        for part in new[-AT_ONCE:]:
             part.draw(width)
+        for part in new:
             tail_at += part.height(width)
             starts.append(tail_at)
-        return done, first
+        return new[-AT_ONCE:-1], first
 
 
 def one_line_of(width: int, text: str, ink: int) -> list[Line]:

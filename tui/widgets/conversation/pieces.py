@@ -13,6 +13,9 @@ from typing import Literal
 CUT = 16_000
 """Characters after which a piece ends at the next line end, so that no piece costs too much at once."""
 
+PIECES = 5_000
+"""Pieces of one answer after which the rest is shown as it is: no person reads so many, and each has its cost."""
+
 Kind = Literal["text", "item", "code", "plain"]
 
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<info>.*)")
@@ -57,6 +60,7 @@ class Splitter:
         self._first = True
         self._after_item = False
         self._continued = False
+        self._count = 0
         self._closed: list[Piece] = []
 
     @property
@@ -119,12 +123,15 @@ class Splitter:
         ahead._info, ahead._fence, ahead._inner_fence = self._info, self._fence, self._inner_fence
         ahead._gap, ahead._blanks, ahead._cut = self._gap, self._blanks, self._cut
         ahead._first, ahead._after_item, ahead._continued = self._first, self._after_item, self._continued
+        ahead._count = self._count
         ahead._partial = list(self._partial)
         return ahead.finish()
 
     def _take(self, line: str) -> None:
         if self._kind == "code":
             self._take_code(line)
+        elif self._count >= PIECES:
+            self._take_plain(line)
         elif not line.strip():
             self._take_blank(line)
         elif self._kind == "item":
@@ -134,6 +141,13 @@ class Splitter:
         else:
             self._close()
             self._start(line)
+
+    def _take_plain(self, line: str) -> None:
+        if self._kind != "plain":
+            self._close()
+            self._gap, self._blanks = not self._first and not self._continued, 0
+            self._kind, self._first, self._continued = "plain", False, False
+        self._append(line)
 
     def _take_code(self, line: str) -> None:
         if self._closes_fence(line):
@@ -233,7 +247,7 @@ class Splitter:
             self._blanks = 0
         self._lines.append(line)
         self._size += len(line) + 1
-        if self._size > CUT and self._kind in ("text", "item"):
+        if self._size > CUT and self._kind in ("text", "item", "plain"):
             self._close(oversize=len(line) > CUT)
             self._continued = True
 
@@ -241,6 +255,7 @@ class Splitter:
         if self._kind is not None and (self._lines or (self._kind == "code" and not self._cut)):
             kind: Kind = "plain" if oversize else self._kind
             info = "" if self._cut else self._info
+            self._count += 1
             self._closed.append(Piece(kind, "\n".join(self._lines), self._gap, info))
         self._after_item = self._kind == "item"
         self._kind, self._lines, self._size = None, [], 0
