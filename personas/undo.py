@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,6 +15,8 @@ Retrace = Literal["undo", "redo"]
 
 Note = tuple[str, str]
 """Subject and summary of a change."""
+
+_COUNTS = re.compile(r"\+\d+ -\d+$")
 
 
 def key_of_run(session_id: str | None, run_id: str) -> str:
@@ -118,6 +121,8 @@ class Cursor:
             unit.hops[-1] = Hop(unit.hops[-1].before, hop.after)  # directly on top of its last step: one step
         else:
             unit.hops.append(hop)
+        if note in unit.notes and _COUNTS.search(note[1]):
+            note = note[0], note[0]  # twice as many lines, or the same ones twice: none of the counts is true
         if note not in unit.notes:
             unit.notes.append(note)
         self.undo[key] = unit

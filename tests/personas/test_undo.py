@@ -526,3 +526,13 @@ def test_a_thinned_journal_knows_how_many_records_it_kept(store, change, clock, 
     folder.thin(folder.timeline(None), clock())
     thinned = folder.timeline(None)
     assert thinned.kept == thinned.records > 2 * len(thinned.versions) + 1
+
+
+def test_what_a_run_of_several_edits_changed_is_told_without_the_counts_of_one(store: Store, change) -> None:
+    change(EditPrompt("One.", "1."), by=_run(1))
+    assert "(system prompt +1 -1)" in store.undo("a", by=USER).summary
+    for old, new in (("One.", "1."), ("Two.", "2."), ("Three.", "3.")):
+        change(EditPrompt(old, new), by=_run(2))
+    undone = store.undo("a", by=USER)
+    assert undone.summary == "the agent's run (system prompt)"
+    assert undone.persona.system_prompt == "One.\nTwo.\nThree.\nFour.\nFive.\n"
