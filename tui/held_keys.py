@@ -46,6 +46,9 @@ TELL_AFTER = 1.0
 SLOW_AFTER = 1.0
 """The same for what was asked for; from then on Esc ends the waiting."""
 
+SAY_AGAIN = 4.0
+"""Seconds for which that stands there."""
+
 OPENING = frozenset(
     {
         *("switch_persona", "find", "recall", "help", "compare", "choose_model", "program_settings"),
@@ -243,6 +246,7 @@ class HeldKeys:
         if self._held is not None and len(self._app.screen_stack) == 1:
             if self.ways.busy:
                 self._app.screen.say_slow()  # type: ignore[attr-defined]
+                self._say_later(SAY_AGAIN)
             elif self._held and self._early:
                 self._app.screen.say_held()  # type: ignore[attr-defined]
 

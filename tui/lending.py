@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _TO_END = {signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)}
 """Signals that ask a program to end; the others mean something else to many."""
 
-PATIENCE = 0.5
+PATIENCE = 0.3
 """Seconds that the other program gets to end when this one must."""
 
 

@@ -107,6 +107,22 @@ async def test_a_model_that_has_no_key_yet_says_where_to_put_one(tmp_path: Path)
         await p.until(lambda: any("no key" in m and "/model takes one" in m for m in p.messages))
 
 
+async def test_a_model_that_is_named_while_a_run_is_at_work_is_for_the_next_run(tmp_path: Path) -> None:
+    gate = Gate()
+    script = answer("Done.")
+    script.insert(1, gate)
+    model = GatedModel([script])
+    async with program(make_store(tmp_path), model=model, preferences=preferences(tmp_path)) as p:
+        await p.say("go")
+        await p.until(lambda: p.main.conversing.running)
+        await p.say("/model offline")
+        await p.told("Once this run is over: ")
+        gate.set()
+        await p.until(lambda: not p.main.conversing.running)
+        await p.say("/model claude-sonnet-5-5")
+        await p.told("From the next message on: ")
+
+
 async def test_whoever_has_settings_is_not_greeted(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path)) as p:
         await p.pilot.pause(0.1)

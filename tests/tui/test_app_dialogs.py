@@ -359,6 +359,17 @@ async def test_what_is_told_stays_off_a_chat_bar_of_several_rows(tmp_path: Path)
         await p.until(lambda: p.main.query_one(ToastRack).region.bottom <= stage.region.bottom)
 
 
+async def test_what_is_told_stays_off_the_chat_bar_when_the_terminal_gets_smaller(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(80, 24)) as p:
+        stage = p.main.query_one("#stage")
+        p.app.tell("m" * 480, error=True)
+        await p.until(lambda: p.main.query(Toast) and p.main.query(Toast).last().region.height > 5)
+        await p.pilot.resize_terminal(60, 15)
+        await p.until(lambda: stage.region.bottom == 13)
+        await p.until(lambda: p.main.query_one(ToastRack).styles.max_height.value <= 13)
+        assert p.main.query_one(ToastRack).region.bottom <= stage.region.bottom
+
+
 @pytest.mark.parametrize("size", [(60, 15), (160, 50)])
 async def test_what_is_told_does_not_cover_what_is_wrong_with_a_file_and_goes_once_it_is_mended(
     tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,13 @@ from tests.tui.test_dialog_answers import at_once
 from tests.tui.test_messages_underway import hold_up, said_to
 from tui import held_keys, last_resort
 from tui.app import PersonaApp
+from tui.listing import Listing
 from tui.screens import main
 from tui.screens.ask import AskLine
 from tui.screens.confirm import Confirm
 from tui.screens.main import MainScreen
 from tui.screens.pick import Pick
+from tui.widgets.persona_list import Entry
 from tui.workspace import Workspace
 
 
@@ -255,3 +257,28 @@ async def test_what_needs_nothing_of_the_home_waits_for_nothing(tmp_path: Path) 
             await p.until(lambda: not isinstance(p.app.screen, MainScreen))
             await p.press("escape", *"/he", "tab")
             await p.until(lambda: p.main.chat_bar.draft == "/help")
+
+
+async def test_a_persona_is_opened_by_its_name_also_before_all_names_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = threading.Event()
+    read = Listing.read
+
+    def read_late(self: Listing, ids: Sequence[str]) -> list[Entry]:
+        assert go.wait(60)
+        return read(self, ids)
+
+    monkeypatch.setattr(Listing, "read", read_late)
+    store = make_store(tmp_path, {"one": ONE, "other": TWO.replace('"Two"', '"The Second"')})
+    try:
+        async with program(store, persona_id="one") as p:
+            p.main.chat_bar.set_draft("/persona the second")
+            at_once(p, "enter", *"hi")
+            await p.pilot.pause()
+            go.set()
+            await p.until(lambda: p.main.editing is not None and p.main.editing.id == "other")
+            await p.until(lambda: p.main.chat_bar.draft == "hi")
+            assert p.app.screen is p.main
+    finally:
+        go.set()

@@ -35,6 +35,20 @@ async def test_a_question_says_how_one_comes_back_to_it_from_the_turns(tmp_path:
         await p.until(lambda: p.main.conversing.question is None)
 
 
+async def test_a_question_says_where_it_is_answered_while_a_pane_has_the_keys(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(ASK), settings=Settings()) as p:
+        await p.say("/task go")
+        await p.until(lambda: p.main.conversing.question is not None)
+        widget = p.main.conversing._widget
+        assert widget is not None
+        hint = widget.box.query_one(".ask--hint", LiteralLabel)
+        await p.until(lambda: "digit" in str(hint.visual))
+        await p.press("f3")
+        await p.until(lambda: str(hint.visual) == "Answers go into the chat bar: Tab leads there")
+        p.main.focus_chat()
+        await p.until(lambda: "digit" in str(hint.visual))
+
+
 async def test_a_digit_picks_an_answer_from_the_turns_and_enter_gives_it(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer(ASK), settings=Settings()) as p:
         await p.say("/task go")

@@ -248,7 +248,8 @@ class Connecting:
         return trial
 
     def _say_taken(self, note: str = "") -> None:
-        self._screen.tell(f"From the next message on: {self._program.model_name}. {note}".strip())
+        when = self._screen.conversing.from_when
+        self._screen.tell(f"{when}: {self._program.model_name}. {note}".strip())
         self._screen.show_keys()
 
     async def _keep(self, where: Connection) -> None:

@@ -90,6 +90,11 @@ class Conversing(Hearing):
         return self._talk is not None and self._talk.running
 
     @property
+    def from_when(self) -> str:
+        """From when on another model is asked, in words: what is sent meanwhile is for the run that is at work."""
+        return "Once this run is over" if self.running else "From the next message on"
+
+    @property
     def badges(self) -> dict[str, Badge]:
         """What each persona's task is, for those where there is something to say."""
         return self._talks.badges if self._talks else {}

@@ -79,6 +79,8 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
         binding("dialog.page_up"),
         binding("dialog.page_down"),
         binding("redraw"),
+        binding("agent.undo"),
+        binding("agent.redo"),
     ]
 
     grace: ClassVar[float] = 0.0
@@ -191,6 +193,14 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
     def action_redraw(self) -> None:
         """Send the whole screen again."""
         self.app.redraw()  # type: ignore[attr-defined]
+
+    def action_undo_agent(self) -> None:
+        """Undo the agent's last run: wherever the focus is."""
+        self.app.screen_stack[0].action_undo_agent()  # type: ignore[attr-defined]
+
+    def action_redo_agent(self) -> None:
+        """Redo the agent's last run."""
+        self.app.screen_stack[0].action_redo_agent()  # type: ignore[attr-defined]
 
     def action_page(self, by: int) -> None:
         """Scroll the text, where it does not fit."""

@@ -71,6 +71,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         self._tasks: set[asyncio.Task[Any]] = set()
         self._again: dict[Callable[[], Coroutine[Any, Any, Any]], asyncio.Task[Any]] = {}
         self._reading: asyncio.Task[Any] | None = None
+        self._named = asyncio.Event()  # the names of all personas are read, as far as they can be
         self._first: Callable[[], Coroutine[Any, Any, None]] | None = None
         self._last: str | None = None
         self.editing: Editing | None = None
@@ -274,6 +275,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
             self._reading.cancel()
         ids = await self.editing.workspace.ids()
         self.personas.show_ids(ids)
+        self._named.clear()
         self._reading = self.start(self._read_entries(ids))
 
     async def _read_entries(self, ids: list[str]) -> None:
@@ -281,8 +283,16 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
 
         assert self.editing is not None and self._listing is not None
         call = self.editing.workspace.call
-        for portion in portions(await call(self._listing.changed, ids)):
-            self.personas.show_entries(await call(self._listing.read, portion))
+        try:
+            for portion in portions(await call(self._listing.changed, ids)):
+                self.personas.show_entries(await call(self._listing.read, portion))
+        finally:
+            if self._reading is asyncio.current_task():
+                self._named.set()
+
+    async def names_read(self) -> None:
+        """Wait until it is known what each persona is called."""
+        await self._named.wait()
 
     def again(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         """Run what is done again and again, unless the last time is still under way: it may wait for a disk that hangs."""

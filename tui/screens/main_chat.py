@@ -305,7 +305,7 @@ class ChatActions(Screen[None]):
             known = program.preferences
             lacking = known is not None and known.connection().lacks_key
             note = " There is no key for it yet: /model takes one you paste." if lacking else ""
-            self._all.tell(f"From the next message on: {program.model_name}.{note}")
+            self._all.tell(f"{self._chat.from_when}: {program.model_name}.{note}")
 
     async def _run_slash(self, name: str, rest: str) -> None:
         """Do what a slash command says."""
@@ -337,12 +337,25 @@ class ChatActions(Screen[None]):
                 screen.action_leave()
             case "new" if screen.deeds is not None:
                 await screen.deeds.on_persona("new", None)
-            case "persona" if rest in screen.personas.entries:
-                await screen.open_persona(rest)
             case "persona":
-                screen.action_switch_persona(rest)
+                await self._open_named(rest)
             case "export":
                 await self._export(rest)
+
+    async def _open_named(self, words: str) -> None:
+        """Open the persona of this id or name; where several may be meant, or none is, let the person choose."""
+        screen = self._all
+        if words and words not in screen.personas.entries:
+            await screen.names_read()
+        found = {
+            key
+            for key, entry in screen.personas.entries.items()
+            if words and (key == words or entry.name.casefold() == words.casefold())
+        }
+        if words in found or len(found) == 1:
+            await screen.open_persona(words if words in found else found.pop())
+        else:
+            screen.action_switch_persona(words)
 
     async def _begin_task(self, text: str) -> None:
         """Begin a task with these words, unless one is at work."""

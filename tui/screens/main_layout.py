@@ -51,6 +51,7 @@ class PaneLayout(Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.lay_out()
+        self.call_after_refresh(self._main.program.place_told)
 
     def classes_for(self, width: int, height: int) -> set[str]:
         """Return the classes that say how panes stand at this size."""
@@ -236,6 +237,7 @@ class PaneLayout(Screen[None]):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if self.focused is not None:
             self._main.conversing.keys_moved()  # reading is the state in which no widget has the keys
+        self._main.conversing.show_way_back()
         if self.app.size.width >= WIDE and (pane := self._here()) != "chat":
             self.pane = pane  # it stays in sight when the terminal gets narrow
         self.call_later(self._main.show_keys)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.timer import Timer
 
-from tui.commands import first_key
+from tui.commands import first_key, sentence
 from tui.panel import Panel, PanelState
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tui.widgets.conversation import ConversationView
 
 
+IN_THE_BAR = "Answers go into the chat bar"
 LEAST = 3
 """Rows in which one line of a pane can be seen, with its border."""
 
@@ -228,12 +229,17 @@ class PanelWatch:
             self.panel_event("dismiss")
 
     def show_way_back(self) -> None:
-        """While the keys go to the turns, let an open question say how one comes back to it."""
+        """While the keys go to the turns or a pane, let an open question say how one comes back to it."""
         if self._widget is not None:
             keymap = self._screen.program.settings.keys
-            key = first_key("output.toggle", keymap) or first_key("back", keymap) if self.reading else ""
-            digits = self._widget.box.choices.count > 0 and not self._screen.chat_bar.draft
-            self._widget.box.show_way_back(key, digits=digits)
+            told = ""
+            if self.reading:
+                key = first_key("output.toggle", keymap) or first_key("back", keymap)
+                digits = self._widget.box.choices.count > 0 and not self._screen.chat_bar.draft
+                told = f"{key}{' or a digit' if digits else ''} goes back to answer" if key else ""
+            elif self._screen.focused is not self._screen.chat_bar.input:
+                told = sentence("pane.next", keymap, f"{IN_THE_BAR}: {{}} leads there", IN_THE_BAR)
+            self._widget.box.show_way_back(told)
 
     # -- reading mode ----------------------------------------------------------------------------------
 

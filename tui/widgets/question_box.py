@@ -239,12 +239,9 @@ class QuestionBox(Vertical, can_focus=False):
             self._appeared = self._clock()
             self._show_how()
 
-    def show_way_back(self, key: str, *, digits: bool = False) -> None:
-        """Say by which key one comes back to answer, while the keys go elsewhere; empty when they come here.
-
-        `digits`: a digit picks an answer from there as well.
-        """
-        self._way_back = f"{key}{' or a digit' if digits else ''} goes back to answer" if key else ""
+    def show_way_back(self, told: str) -> None:
+        """Say how one comes back to answer, while the keys go elsewhere; empty when they come here."""
+        self._way_back = told
         self._show_how()
 
     def _show_how(self) -> None:
