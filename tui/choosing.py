@@ -24,14 +24,15 @@ REPLACED = (
     "The agent changed the lines you are typing in. What you type stays in the editor and is kept; "
     "undo takes the agent's change back."
 )
-CHANGED_AGAIN = "It was changed once more meanwhile: this is what stands there now."
+CHANGED_AGAIN = "Nothing was chosen: it was changed once more meanwhile."
 SETTLED = "Nothing was chosen: it was changed once more meanwhile, and holds both by now."
 
 
 async def choose_newest(
     desk: Desk, editing: Editing, editor: TextEditor, is_open: Callable[[], bool], told: str = ""
 ) -> tuple[Clash, str] | None:
-    """Show both texts of an editor where they touch, again where another was written meanwhile: none is used unseen.
+    """Show both texts of an editor where they touch. Where another was written meanwhile, which was not seen, none is
+    chosen; it is not shown of its own accord, for the keys that are on their way are meant for the text.
 
     Args:
         desk: where they are shown.
@@ -41,20 +42,20 @@ async def choose_newest(
         told: as in `Desk.choose`.
 
     Returns:
-        What was shown last, and what was chosen of it; None for not now, or where nothing is left to choose.
+        What was shown, and what was chosen of it; None for nothing.
     """
     clash = editor.clash
-    while clash is not None:
-        chosen = await desk.choose(clash, "Yours", "On disk", told)
-        if chosen is None or not is_open():
-            return None
-        await editing.read_again(quiet=True)  # the next look is up to a second away
-        if not is_open():
-            return None
-        if editor.clash == clash:
-            return clash, chosen
-        clash = editor.clash
-        desk.tell(SETTLED if clash is None else CHANGED_AGAIN, error=True)
+    if clash is None:
+        return None
+    chosen = await desk.choose(clash, "Yours", "On disk", told)
+    if chosen is None or not is_open():
+        return None
+    await editing.read_again(quiet=True)  # the next look is up to a second away
+    if not is_open():
+        return None
+    if editor.clash == clash:
+        return clash, chosen
+    desk.tell(SETTLED if editor.clash is None else CHANGED_AGAIN, error=True)
     return None
 
 

@@ -14,7 +14,6 @@ from tests.tui.program import ONE, make_store, program
 from tests.tui.test_dialog_answers import at_once
 from tui import gone
 from tui.screens import main
-from tui.screens.confirm import Confirm
 from tui.screens.conflict import ChooseText
 from tui.widgets import text_editor
 
@@ -155,37 +154,27 @@ async def test_choosing_one_side_stores_it(
         assert p.prompt.raw == p.on_disk("one")
 
 
-@pytest.mark.parametrize("behind", ["the choice", "the key that opens it"])
-async def test_what_is_typed_on_when_the_texts_are_shown_unasked_stands_in_the_chat_bar(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behind: str
+async def test_what_is_typed_behind_a_choice_that_came_too_late_goes_into_the_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_editor, "PAUSE", 60)
-    monkeypatch.setattr(ChooseText, "grace", 0.5)
     async with program(make_store(tmp_path)) as p:
         await p.press("f3")
         await p.write("my ")
         p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
         await p.until(lambda: p.state == "conflict")
-        if behind == "the choice":
-            await p.press("f5")
-            await p.dialog(ChooseText)
-            p.file("one").write_text(p.file("one").read_text().replace("their", "another"))
-            at_once(p, "1", *"on")
-        else:
-            at_once(p, "f5", "1", *"on")
-        await p.until(lambda: p.main.chat_bar.draft.endswith("on"))
-        await p.told("What you typed stands in the chat bar")
+        await p.press("f5")
+        await p.dialog(ChooseText)
+        p.file("one").write_text(p.file("one").read_text().replace("their", "another"))
+        at_once(p, "1", *"own")
+        await p.told("Nothing was chosen: it was changed once more meanwhile.")
+        await p.until(lambda: p.prompt.raw.startswith("my own"))
+        assert p.app.screen is p.main
         assert p.state == "conflict"
-        assert p.on_disk("one").startswith("their" if behind != "the choice" else "another")
-
-
-async def test_a_key_that_answers_pressed_too_soon_is_no_text(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        p.main.personas.rows.focus()
-        at_once(p, "x", "y")
-        dialog = await p.dialog(Confirm)
-        await p.until(lambda: not dialog._blind)
-        assert p.main.chat_bar.draft == ""
+        assert p.on_disk("one").startswith("another")
+        await p.press("f5")
+        dialog = await p.dialog(ChooseText)
+        assert str(dialog.query_one("#text-theirs").render()) == "another line"
 
 
 async def test_putting_a_conflict_off_keeps_both_and_says_so(

@@ -35,9 +35,6 @@ Result = TypeVar("Result")
 GRACE = 0.3
 """Seconds after its appearance, and after a key that came within them, in which a dialog takes no answer."""
 
-CAME_BETWEEN = "This came while you were typing."
-"""What is told where a text was typed before a dialog was seen."""
-
 NEWS_FOR = 8.0
 """Seconds for which what is told in a dialog stays there, errors longer."""
 
@@ -93,7 +90,6 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
         self._refused = False  # whether the error is what is wrong with the answer
         self._times_told = 0  # how often something was told
         self._given: list[Result | None] = []
-        self._blind: list[events.Key] = []  # what was typed before it was seen
         self.leads: Callable[[], None] | None = None
         """Called when an answer is given: who asked goes on with it."""
 
@@ -135,30 +131,10 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
             self._appeared is not None and time.monotonic() - self._appeared >= self.grace
         )
 
-    def on_key(self, event: events.Key) -> None:
+    def on_key(self) -> None:
         # Who is still typing has not read it: what is typed on in the same breath is no answer either.
-        if self._is_seen:
-            return
-        if self._appeared is not None:
+        if self._appeared is not None and not self._is_seen:
             self._appeared = max(self._appeared, time.monotonic())
-        if event.is_printable and event.character:
-            if not self._blind:
-                self.set_timer(self.grace, self._end_blind)
-            self._blind.append(event)
-
-    def _end_blind(self) -> None:
-        if self._is_seen:
-            self._give_blind()
-        else:
-            self.set_timer(self.grace, self._end_blind)
-
-    def _give_blind(self) -> None:
-        """What was typed before this was seen, and is no key of it, was a text for what lies below."""
-        blind, self._blind = self._blind, []
-        parts = (self.focused or self).ancestors_with_self
-        if any(not any(key.key in part._bindings.key_to_bindings for part in parts) for key in blind):
-            text = "".join(key.character or "" for key in blind)
-            self.app.screen_stack[0].give_text(text, CAME_BETWEEN)  # type: ignore[attr-defined]
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         """Close with an answer. The first one counts: a second Enter or click may be on its way behind it already.
@@ -169,7 +145,6 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
         if self._given:
             return AwaitComplete()
         self._given.append(result)
-        self._give_blind()
         if result is not None and self.leads is not None:
             self.leads()
         return self._go()
