@@ -295,7 +295,7 @@ class Deeds:
         from personas.changes import DeleteTestInput
         from tui.screens.confirm import Confirm
 
-        back = self._undone("it" if len(marked) == 1 else "them")
+        back = self._undone("it") if len(marked) == 1 else self._undone("them", ", one after the other")
         question = Confirm(
             f"Delete {_counted(len(marked), 'test input')}?",
             f"{', '.join(marked)}\n\n{back}",
@@ -374,10 +374,9 @@ class Deeds:
         """Say of so many deleted personas how they come back."""
         return sentence("list.restore", self._surface.keymap, *(ALL_KEPT if number > 1 else KEPT))
 
-    def _undone(self, what: str) -> str:
-        return sentence(
-            "edit.undo", self._surface.keymap, f"{{}} brings {what} back.", f"Undo brings {what} back."
-        )
+    def _undone(self, what: str, how: str = "") -> str:
+        back = f"brings {what} back{how}."
+        return sentence("edit.undo", self._surface.keymap, f"{{}} {back}", f"Undo {back}")
 
     async def _changed(self, persona: Persona, change: Change, *, select_new: bool = False) -> bool:
         now = await self._tried(lambda: self._workspace.change(persona.id, change))

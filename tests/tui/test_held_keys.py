@@ -152,3 +152,13 @@ async def test_what_is_taken_from_a_message_goes_before_the_output_gets_the_keys
         at_once(p, "backspace", "ctrl+o")
         await p.until(lambda: p.main.conversing.reading)
         assert p.main.chat_bar.draft == "ab"
+
+
+async def test_a_key_behind_the_one_that_closes_the_filter_is_for_the_list(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.main.personas.rows.focus()
+        await p.press("slash", "o")
+        await p.until(lambda: p.main.personas.filter_open)
+        at_once(p, "escape", "n")
+        await p.dialog(AskLine)
+        assert p.main.chat_bar.draft == ""

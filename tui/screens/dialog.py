@@ -171,11 +171,18 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
 
     def action_undo_agent(self) -> None:
         """Undo the agent's last run: wherever the focus is."""
+        self._make_room()
         self.app.screen_stack[0].action_undo_agent()  # type: ignore[attr-defined]
 
     def action_redo_agent(self) -> None:
         """Redo the agent's last run."""
+        self._make_room()
         self.app.screen_stack[0].action_redo_agent()  # type: ignore[attr-defined]
+
+    def _make_room(self) -> None:
+        """A page to read has no place for what is told, nor may what it shows be true any more: it closes."""
+        if self.query("VerticalScroll.dialog"):
+            self.dismiss(None)
 
     def action_page(self, by: int) -> None:
         """Scroll the text, where it does not fit."""
