@@ -450,6 +450,25 @@ async def test_selected_text_is_what_was_written_not_how_it_was_wrapped() -> Non
         assert selected.endswith("one two three four five six seven eight\n\na\n  b")
 
 
+async def test_a_selection_that_goes_beyond_the_view_ends_with_what_is_seen() -> None:
+    app = Stage()
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.view.load([AssistantTextTurn(content="\n\n".join(f"paragraph {n}" for n in range(40)))])
+        app.view.scroll_to(y=20)
+        await pilot.pause()
+        seen = [row.strip() for row in rows(app.view)]
+        place = app.view.layout_model.place_at(24)
+        assert place is not None and seen[0] == "paragraph 10"
+        here = Offset(len("paragraph 12"), place.encode())
+        for selection, words in (
+            (Selection(None, here), ["paragraph 10", "", "paragraph 11", "", "paragraph 12"]),
+            (Selection(Offset(0, here.y), None), seen[4:]),
+            (Selection(None, None), seen),
+        ):
+            text = app.view.get_selection(selection)
+            assert text is not None and text[0].split("\n") == "\n".join(words).rstrip("\n").split("\n")
+
+
 async def test_a_selection_that_outlived_its_text_is_no_error() -> None:
     app = Stage()
     async with app.run_test(size=(30, 20)) as pilot:

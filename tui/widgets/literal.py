@@ -66,9 +66,8 @@ class LiteralLabel(Label):
         if not _is_shown(self, shown := _literal(content)):
             super().update(shown, layout=layout)
 
-    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text; a selection that outlived the text it was made on is no error."""
-        return _selected(self, selection)
+    def get_selection(self, selection: Selection) -> None:
+        """It is a sign or a title: nothing of it is copied with the text beside it."""
 
 
 class LiteralButton(Button, inherit_css=False):
@@ -108,6 +107,9 @@ class LiteralButton(Button, inherit_css=False):
     def set_label(self, text: str) -> None:
         """Show `text` on the button."""
         self.label = label(text)
+
+    def get_selection(self, selection: Selection) -> None:
+        """Nothing of it is copied with the text beside it."""
 
 
 def _selected(widget: Static, selection: Selection) -> tuple[str, str] | None:

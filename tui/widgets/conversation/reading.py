@@ -12,6 +12,10 @@ from tui.widgets.conversation.finding import Needle
 from tui.widgets.conversation.layout import Place
 
 
+_WHOLE = 1 << 20
+"""More characters than a line has."""
+
+
 class ReadableCanvas(Canvas, can_focus=False):
     """A canvas that can be read entry by entry, searched and copied from."""
 
@@ -127,13 +131,19 @@ class ReadableCanvas(Canvas, can_focus=False):
     # Selecting and copying
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text: lines wrapped on the screen are joined again, decoration is left out."""
+        """Return the selected text: lines wrapped on the screen are joined again, decoration is left out.
+
+        A selection that begins or ends beyond this view goes no further than what is seen of it.
+        """
         layout = self.layout_model
-        if selection.start is None and selection.end is None:
-            return "\n\n".join(entry.text() for entry in layout.entries), "\n"
-        first = Place.decode(selection.start.y) if selection.start is not None else Place(0, 0, 0)
-        last = (
-            Place.decode(selection.end.y) if selection.end is not None else Place(len(layout.entries), 0, 0)
+        top = self.scroll_offset.y
+        seen = [layout.place_at(row) for row in (top, min(top + self._rows(), layout.height) - 1)]
+        if seen[0] is None or seen[1] is None:
+            return "", "\n"
+        first = Place.decode(selection.start.y) if selection.start is not None else seen[0]
+        last = Place.decode(selection.end.y) if selection.end is not None else seen[1]
+        selection = Selection(
+            selection.start or Offset(0, first.encode()), selection.end or Offset(_WHOLE, last.encode())
         )
         texts: list[str] = []
         for index in range(first.entry, min(last.entry, len(layout.entries) - 1) + 1):
