@@ -11,7 +11,6 @@ from tui.widgets.conversation.entry import Entry
 from tui.widgets.conversation.finding import Needle
 from tui.widgets.conversation.layout import Place
 
-
 _WHOLE = 1 << 20
 """More characters than a line has."""
 
