@@ -22,7 +22,7 @@ from agent.models.scripted import ScriptedModel
 from personas.home import Home, open_home
 from personas.store import Store
 from tests.examples import examples
-from tests.tui import waiting as _waiting  # noqa: F401 - how a pilot waits
+from tests.tui.waiting import begin_at_once
 from tui.app import PersonaApp
 from tui.config import Settings
 from tui.screens.main import MainScreen
@@ -92,7 +92,9 @@ class Program:
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, f"never came true; told: {self.messages}"
-            await self.pilot.pause(0.01)
+            await self.pilot.pause()
+            if not condition():  # it hangs on what is not known here: a server, a process, a timer
+                await asyncio.sleep(LOOK_EVERY)
         await self.pilot.pause()
 
     async def told(self, text: str) -> None:
@@ -141,6 +143,9 @@ class Program:
         screen._appeared = float("-inf")
         return screen
 
+
+LOOK_EVERY = 0.005
+"""Seconds after which a condition is looked at again, where the program is at rest and it does not hold."""
 
 STAYS = 600.0
 """Seconds for which the panel stays in a test that says nothing of it: a loaded machine may be slow to look."""
@@ -225,6 +230,8 @@ async def program(
         env={},
         **options,
     )
+    if not ready:
+        begin_at_once(app)
     with nullcontext() if painted else nothing_painted():
         async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
             running = Program(app, pilot, store)

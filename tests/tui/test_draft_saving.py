@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.tui.program import make_store, program
+from tests.tui.test_keys_early import begun, slow
 from tui import remembered
 from tui.screens.ask import AskText
 from tui.screens.confirm import Confirm
@@ -76,12 +77,15 @@ async def test_every_text_that_a_vanished_home_cannot_take_at_the_end_is_written
 async def test_what_is_typed_before_the_stored_draft_is_known_stands_below_it(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     remembered.remember(store.home, remembered.Remembered("one", {"one": "from before"}))
-    async with program(store, ready=False) as p:
-        p.main.chat_bar.set_draft("typed ahead")
-        await p.until(lambda: p.main.conversing.talk is not None)
-        assert p.main.chat_bar.draft == "from before\ntyped ahead"
-        await p.main.conversing.remember()
-        assert remembered.recall(store.home).drafts == {"one": "from before\ntyped ahead"}
+    with slow(store) as (open_slowly, go):
+        async with program(store, open_store=open_slowly, ready=False) as p:
+            await begun(p)
+            p.main.chat_bar.set_draft("typed ahead")
+            go.set()
+            await p.until(lambda: p.main.conversing.talk is not None)
+            assert p.main.chat_bar.draft == "from before\ntyped ahead"
+            await p.main.conversing.remember()
+            assert remembered.recall(store.home).drafts == {"one": "from before\ntyped ahead"}
 
 
 async def test_the_draft_that_waits_behind_a_recalled_message_is_the_one_that_is_kept(tmp_path: Path) -> None:

@@ -1,21 +1,31 @@
-"""Waiting for a screen in a test: for those parts of it that have something to do.
+"""Waiting for a screen in a test: for those parts of it that have something to do, and until all is at rest.
 
 Textual's pilot sends a message to every part of the screen and waits until each has taken it: sixty messages and ten
 milliseconds of work for each wait, though most parts of a screen have nothing to do and sleep. They are left asleep
-here.
+here. And it sleeps itself, to see whether the processor is idle: see `rest`.
 """
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
+from weakref import WeakSet
 
+import textual.app
+import textual.pilot
+from textual._context import active_app
+from textual.app import App
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot, WaitForScreenTimeout
 
-TURNS = 20
-"""How often it is looked for what was sent meanwhile: something that never rests is not waited for for ever."""
-REST = 0.02
-"""Seconds for what is done in threads: about as long as the messages to every part took."""
+from tests.tui.rest import until_rest
+
+_at_once: WeakSet[App[Any]] = WeakSet()
+
+
+def begin_at_once(app: App[Any]) -> None:
+    """Have the test go on as soon as the screen of `app` is there, though the program is at work."""
+    _at_once.add(app)
 
 
 def has_something_to_do(part: MessagePump) -> bool:
@@ -59,12 +69,19 @@ async def wait_for_screen(pilot: Pilot[object], timeout: float = 30.0) -> bool:
             raise WaitForScreenTimeout("a part of the screen is at work on something that does not end")
         if waited_for > 0:
             return False
-    for _ in range(TURNS):
-        if not (pilot.app.screen_stack and at_work(pilot)):
-            break
-        await asyncio.sleep(0)
-    await asyncio.sleep(REST)
+    if pilot.app in _at_once:
+        _at_once.discard(pilot.app)
+    else:
+        await until_rest(pilot.app)
     return True
 
 
+async def wait_for_idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
+    """Wait until the program that is driven is at rest, in place of Textual's look at the processor."""
+    await asyncio.sleep(0)  # a key that was just sent is on its way
+    await until_rest(active_app.get(None))
+
+
 Pilot._wait_for_screen = wait_for_screen  # type: ignore[method-assign,assignment]
+textual.pilot.wait_for_idle = wait_for_idle
+textual.app.wait_for_idle = wait_for_idle  # type: ignore[attr-defined]
