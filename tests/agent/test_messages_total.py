@@ -16,6 +16,7 @@ from agent.turns import (
     Turn,
     UserTurn,
 )
+from tests.examples import examples
 from tests.messages_rules import violations
 
 text = st.one_of(
@@ -50,14 +51,14 @@ turns: st.SearchStrategy[Turn] = st.one_of(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(turns, max_size=14))
 def test_any_list_of_turns_makes_a_valid_request(conversation: list[Turn]) -> None:
     messages = to_messages(conversation, model="m", endpoint="e")
     assert violations({"model": "m", "max_tokens": 1, "messages": messages}) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(turns, max_size=14))
 def test_a_growing_conversation_converts_like_a_whole_one(conversation: list[Turn]) -> None:
     growing = Conversion(model="m", endpoint="e")
@@ -66,7 +67,7 @@ def test_a_growing_conversation_converts_like_a_whole_one(conversation: list[Tur
         assert growing.messages() == to_messages(conversation[:count], model="m", endpoint="e")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(turns, max_size=14), st.integers(-1, 4))
 def test_limited_history_begins_at_a_user_turn_or_is_whole(conversation: list[Turn], count: int) -> None:
     kept = last_user_turns(conversation, count)
@@ -76,7 +77,7 @@ def test_limited_history_begins_at_a_user_turn_or_is_whole(conversation: list[Tu
         assert sum(isinstance(turn, UserTurn) for turn in kept) == count
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(turns, max_size=10), st.integers(0, 1))
 def test_a_request_that_was_kept_does_not_change(conversation: list[Turn], every: int) -> None:
     growing = Conversion(model="m", endpoint="e")

@@ -26,6 +26,7 @@ from agent.stretch import Stretch
 from agent.tool import NoInput, Tool, ToolContext
 from agent.turns import NUDGE, CustomTurn, NoticeTurn, Turn, UserTurn
 from tests.agent.test_messages_total import turns
+from tests.examples import examples
 
 ASIDE = UserTurn(content="aside")
 
@@ -65,7 +66,7 @@ steady = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(mixed | steady, st.booleans())
 def test_whatever_transforms_give_each_request_is_what_a_conversion_of_all_of_it_gives(
     requests: list[tuple[list[Turn], int]], keeps: bool
@@ -86,7 +87,7 @@ def test_whatever_transforms_give_each_request_is_what_a_conversion_of_all_of_it
     assert all(made == expected for made, expected in kept)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(st.lists(turns, max_size=3), st.integers(-1, 3)), max_size=8))
 def test_the_window_of_a_chat_is_the_end_of_its_conversation_however_it_grew(
     requests: list[tuple[list[Turn], int]],

@@ -89,7 +89,7 @@ async def settle(p: Program) -> None:
     before: list[object] = []
     same = 0
     while same < 3:
-        await p.pilot.pause(0.01)
+        await p.pilot.pause()
         now = [(widget.region, widget.scroll_offset) for widget in p.app.screen.query("*")]
         same = same + 1 if now == before else 0
         before = now

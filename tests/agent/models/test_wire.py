@@ -24,6 +24,7 @@ from agent.models.base import (
 from agent.models.sse import SSEParser
 from agent.models.transfer import read_event
 from agent.models.wire import Accumulator
+from tests.examples import examples
 from tests.messages_answers import Answer, Call, Redacted, Text, Thinking, encode_event, wire_events
 
 STOP = {"type": "message_stop"}
@@ -405,7 +406,7 @@ wild_event = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(wild_event | anything, max_size=25), st.sampled_from(["", "message_stop", "content_block_delta"])
 )
