@@ -17,9 +17,10 @@ from personas.errors import InvalidValue
 from personas.toml_escapes import HIDDEN, with_hidden_escaped
 from personas.toml_guard import same_data
 from personas.toml_render import plain, render_key, render_line, render_string, render_value
+from tests.examples import examples
 from tests.personas.toml_documents import texts, values
 
-quick = settings(max_examples=300, deadline=None)
+quick = settings(max_examples=examples(100), deadline=None)
 newlines = st.sampled_from(["\n", "\r\n"])
 
 block_lines = st.lists(

@@ -16,6 +16,7 @@ from personas import toml_parse
 from personas.errors import BrokenFile
 from personas.toml_parse import MAX_DEPTH
 from personas.toml_text import KeyPath, locate, parse, scan
+from tests.examples import examples
 
 PERSONA = """\
 # An optimist
@@ -250,7 +251,7 @@ _shapes = st.sampled_from(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(100))
 @given(
     st.lists(
         st.builds(

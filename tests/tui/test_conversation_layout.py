@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.turns import AssistantTextTurn, Turn, UserTurn
+from tests.examples import examples
 from tui.widgets.conversation import parts
 from tui.widgets.conversation.entries import entry_for
 from tui.widgets.conversation.layout import Layout, Place
@@ -53,7 +54,7 @@ def all_places(layout: Layout) -> list[Place]:
 
 
 @given(turn_lists, st.integers(0, 200), st.integers(1, 30))
-@settings(max_examples=150)
+@settings(max_examples=examples(50))
 def test_rows_and_places_agree_with_a_plain_count(turns: list[Turn], top: int, rows: int) -> None:
     layout = filled(turns)
     layout.settle(min(top, layout.height), rows)
@@ -70,7 +71,7 @@ def test_rows_and_places_agree_with_a_plain_count(turns: list[Turn], top: int, r
 
 
 @given(turn_lists, st.data())
-@settings(max_examples=150)
+@settings(max_examples=examples(50))
 def test_scrolling_up_by_a_line_shows_the_line_above(turns: list[Turn], data: st.DataObject) -> None:
     layout = filled(turns)
     rows = data.draw(st.integers(1, 12))

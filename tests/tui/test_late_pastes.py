@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from textual import events
 from textual.message import Message
 
+from tests.examples import examples
 from tests.tui.test_typed_runs import Clock
 from tui.driver_guard import PASTE_WAITS, REST_WAITS, GuardedParser
 
@@ -100,7 +101,7 @@ def test_a_lone_escape_is_no_slower_and_what_is_typed_behind_it_is_typed() -> No
     st.text(st.sampled_from("ab é漢[];12~<>\t\r\n\x1b"), max_size=40),
     st.lists(st.tuples(st.sampled_from([1, 2, 5, 20]), st.sampled_from([0, 0.02, 0.2])), max_size=60),
 )
-@settings(max_examples=200)
+@settings(max_examples=examples(70))
 def test_no_gap_makes_keys_of_a_paste(text: str, cuts: list[tuple[int, float]]) -> None:
     gaps = [gap for _, gap in cuts]
     parts = cut(f"x{START}{text}{END}", (size for size, _ in cuts))
@@ -117,7 +118,7 @@ def test_no_gap_makes_keys_of_a_paste(text: str, cuts: list[tuple[int, float]]) 
     st.lists(st.integers(2, 9), max_size=30),
     st.integers(0, 30),
 )
-@settings(max_examples=200)
+@settings(max_examples=examples(70))
 def test_no_stall_makes_an_enter_of_a_paste(text: str, sizes: list[int], stalls_at: int) -> None:
     parts = cut(f"{START}{text}{END}", sizes)
     gaps = [STALL if number == stalls_at else 0.2 for number in range(len(parts))]

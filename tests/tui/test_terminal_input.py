@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from textual import events
 
+from tests.examples import examples
 from tests.tui.test_typed_runs import Clock
 from tui.driver_guard import CUT_WAITS, PASTE_WAITS, GuardedParser, install
 from tui.key_sequences import is_key
@@ -38,7 +39,7 @@ def test_an_escape_within_a_paste_presses_no_key() -> None:
 @given(
     st.text(st.sampled_from("a\x1b[201~0\r\n漢;M<"), max_size=30), st.lists(st.integers(1, 9), max_size=40)
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(100))
 def test_a_paste_is_whole_however_it_is_cut(text: str, sizes: list[int]) -> None:
     text = text.replace(END, "")
     stream = f"a{START}{text}{END}b\x1b[A"
@@ -123,7 +124,7 @@ def test_an_escape_that_begins_nothing_is_the_key_and_what_no_key_sends_is_no_te
         max_size=9,
     )
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(100))
 @example(["\x1b[", ";", ";", "1", "P"])
 def test_no_escape_ever_becomes_a_letter(pieces: list[str]) -> None:
     clock, sent = Clock(), "".join(pieces)

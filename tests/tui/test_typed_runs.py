@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual import events
 
+from tests.examples import examples
 from tests.tui.program import Program, make_store, program
 from tui.config import Settings
 from tui.driver_guard import GuardedParser
@@ -106,7 +107,7 @@ def test_where_nothing_takes_text_a_run_presses_no_rest_of_a_sequence() -> None:
     st.text(st.sampled_from("ab漢😀\r\n\t/0 "), max_size=200),
     st.lists(st.integers(1, 90), max_size=8),
 )
-@settings(max_examples=200)
+@settings(max_examples=examples(70))
 def test_nothing_is_lost_or_changes_places_however_it_is_cut(text: str, sizes: list[int]) -> None:
     clock = Clock()
     parser = GuardedParser(runs=TypedRuns(clock))

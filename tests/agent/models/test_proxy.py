@@ -26,6 +26,7 @@ from agent.models.proxy import ProxyModel, ProxyReader
 from agent.models.sse import SSEParser
 from agent.models.transfer import read_event
 from tests.agent.models.proxy_server import ProxyServer
+from tests.examples import examples
 
 START = {"type": "block_start", "block": 0, "kind": "text"}
 HELLO = {"type": "block_delta", "block": 0, "text": "Hello"}
@@ -205,7 +206,7 @@ event = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(70), deadline=None)
 @given(st.lists(event | value, max_size=12))
 def test_nothing_makes_the_reader_raise(events: list[Any]) -> None:
     out = run(*events)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from agent.models.base import BlockDelta, BlockEnd, BlockStart, Done, Failed, Request, ToolSpec
 from agent.models.offline import OfflineModel
 from tests.agent.offline.room import TOOLS, Room
+from tests.examples import examples
 
 SPECS = [ToolSpec(name, name, {"type": "object"}) for name in TOOLS]
 
@@ -275,7 +276,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join) | st.text(max_size=200))
 async def test_it_has_an_answer_to_whatever_is_said(message: str) -> None:
     events = await answer(said(message or "."))
@@ -302,7 +303,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     st.lists(
         st.dictionaries(st.sampled_from(["role", "content"]), JSON | st.sampled_from(["user", "assistant"]))
