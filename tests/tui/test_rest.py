@@ -44,11 +44,20 @@ def after_a_chain_of_messages(app: Desk, left: int = 50) -> object:
 WAYS: dict[str, Callable[[Desk], object]] = {
     "thread": in_a_thread,
     "messages": after_a_chain_of_messages,
-    "timer": lambda app: app.set_timer(rest.SOON / 2, app.note),
+    "timer": lambda app: app.set_timer(0.03, app.note),
     "frame": lambda app: (app.screen.refresh(layout=True), app.call_after_refresh(app.note)),
 }
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loaded machine may take its time."""
+    monkeypatch.setattr(rest, "SOON", 5.0)
+    monkeypatch.setattr(rest, "PATIENCE", 30.0)
+    monkeypatch.setattr(rest, "LONGEST", 30.0)
+
+
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_key_is_taken_with_all_that_it_led_to_before_the_next_one(way: str) -> None:
     app = Desk(WAYS[way])
@@ -57,6 +66,7 @@ async def test_a_key_is_taken_with_all_that_it_led_to_before_the_next_one(way: s
         assert app.done == ["a!b!"]
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_pause_waits_for_what_a_message_led_to(way: str) -> None:
     app = Desk(WAYS[way])
