@@ -285,6 +285,7 @@ def test_prose_in_a_fence_has_no_label_and_is_not_broken_within_words() -> None:
 
 @given(markdown_texts, st.lists(st.integers(0, 40), max_size=12), st.integers(0, 12), st.integers(20, 200))
 @settings(max_examples=examples(70))
+@example("**bold** **bold** **bold** 漢字 **bold** ", [40], 0, 41)
 def test_open_thinking_that_streams_looks_as_it_does_when_it_is_over(
     text: str, sizes: list[int], opened_at: int, chunk: int
 ) -> None:

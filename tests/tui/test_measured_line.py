@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -10,7 +10,13 @@ from tests.examples import examples
 from tui.widgets import measured_line
 from tui.widgets.measured_line import MeasuredLine
 
-SIGNS = st.text(st.sampled_from("ab 漢字e\u0301é👩\u200d👧❤\ufe0f"), max_size=40)
+SIGNS = st.lists(
+    st.sampled_from(
+        ["a", "b", " ", "漢", "字", "e\u0301", "\u0301", "é", "👩\u200d👧", "👩", "❤\ufe0f", "❤"]
+    ),
+    max_size=40,
+)
+"""Whole signs: what Rich measures of a joiner that joins nothing depends on what stands before it."""
 
 
 def is_right(line: MeasuredLine, text: str) -> None:
@@ -25,17 +31,20 @@ def is_right(line: MeasuredLine, text: str) -> None:
 
 
 @settings(max_examples=examples(40))
+@example(["\u200d\u200da"], [])
 @given(SIGNS, st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60), SIGNS), max_size=6))
-def test_after_any_edit_every_column_is_right(text: str, edits: list[tuple[int, int, str]]) -> None:
+def test_after_any_edit_every_column_is_right(
+    signs: list[str], edits: list[tuple[int, int, list[str]]]
+) -> None:
     piece, measured_line.PIECE = measured_line.PIECE, 4
     try:
         line = MeasuredLine(str)
-        line.measure(text)
-        is_right(line, text)
+        line.measure("".join(signs))
+        is_right(line, "".join(signs))
         for start, length, new in edits:
-            text = text[:start] + new + text[start + length :]
-            line.measure(text)
-            is_right(line, text)
+            signs[start : start + length] = new
+            line.measure("".join(signs))
+            is_right(line, "".join(signs))
     finally:
         measured_line.PIECE = piece
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from itertools import accumulate, pairwise
 
-from rich.cells import cell_len, get_character_cell_size, split_graphemes
+from rich.cells import cell_len, get_character_cell_size
 
 from personas.lines import common_length
 
@@ -80,10 +80,9 @@ class MeasuredLine:
         if cell >= self.cells:
             return len(self._text)
         piece = bisect_right(self._cells, cell) - 1
-        start, before = self._starts[piece], self._cells[piece]
-        spans = split_graphemes(self._shown(self._text[start : self._starts[piece + 1]]))[0]
-        for first, _, width in spans:
-            before += width
-            if before > cell:
-                return start + first
-        return self._starts[piece + 1]
+        start, end = self._starts[piece], self._starts[piece + 1]
+        # By what stands before it: the cells of single letters do not always add up to those of a text.
+        place = bisect_right(range(start + 1, end + 1), cell, key=self.cells_before) + start
+        while place > start and not get_character_cell_size(self._shown(self._text[place])):
+            place -= 1
+        return place

@@ -171,7 +171,9 @@ def _wrap_wide(text: str, width: int) -> list[tuple[int, int, str]]:
         used += cells + len(word) - len(body)
         if body:
             end = match.start() + len(body)
-    rows.append((start, max(end, start), HARD))
+    end = max(end, start)
+    room = max(0, width - cell_len(text[start:end]))  # for the blanks at the end, as in ASCII
+    rows.append((start, min(end + room, len(text)), HARD))
     return rows
 
 
