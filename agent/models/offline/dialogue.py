@@ -48,13 +48,16 @@ _REMEMBERED = 6
 """Exchanges that are run again to find the question a short answer belongs to."""
 _ASIDE = "[The owner changed the persona's file"
 _GO_ON = "Please continue."
+OF_PROGRAM = (_GO_ON, "The task is still open. ")
+"""How what the program says in the person's place begins."""
 
 
 @dataclass
 class Exchange:
-    """What the person said, and the calls, results and words that followed."""
+    """What the person said last, and the calls, results and words that followed."""
 
     said: str
+    unread: list[str] = field(default_factory=list)  # what was said just before, and nothing followed
     calls: list[tuple[str, str]] = field(default_factory=list)  # tool_use id, name
     results: dict[str, Result] = field(default_factory=dict)
     answered: str = ""
@@ -72,7 +75,9 @@ def exchanges(messages: Sequence[Mapping[str, Any]]) -> list[Exchange]:
                     if block.get("type") == "tool_result":
                         found[-1].results[str(block.get("tool_use_id", ""))] = _result(block)
             if said:
-                found.append(Exchange(said[-1]))
+                found.append(
+                    Exchange(said[-1], [text for text in said[:-1] if not text.startswith(OF_PROGRAM)])
+                )
         elif found:
             for block in blocks:
                 if block.get("type") == "tool_use":
@@ -127,7 +132,10 @@ def next_step(messages: Sequence[Mapping[str, Any]], tools: Collection[str]) -> 
         pending = asked if asked is not None and _said_it(step, history[k]) else None
         seen = _seen_in(history[k])
     last = interpret(history[-1].said, pending, before, told)
-    return _replay(history[-1], last, tools, history[:-1], seen)
+    step = _replay(history[-1], last, tools, history[:-1], seen)
+    if isinstance(step, Answer) and (unread := history[-1].unread):
+        return replace(step, text=f"{step.text}\n\n{speech.not_read(unread)}")
+    return step
 
 
 def _seen_in(exchange: Exchange) -> Seen:

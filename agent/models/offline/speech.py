@@ -123,6 +123,12 @@ def gave_help(answered: str) -> bool:
     return said_in(SKILLS, answered)
 
 
+def not_read(unread: Sequence[str]) -> str:
+    """Say what came together with a message and was not looked at."""
+    shown = ", ".join(quote(text, 80) for text in unread[-3:])
+    return f"I take one message at a time. Nothing is done yet about {shown}: please send that again."
+
+
 def said_in(text: str, answered: str) -> bool:
     """Whether an answer holds a text, whatever the white space; a very long answer is not looked into."""
     return len(answered) < 200_000 and " ".join(text.split()) in " ".join(answered.split())

@@ -13,8 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.messages import GO_ON
 from agent.models.base import BlockDelta, BlockEnd, BlockStart, Done, Failed, Request, ToolSpec
 from agent.models.offline import OfflineModel
+from agent.models.offline.dialogue import OF_PROGRAM
+from agent.task_words import GO_ON_TASK
 from tests.agent.offline.room import TOOLS, Room
 from tests.examples import examples
 
@@ -401,3 +404,12 @@ async def test_a_fault_of_ours_is_told_as_one(monkeypatch: pytest.MonkeyPatch) -
     events = await answer(said("hi"))
     assert isinstance(events[-1], Failed)
     assert "RuntimeError" in events[-1].error.message
+
+
+async def test_what_came_together_with_a_message_is_said_to_be_undone() -> None:
+    texts = ['add "b1" to the system prompt', "[The owner changed the persona's file]", "hello"]
+    blocks = [{"type": "text", "text": text} for text in texts]
+    told = text_of(await answer([{"role": "user", "content": blocks}]))
+    assert told.endswith('Nothing is done yet about “add "b1" to the system prompt”: please send that again.')
+    assert "again" not in text_of(await answer([{"role": "user", "content": blocks[1:]}]))
+    assert GO_ON_TASK.startswith(OF_PROGRAM) and GO_ON.startswith(OF_PROGRAM)
