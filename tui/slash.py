@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tui.narrowing import fold
+
 COMMANDS: dict[str, str] = {
     "clear": "begin a new conversation",
     "continue": "go on with the task that stopped",
@@ -112,11 +114,11 @@ def offers(text: str, personas: Mapping[str, str] | None = None) -> list[Offer]:
 
 
 def _personas(start: str, personas: Mapping[str, str]) -> list[Offer]:
-    words = start.casefold()
+    words = fold(start)
     found = [
         Offer(f"/persona {key}", key, name)
         for key, name in personas.items()
-        if key.casefold().startswith(words) or words in name.casefold()
+        if key.casefold().startswith(words) or words in fold(name)
     ]
     return found[:_MOST]
 

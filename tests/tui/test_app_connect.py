@@ -123,10 +123,15 @@ async def test_a_model_that_is_named_while_a_run_is_at_work_is_for_the_next_run(
         await p.told("From the next message on: ")
 
 
-async def test_whoever_has_settings_is_not_greeted(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path)) as p:
-        await p.pilot.pause(0.1)
+async def test_whoever_has_settings_is_greeted_in_a_line_in_a_new_home(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, model=OfflineModel(), preferences=preferences(tmp_path)) as p:
+        await p.told("Welcome. The agent's model is offline; /model changes it.")
         assert p.app.screen is p.main
+        await p.write("a draft")
+        await p.until((store.home.state / "screen.json").exists)
+    async with program(store, model=OfflineModel(), preferences=preferences(tmp_path)) as p:
+        await p.until(lambda: p.main.conversing.talk is not None)
         assert p.messages == []
 
 

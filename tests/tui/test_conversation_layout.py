@@ -100,6 +100,29 @@ def test_another_width_keeps_the_line_that_was_first(turns: list[Turn], rows: in
     assert (found.entry, found.part) == (anchor.entry, anchor.part)
 
 
+@given(st.integers(0, 400), st.lists(st.integers(20, 90), min_size=1, max_size=4))
+@settings(max_examples=examples(40))
+def test_another_width_keeps_the_letter_that_was_first(row: int, widths: list[int]) -> None:
+    words = [f"w{number:04}" for number in range(3_000)]
+    layout = filled([AssistantTextTurn(content=" ".join(words))])
+    layout.settle(0, 20)
+    place = layout.place_at(min(row, layout.height - 1))
+    assert place is not None
+    line = layout.line(place)
+    assert line is not None
+    first = line.text.split()[0]
+    for width in widths:
+        letters = layout.letters_before(place)
+        layout.resize(width)
+        place = layout.line_after(place, letters)
+        line = layout.line(place)
+        assert line is not None and words.index(line.text.split()[0]) <= words.index(first)
+        assert first in line.text or abs(words.index(line.text.split()[0]) - words.index(first)) <= 15 * len(
+            widths
+        )
+        assert layout.place_at(layout.keep_place(place)) == place
+
+
 @given(
     st.lists(
         st.tuples(st.integers(0, 1000), st.integers(0, 1000), st.integers(0, 1000)), min_size=2, max_size=2

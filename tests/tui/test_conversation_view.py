@@ -669,3 +669,33 @@ async def test_of_what_arrives_at_once_no_more_is_drawn_than_is_seen(monkeypatch
         app.view.scroll_to(y=0)
         await pilot.pause()
         assert rows(app.view)[:3] == [" 0", "", " 0"]
+
+
+async def test_a_resize_within_a_long_paragraph_keeps_what_was_read() -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 15)) as pilot:
+        app.view.load([AssistantTextTurn(content=" ".join(f"w{number:04}" for number in range(9_000)))])
+        await pilot.pause()
+        app.view.scroll_to(y=app.view.layout_model.height // 2)
+        await pilot.pause()
+        first = rows(app.view)[0].split()[0]
+        for size in ((90, 20), (120, 40), (60, 15)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert first in " ".join(rows(app.view)[:3])
+
+
+async def test_a_click_on_new_below_goes_to_the_end() -> None:
+    app = Stage()
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.view.load([AssistantTextTurn(content="\n\n".join(f"paragraph {n}" for n in range(40)))])
+        app.view.scroll_to(y=0)
+        await pilot.pause()
+        app.view.begin_turn(UserTurn(content="more"))
+        await pilot.pause()
+        assert "new below" in rows(app.view)[-1]
+        await pilot.click(ConversationView, offset=(5, 9))
+        assert not app.view.following
+        await pilot.click(ConversationView, offset=(35, 9))
+        await pilot.pause()
+        assert app.view.following and "more" in rows(app.view)[-1]

@@ -270,10 +270,10 @@ async def test_a_persona_is_opened_by_its_name_also_before_all_names_are_read(
         return read(self, ids)
 
     monkeypatch.setattr(Listing, "read", read_late)
-    store = make_store(tmp_path, {"one": ONE, "other": TWO.replace('"Two"', '"The Second"')})
+    store = make_store(tmp_path, {"one": ONE, "other": TWO.replace('"Two"', '"The Sécond"')})
     try:
         async with program(store, persona_id="one") as p:
-            p.main.chat_bar.set_draft("/persona the second")
+            p.main.chat_bar.set_draft("/persona the  Sécond".replace("é", "e\u0301"))
             at_once(p, "enter", *"hi")
             await p.pilot.pause()
             go.set()
@@ -282,3 +282,14 @@ async def test_a_persona_is_opened_by_its_name_also_before_all_names_are_read(
             assert p.app.screen is p.main
     finally:
         go.set()
+
+
+async def test_a_persona_that_is_not_there_is_said_and_what_is_typed_behind_stands_in_the_chat_bar(
+    tmp_path: Path,
+) -> None:
+    async with program(make_store(tmp_path)) as p:
+        p.main.chat_bar.set_draft("/persona nobody here")
+        at_once(p, "enter", *"hi")
+        await p.told("No persona is called nobody here.")
+        await p.until(lambda: p.main.chat_bar.draft == "hi")
+        assert p.app.screen is p.main

@@ -257,12 +257,13 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
             return
         self.program.tell_odd_settings()
         await self.tell_left_texts()
-        if not (preferences.new and self.conversing.first_time):
+        if not self.conversing.first_time:
             return
         from tui.screens.connecting import Connecting
 
         connecting = Connecting(self, preferences)
-        if preferences.explicit or self.program.has_typed or not self.is_active:
+        knows_much = not preferences.new or preferences.explicit
+        if knows_much or self.program.has_typed or not self.is_active:
             connecting.greet_in_a_line()
         else:
             await connecting.greet()
@@ -322,9 +323,9 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         self.program.tell(message, error=error)
 
     async def set_field(self, field: str, value: str) -> Outcome:
-        """Store a field of the settings; one that is refused shows what is stored again."""
+        """Store a field of the settings; one that is refused and left shows what is stored again."""
         outcome = "failed" if self.deeds is None else await self.deeds.set_field(field, value)
-        if outcome == "refused":
+        if outcome == "refused" and not self.settings.field(field).has_focus:
             self.settings.reset(field)
         return outcome
 

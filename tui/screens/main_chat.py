@@ -11,6 +11,7 @@ from textual.widgets import TextArea
 
 from tui import slash
 from tui.commands import action_of, command_of, sentence
+from tui.narrowing import fold, words_of
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.key_line import KeyLine
 
@@ -347,15 +348,16 @@ class ChatActions(Screen[None]):
         screen = self._all
         if words and words not in screen.personas.entries:
             await screen.names_read()
-        found = {
-            key
-            for key, entry in screen.personas.entries.items()
-            if words and (key == words or entry.name.casefold() == words.casefold())
-        }
-        if words in found or len(found) == 1:
-            await screen.open_persona(words if words in found else found.pop())
-        else:
+        entries = screen.personas.entries
+        name = fold(" ".join(words.split()))
+        found = [key for key, entry in entries.items() if name == fold(" ".join(entry.name.split()))]
+        if words and (words in entries or len(found) == 1):
+            await screen.open_persona(words if words in entries else found[0])
+        elif any(entry.matches(words_of(words)) for entry in entries.values()):
             screen.action_switch_persona(words)
+        else:
+            screen.tell(f"No persona is called {words}.", error=True)
+            screen.led_nowhere()
 
     async def _begin_task(self, text: str) -> None:
         """Begin a task with these words, unless one is at work."""

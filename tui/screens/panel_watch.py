@@ -238,7 +238,7 @@ class PanelWatch:
                 digits = self._widget.box.choices.count > 0 and not self._screen.chat_bar.draft
                 told = f"{key}{' or a digit' if digits else ''} goes back to answer" if key else ""
             elif self._screen.focused is not self._screen.chat_bar.input:
-                told = sentence("pane.next", keymap, f"{IN_THE_BAR}: {{}} leads there", IN_THE_BAR)
+                told = sentence("pane.next", keymap, f"{IN_THE_BAR}: {{}} leads round to it", IN_THE_BAR)
             self._widget.box.show_way_back(told)
 
     # -- reading mode ----------------------------------------------------------------------------------

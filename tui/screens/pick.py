@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from tui.commands import binding
-from tui.narrowing import are_in, words_of
+from tui.narrowing import are_in, fold, words_of
 from tui.screens.dialog import Dialog
 from tui.widgets.field import Field
 from tui.widgets.literal import label
@@ -70,7 +70,7 @@ class Pick(Dialog[str]):
     @cached_property
     def _folded(self) -> list[tuple[str, Row]]:
         """Each row with the text that words are looked for in."""
-        return [(row.text.casefold(), row) for row in self._rows]
+        return [(fold(row.text), row) for row in self._rows]
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from tui.commands import binding, first_key, palette
-from tui.narrowing import are_in, words_of
+from tui.narrowing import are_in, fold, words_of
 from tui.screens.dialog import Dialog, choosing
 from tui.widgets.field import Field
 from tui.widgets.persona_list import SIGNS, Entry, names_shared
@@ -102,7 +102,7 @@ class Switcher(Dialog[Picked]):
         return [
             Row(f"command {command.action}", command.title, keys[command.id], head_cells=width)
             for command in palette()
-            if are_in(words, f"{command.title} /{command.slash}".casefold())
+            if are_in(words, fold(f"{command.title} /{command.slash}"))
         ]
 
     def _tests(self, words: list[str]) -> list[Row]:
@@ -117,8 +117,7 @@ class Switcher(Dialog[Picked]):
     def _test_rows(self) -> list[tuple[str, Row]]:
         """The row of each test input, with the text that words are looked for in."""
         return [
-            (f"{key} {content}".casefold(), Row(f"test {key}", content, head=key))
-            for key, content in self._inputs
+            (fold(f"{key} {content}"), Row(f"test {key}", content, head=key)) for key, content in self._inputs
         ]
 
     @cached_property

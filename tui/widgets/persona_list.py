@@ -16,7 +16,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from tui.commands import bindings, keymap_of, sentence
-from tui.narrowing import are_in, words_of
+from tui.narrowing import are_in, fold, words_of
 from tui.widgets.literal import label
 from tui.widgets.row_list import Row, RowList
 
@@ -61,7 +61,7 @@ class Entry:
 
     @cached_property
     def _folded(self) -> str:
-        return " ".join((self.id, self.name, self.description, *self.tags)).casefold()
+        return fold(" ".join((self.id, self.name, self.description, *self.tags)))
 
 
 def names_shared(entries: Iterable[Entry]) -> set[str]:

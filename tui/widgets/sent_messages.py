@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tui.narrowing import fold
+
 KEPT = 1000
 """Messages that are kept; the oldest go first."""
 
@@ -116,9 +118,9 @@ class SentMessages:
 
     def find(self, text: str) -> list[str]:
         """Return the sent messages that hold `text`, letter case aside, latest first, each once."""
-        needle, out = text.casefold(), self._passed_over()
+        needle, out = fold(text), self._passed_over()
         kept = [message for place, message in enumerate(self._messages) if place not in out]
-        return list(dict.fromkeys(message for message in reversed(kept) if needle in message.casefold()))
+        return list(dict.fromkeys(message for message in reversed(kept) if needle in fold(message)))
 
     def _go(self, step: int, shown: str) -> str | None:
         target, out = self._at + step, self._passed_over()

@@ -214,12 +214,13 @@ class Canvas(ScrollView, can_focus=False):
         layout = self.layout_model
         top = None if self._following else self.scroll_offset.y
         if width != layout.width:
-            anchor = layout.place_at(self.scroll_offset.y)
+            anchor = layout.place_at(self.scroll_offset.y) if top is not None else None
+            letters = layout.letters_before(anchor) if anchor is not None else 0
             layout.resize(width)
             self._strips.clear()
             self._drop_selection()
-            if top is not None and anchor is not None:
-                top = layout.keep_place(anchor)
+            if anchor is not None:
+                top = layout.keep_place(layout.line_after(anchor, letters))
             self.refresh()
         if self._wanted is not None and self._rows():
             self._following, top, self._wanted = False, layout.row_of(self._wanted), None
@@ -378,12 +379,20 @@ class Canvas(ScrollView, can_focus=False):
             kept = self._found[drawn] = (lines, last, Places(lines, self._needle))
         return kept[2]
 
+    @property
+    def _new_below_mark(self) -> str:
+        return f" {self.glyphs.down} new below "
+
+    @property
+    def _new_below_from(self) -> int:
+        """The column in the last row where the mark begins; a click on it goes to the end."""
+        return max(0, self.scrollable_content_region.width - len(self._new_below_mark))
+
     def _mark_new_below(self, strip: Strip, width: int) -> Strip:
         style = (self._palette or self._choose_palette()).base + self.get_component_rich_style(
             "conversation--new", partial=True
         )
-        mark = f" {self.glyphs.down} new below "
-        left = max(0, width - len(mark))
+        mark, left = self._new_below_mark, self._new_below_from
         return Strip([*strip.crop(0, left), Segment(mark, style)], left + len(mark))
 
     def _drop_selection(self) -> None:

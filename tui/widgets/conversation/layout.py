@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from tui.widgets.conversation.entry import Entry
 from tui.widgets.conversation.lines import Line
@@ -37,6 +38,11 @@ class Place:
         """Return the place `encode` made `number` of."""
         mask = (1 << _SHIFT) - 1
         return Place(number >> 2 * _SHIFT, (number >> _SHIFT) & mask, number & mask)
+
+
+def _letters(line: Line) -> int:
+    text = line.text[line.lead :]
+    return len(text) - text.count(" ")
 
 
 class _Sums:
@@ -175,6 +181,23 @@ class Layout:
         """Return the row of a line that is to be the first seen: its part is drawn, so that it does not move."""
         self.line(place)
         return self.row_of(place)
+
+    def letters_before(self, place: Place) -> int:
+        """Return how many letters of its part stand in the rows above a line; the same at every width."""
+        return sum(map(_letters, self._lines(place)[: place.line]))
+
+    def line_after(self, place: Place, letters: int) -> Place:
+        """Return the place of the letter that comes after so many of the same part."""
+        if not place.line:
+            return place
+        starts = [*accumulate(map(_letters, self._lines(place)), initial=0)]
+        line = bisect_right(starts, letters, hi=max(1, len(starts) - 1)) - 1
+        return replace(place, line=line)
+
+    def _lines(self, place: Place) -> list[Line]:
+        self.line(place)
+        parts = self.entries[place.entry].parts() if place.entry < len(self.entries) else []
+        return parts[place.part].draw(self.width) if place.part < len(parts) else []
 
     def line(self, place: Place) -> Line | None:
         """Return the line at a place, drawn if need be; None where there is none."""

@@ -160,6 +160,9 @@ class ReadableCanvas(Canvas, can_focus=False):
     def on_click(self, event: events.Click) -> None:
         """Open or close what was clicked; a double click selects the turn."""
         event.prevent_default()
+        if self._new_below and event.y == self._rows() - 1 and event.x >= self._new_below_from:
+            self.follow()
+            return
         row = event.y + self.scroll_offset.y
         place = self.layout_model.place_at(row)
         if place is None:
