@@ -120,10 +120,8 @@ class Ending(Appearance, inherit_bindings=False):
         from tui.driver_guard import unfinished_paste
 
         paste = await unfinished_paste(lambda: self.guard is not None and self.guard.has_input)
-        for _ in range(3):
-            await asyncio.sleep(
-                0
-            )  # what the thread that reads has sent is a task of the loop before it is here
+        for _ in range(3):  # what the thread that reads has sent is a task of the loop before it is here
+            await asyncio.sleep(0)
         if paste:
             self.post_message(Paste(paste))
         with suppress(TimeoutError):

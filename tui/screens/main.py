@@ -323,10 +323,10 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         self.program.tell(message, error=error)
 
     async def set_field(self, field: str, value: str) -> Outcome:
-        """Store a field of the settings; one that is refused and left shows what is stored again."""
+        """Store a field of the settings; one that is refused shows what is stored again, once it is left."""
         outcome = "failed" if self.deeds is None else await self.deeds.set_field(field, value)
-        if outcome == "refused" and not self.settings.field(field).has_focus:
-            self.settings.reset(field)
+        if outcome == "refused":
+            self.settings.refuse(field)
         return outcome
 
     @property

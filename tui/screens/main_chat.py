@@ -353,7 +353,7 @@ class ChatActions(Screen[None]):
         found = [key for key, entry in entries.items() if name == fold(" ".join(entry.name.split()))]
         if words and (words in entries or len(found) == 1):
             await screen.open_persona(words if words in entries else found[0])
-        elif any(entry.matches(words_of(words)) for entry in entries.values()):
+        elif not words or any(entry.matches(words_of(words)) for entry in entries.values()):
             screen.action_switch_persona(words)
         else:
             screen.tell(f"No persona is called {words}.", error=True)
