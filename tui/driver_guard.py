@@ -125,6 +125,8 @@ class GuardedParser(XTermParser):
             elif before:
                 yield from self._take_typed(before)
             if mark:
+                if self._begun and begins(self._begun, 0)[0] is Kind.BEGUN:
+                    yield from self._escape()  # nothing follows it any more: it comes before the paste
                 if self._runs.is_behind_paste:
                     yield from self._runs.end_of_paste()
                 yield from self._press(self._runs.other())
@@ -146,11 +148,16 @@ class GuardedParser(XTermParser):
             if kind is Kind.CUT and quiet >= CUT_WAITS:
                 self._given_up, self._begun = self._begun, ""
             elif kind is Kind.BEGUN and quiet >= constants.ESCAPE_DELAY:
-                self._given_up, self._begun = self._begun, ""
+                self._given_up = self._begun
                 self._due = False
-                yield events.Key("escape", "\x1b")
-                if typed := self._given_up[1:]:
-                    yield from self._take_run(typed, ends_read=True)
+                yield from self._escape()
+
+    def _escape(self) -> Iterator[Message]:
+        """What has begun is the key Esc, and what was typed behind it."""
+        typed, self._begun = self._begun[1:], ""
+        yield events.Key("escape", "\x1b")
+        if typed:
+            yield from self._take_run(typed, ends_read=True)
 
     # -- what is typed ------------------------------------------------------------------------------------
 

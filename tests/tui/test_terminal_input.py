@@ -225,6 +225,14 @@ def test_a_megabyte_is_pasted_in_a_moment() -> None:
     assert [len(event.text) for event in seen] == [1_000_000]
 
 
+@pytest.mark.parametrize("before", ["\x1b", "\x1b[", "a\x1b"])
+def test_an_esc_before_a_paste_comes_before_it(before: str) -> None:
+    typed = {"\x1b": ["escape"], "\x1b[": ["escape", "left_square_bracket"], "a\x1b": ["a", "escape"]}[before]
+    assert read(GuardedParser(), f"{before}{START}b{END}") == [*typed, "paste:b"]
+    parser = GuardedParser()
+    assert [*read(parser, before), *read(parser, f"{START}b{END}")] == [*typed, "paste:b"]
+
+
 def test_nuls_are_left_out_of_a_paste() -> None:
     assert read(GuardedParser(), f"{START}a\x00b{END}") == ["paste:ab"]
 
