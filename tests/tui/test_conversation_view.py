@@ -685,6 +685,26 @@ async def test_a_resize_within_a_long_paragraph_keeps_what_was_read() -> None:
             assert first in " ".join(rows(app.view)[:3])
 
 
+async def test_many_resizes_lead_back_to_the_row_that_was_read() -> None:
+    app = Stage()
+    async with app.run_test(size=(100, 15)) as pilot:
+        app.view.load([AssistantTextTurn(content=" ".join(f"w{number:04}" for number in range(3_000)))])
+        await pilot.pause()
+        app.view.scroll_to(y=app.view.layout_model.height // 2)
+        await pilot.pause()
+        seen = rows(app.view)
+        for columns in (*range(99, 79, -1), *range(80, 101)):
+            await pilot.resize_terminal(columns, 15)
+            await pilot.pause()
+        assert rows(app.view) == seen
+        app.view.scroll_to(y=app.view.scroll_offset.y + 1)
+        await pilot.pause()
+        await pilot.resize_terminal(60, 15)
+        await pilot.resize_terminal(100, 15)
+        await pilot.pause()
+        assert rows(app.view)[:-1] == seen[1:]
+
+
 async def test_a_click_on_new_below_goes_to_the_end() -> None:
     app = Stage()
     async with app.run_test(size=(40, 10)) as pilot:

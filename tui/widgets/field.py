@@ -14,6 +14,7 @@ from textual.widgets.input import Selection
 
 from tui.editable import from_shown, to_shown, with_signs
 from tui.widgets.cut import with_ellipsis
+from tui.widgets.literal import NotCopied
 from tui.widgets.measured_line import MeasuredLine
 from tui.widgets.ordered_keys import OrderedKeys
 
@@ -21,7 +22,7 @@ WORD = 500
 """Characters in which the start of a word is looked for first."""
 
 
-class Field(OrderedKeys, Input):
+class Field(NotCopied, OrderedKeys, Input):
     """An `Input` that holds hidden characters as stand-ins and takes a paste as one line.
 
     Of a long text only what is in sight is drawn, and only what an edit touches is measured and looked through, where

@@ -15,10 +15,11 @@ from textual.widget import Widget
 from tui.commands import key_called
 from tui.sanitise import one_line
 from tui.widgets.inks import ink
+from tui.widgets.literal import NotCopied
 from tui.widgets.pressing import key_under, press, pressing_style
 
 
-class KeyLine(Widget, can_focus=False):
+class KeyLine(NotCopied, Widget, can_focus=False):
     """Keys with their words from the left as far as they fit, a note at the right end. A click on a key presses it."""
 
     class NotePressed(Message):

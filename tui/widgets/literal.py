@@ -55,7 +55,16 @@ class LiteralStatic(Static):
         return _selected(self, selection)
 
 
-class LiteralLabel(Label):
+class NotCopied:
+    """A part of the screen of which nothing is copied with the text beside it: signs, titles, rows to choose from, and
+    fields, which know themselves what is selected in them.
+    """
+
+    def get_selection(self, selection: Selection) -> None:
+        """Nothing of it is selected."""
+
+
+class LiteralLabel(NotCopied, Label):
     """A `Label` that shows a string literally."""
 
     def __init__(self, text: VisualType = "", **kwargs: Any) -> None:
@@ -66,11 +75,8 @@ class LiteralLabel(Label):
         if not _is_shown(self, shown := _literal(content)):
             super().update(shown, layout=layout)
 
-    def get_selection(self, selection: Selection) -> None:
-        """It is a sign or a title: nothing of it is copied with the text beside it."""
 
-
-class LiteralButton(Button, inherit_css=False):
+class LiteralButton(NotCopied, Button, inherit_css=False):
     """A `Button` whose label is one literal line, without a border. It never takes the focus when `focusable` is False.
 
     Its looks are its own: those of Textual's buttons, in all their kinds, are a third of what is read for the first
@@ -107,9 +113,6 @@ class LiteralButton(Button, inherit_css=False):
     def set_label(self, text: str) -> None:
         """Show `text` on the button."""
         self.label = label(text)
-
-    def get_selection(self, selection: Selection) -> None:
-        """Nothing of it is copied with the text beside it."""
 
 
 def _selected(widget: Static, selection: Selection) -> tuple[str, str] | None:

@@ -14,12 +14,13 @@ from textual.widget import Widget
 
 from tui.sanitise import one_line
 from tui.widgets.inks import ink
+from tui.widgets.literal import NotCopied
 
 APART = 4
 """Cells between the last name of a pane and a note that is too long."""
 
 
-class PaneTabs(Widget, can_focus=False):
+class PaneTabs(NotCopied, Widget, can_focus=False):
     """Names of panes, one of them in front."""
 
     @dataclass

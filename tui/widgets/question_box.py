@@ -29,7 +29,7 @@ from tui.sanitise import one_line, spelled_out
 from tui.widgets.breaking import CountedText, DiffText
 from tui.widgets.conversation.lines import wrap_rows
 from tui.widgets.inks import ink
-from tui.widgets.literal import LiteralLabel
+from tui.widgets.literal import LiteralLabel, NotCopied
 from tui.widgets.row_list import POINTER
 from tui.widgets.seen_rows import LongStatic
 
@@ -45,7 +45,7 @@ APPROVAL_WORDS = {"once": "once", "task": "this task", "always": "always", "no":
 """How the answers to an approval are named."""
 
 
-class Choices(Widget, can_focus=False):
+class Choices(NotCopied, Widget, can_focus=False):
     """Numbered options, in one row where all fit, one below the other else."""
 
     picked: reactive[int | None] = reactive(None)

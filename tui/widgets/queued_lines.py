@@ -16,6 +16,7 @@ from textual.widget import Widget
 
 from tui.sanitise import one_line
 from tui.widgets.inks import ink
+from tui.widgets.literal import NotCopied
 
 MOST = 3
 """Lines that are shown at once: the newest."""
@@ -30,7 +31,7 @@ class Queued:
     later: bool
 
 
-class QueuedLines(Widget, can_focus=False):
+class QueuedLines(NotCopied, Widget, can_focus=False):
     """The messages that wait."""
 
     @dataclass

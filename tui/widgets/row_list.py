@@ -21,6 +21,7 @@ from textual.strip import Strip
 from tui.commands import bindings
 from tui.sanitise import one_line
 from tui.widgets.inks import ink
+from tui.widgets.literal import NotCopied
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ LEAD = 2
 TONES = {"error": ("text-error",), "dim": ("foreground-muted",), "fresh": ("", "success-muted")}
 
 
-class RowList(ScrollView, can_focus=True):
+class RowList(NotCopied, ScrollView, can_focus=True):
     """Rows with a cursor. `Chosen` when one is opened, `Highlighted` when the cursor comes to one."""
 
     KEYS_ARE_COMMANDS = True  # none of them types: see `tui.held_keys`

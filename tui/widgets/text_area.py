@@ -22,6 +22,7 @@ from textual.widgets import TextArea
 
 from tui.commands import binding
 from tui.sanitise import sanitise, stand_ins
+from tui.widgets.literal import NotCopied
 from tui.widgets.ordered_keys import OrderedKeys
 from tui.widgets.wrapping import FastWrapped
 
@@ -29,7 +30,7 @@ LONG_LINE = 4_000
 """Characters from which a line is drawn row by row."""
 
 
-class GuardedTextArea(OrderedKeys, TextArea):
+class GuardedTextArea(NotCopied, OrderedKeys, TextArea):
     """A `TextArea` for text of any size and origin. What is pasted is made harmless first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

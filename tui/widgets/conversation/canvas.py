@@ -101,6 +101,8 @@ class Canvas(ScrollView, can_focus=False):
         self._palette: Palette | None = None
         self._taken: Size | None = None
         self._wanted: Place | None = None
+        # The top row after a resize, its place, and the letters of its part before what is to be seen there.
+        self._kept: tuple[int | None, Place | None, int] = (None, None, 0)
 
     # Following and scrolling
 
@@ -214,18 +216,24 @@ class Canvas(ScrollView, can_focus=False):
         layout = self.layout_model
         top = None if self._following else self.scroll_offset.y
         if width != layout.width:
-            anchor = layout.place_at(self.scroll_offset.y) if top is not None else None
-            letters = layout.letters_before(anchor) if anchor is not None else 0
+            anchor = layout.place_at(top) if top is not None else None
+            if (
+                anchor is not None and (top, anchor) != self._kept[:2]
+            ):  # moved since the last resize, if there was one
+                self._kept = top, anchor, layout.letters_before(anchor)
             layout.resize(width)
             self._strips.clear()
             self._drop_selection()
             if anchor is not None:
-                top = layout.keep_place(layout.line_after(anchor, letters))
+                anchor = layout.line_after(anchor, self._kept[2])
+                top = layout.keep_place(anchor)
             self.refresh()
         if self._wanted is not None and self._rows():
             self._following, top, self._wanted = False, layout.row_of(self._wanted), None
         self._update_rows(top)
-        if self.scroll_offset.y >= self.max_scroll_y:
+        top = self.scroll_offset.y
+        self._kept = top, layout.place_at(top), self._kept[2]
+        if top >= self.max_scroll_y:
             self._follow_changed(True)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:

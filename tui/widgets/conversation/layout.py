@@ -188,7 +188,7 @@ class Layout:
 
     def line_after(self, place: Place, letters: int) -> Place:
         """Return the place of the letter that comes after so many of the same part."""
-        if not place.line:
+        if not letters:
             return place
         starts = [*accumulate(map(_letters, self._lines(place)), initial=0)]
         line = bisect_right(starts, letters, hi=max(1, len(starts) - 1)) - 1
