@@ -277,7 +277,7 @@ async def test_what_is_wrong_in_the_file_is_one_message_and_each_of_it_a_row_of_
     text = 'odd = 1\nstrange = 2\n\n[keys]\nnowhere = "f5"\n'
     async with program(make_store(tmp_path), preferences=preferences(tmp_path, text), size=(80, 24)) as p:
         await p.until(lambda: p.messages)
-        assert p.messages[0] == "3 things in config.toml are wrong: /settings shows them."
+        assert p.messages == ["3 things in config.toml are wrong: /settings shows them."]
         rows = await page(p, "!2")
         assert row(rows, "!0") == ("line 1: unknown setting 'odd' is ignored", "")
         assert [r.key for r in rows.rows[:4]] == ["!0", "!1", "!2", "model"]

@@ -257,7 +257,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
             return
         self.program.tell_odd_settings()
         await self.tell_left_texts()
-        if not self.conversing.first_time:
+        if not self.conversing.first_time or preferences.warnings:  # what is wrong is told, and comes first
             return
         from tui.screens.connecting import Connecting
 

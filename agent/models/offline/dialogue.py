@@ -48,6 +48,7 @@ _REMEMBERED = 6
 """Exchanges that are run again to find the question a short answer belongs to."""
 _ASIDE = "[The owner changed the persona's file"
 _GO_ON = "Please continue."
+_READING = ("get_", "list_")
 OF_PROGRAM = (_GO_ON, "The task is still open. ")
 """How what the program says in the person's place begins."""
 
@@ -122,6 +123,8 @@ def next_step(messages: Sequence[Mapping[str, Any]], tools: Collection[str]) -> 
     first = max(0, len(history) - _REMEMBERED)
     before: Intent | None = None
     told: Told | None = None
+    unread: list[str] = []
+    midway: list[str] = []
     for k in range(first, len(history) - 1):
         understood = interpret(history[k].said, pending, before, told)
         step = _replay(history[k], understood, tools, history[:k], seen)
@@ -131,10 +134,16 @@ def next_step(messages: Sequence[Mapping[str, Any]], tools: Collection[str]) -> 
         asked = step.ask if isinstance(step, Answer) else None
         pending = asked if asked is not None and _said_it(step, history[k]) else None
         seen = _seen_in(history[k])
+        if isinstance(step, Call) and not history[k].answered and not _went_wrong(history[k]):
+            changed = any(not name.startswith(_READING) for _, name in history[k].calls)
+            (midway if changed else unread).append(history[k].said)
+        else:
+            unread, midway = [], []
     last = interpret(history[-1].said, pending, before, told)
     step = _replay(history[-1], last, tools, history[:-1], seen)
-    if isinstance(step, Answer) and (unread := history[-1].unread):
-        return replace(step, text=f"{step.text}\n\n{speech.not_read(unread)}")
+    unread += history[-1].unread
+    if isinstance(step, Answer) and (unread or midway):
+        return replace(step, text=f"{step.text}\n\n{speech.left_aside(unread, midway)}")
     return step
 
 

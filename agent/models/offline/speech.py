@@ -123,10 +123,16 @@ def gave_help(answered: str) -> bool:
     return said_in(SKILLS, answered)
 
 
-def not_read(unread: Sequence[str]) -> str:
-    """Say what came together with a message and was not looked at."""
-    shown = ", ".join(quote(text, 80) for text in unread[-3:])
-    return f"I take one message at a time. Nothing is done yet about {shown}: please send that again."
+def left_aside(unread: Sequence[str], midway: Sequence[str]) -> str:
+    """Say what came right before a message: of which nothing is done, and of which something is, and not all."""
+    parts = ["I take one message at a time."]
+    for texts, told in (
+        (unread, "Nothing is done yet about {}: please send that again."),
+        (midway, "I was in the midst of {}: please say what is still to be done."),
+    ):
+        if texts:
+            parts.append(told.format(", ".join(quote(text, 80) for text in texts[-3:])))
+    return " ".join(parts)
 
 
 def said_in(text: str, answered: str) -> bool:

@@ -413,3 +413,25 @@ async def test_what_came_together_with_a_message_is_said_to_be_undone() -> None:
     assert told.endswith('Nothing is done yet about “add "b1" to the system prompt”: please send that again.')
     assert "again" not in text_of(await answer([{"role": "user", "content": blocks[1:]}]))
     assert GO_ON_TASK.startswith(OF_PROGRAM) and GO_ON.startswith(OF_PROGRAM)
+
+
+async def test_what_another_message_came_in_between_of_is_said_to_be_undone() -> None:
+    first = 'add "b1" to the system prompt'
+    call = {"type": "tool_use", "id": "c1", "name": "get_persona", "input": {}}
+    persona = json.dumps({"name": "P", "system_prompt": "Be kind.", "test_input_ids": []})
+    messages = [
+        {"role": "user", "content": first},
+        {"role": "assistant", "content": [call]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "c1", "content": persona},
+                {"type": "text", "text": "thanks"},
+            ],
+        },
+    ]
+    told = text_of(await answer(messages))
+    assert told.endswith('Nothing is done yet about “add "b1" to the system prompt”: please send that again.')
+    stopped = json.loads(json.dumps(messages))
+    stopped[2]["content"][0] |= {"content": "Cancelled: not run.", "is_error": True}
+    assert "again" not in text_of(await answer(stopped))
