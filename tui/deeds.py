@@ -355,7 +355,7 @@ class Deeds:
             change = setting_change(field, value)
         except ValueError as error:
             self._surface.tell(str(error), error=True)
-            return "refused"
+            return "refused" if field == "effort" else "failed"  # what was typed is kept, to be mended
         now = await self._tried(lambda: self._workspace.change(persona.id, change))
         if now is None:
             return "failed"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FIELD = "set:"
 
 Outcome = Literal["stored", "refused", "failed"]
-"""Of a value: it is stored; it is none for this field; the file could not take it."""
+"""Of a value: it is stored; it is none of those that are chosen from; the file could not take it, or it is none."""
 
 
 class FieldSaving:
@@ -102,7 +102,7 @@ class FieldSaving:
         try:
             change = setting_change(field.removeprefix(FIELD), left.text)
         except ValueError:
-            return True  # it never was a value
+            return False  # it is none: it stays, to be mended
         try:
             now = values_of(await workspace.get(persona_id)).get(field.removeprefix(FIELD), "")
             if now == left.text:

@@ -377,10 +377,9 @@ async def test_a_setting_that_is_typed_in_and_changed_elsewhere_is_told(tmp_path
         assert len(told) == 1
 
 
-async def test_a_refused_setting_says_why_stays_to_be_mended_and_shows_what_is_stored_once_it_is_left(
-    tmp_path: Path,
-) -> None:
-    async with program(make_store(tmp_path)) as p:
+async def test_a_refused_setting_says_why_and_stays_to_be_mended_also_over_a_restart(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    async with program(store, persona_id="one") as p:
         p.main.action_go("settings")
         field = p.main.settings.field("max_tokens")
         field.focus()
@@ -390,9 +389,15 @@ async def test_a_refused_setting_says_why_stays_to_be_mended_and_shows_what_is_s
         assert field.has_focus and field.raw == "9x9"
         await p.press("left", "backspace", "enter")
         await p.until(lambda: p.store.get("one").model.max_tokens == 99)
-        await p.write("many")
+        await p.write("x")
         await p.press("enter", "tab")
-        await p.until(lambda: not field.has_focus and field.raw == "99")
+        await p.until(lambda: not field.has_focus and "x" in field.raw)
+        typed = field.raw
+        await p.app.leave(0)
+    async with program(store, persona_id="one") as p:
+        await p.told("Max tokens")
+        await p.until(lambda: p.main.settings.field("max_tokens").raw == typed)
+        assert p.store.get("one").model.max_tokens == 99
 
 
 async def test_a_test_input_that_was_begun_is_there_again_after_esc_and_after_a_restart(

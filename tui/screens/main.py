@@ -323,10 +323,10 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         self.program.tell(message, error=error)
 
     async def set_field(self, field: str, value: str) -> Outcome:
-        """Store a field of the settings; one that is refused shows what is stored again, once it is left."""
+        """Store a field of the settings; one that is chosen from a list and refused shows what is stored again."""
         outcome = "failed" if self.deeds is None else await self.deeds.set_field(field, value)
         if outcome == "refused":
-            self.settings.refuse(field)
+            self.settings.reset(field)
         return outcome
 
     @property

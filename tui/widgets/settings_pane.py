@@ -206,12 +206,9 @@ class SettingsPane(VerticalScroll, can_focus=False):
     def _past(self, name: str) -> FieldPast:
         return self._pasts.setdefault(name, FieldPast())
 
-    def refuse(self, name: str) -> None:
-        """Show what is stored again: a value was refused. While the person is in the field, it stays to be mended there,
-        unless it is chosen from a list.
-        """
-        if name in CHOICES or not self.field(name).has_focus:
-            self.field(name).raw = self._stored[name]
+    def reset(self, name: str) -> None:
+        """Show what is stored again."""
+        self.field(name).raw = self._stored[name]
 
     def on_click(self, event: events.Click) -> None:
         for row in self.query(".setting"):
