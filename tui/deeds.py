@@ -12,6 +12,7 @@ from tui.begun import Begun
 from tui.commands import Keymap, sentence
 from tui.screens.dialog import Dialog
 from tui.settings_rules import LEVELS
+from tui.widgets.settings_pane import CHOICES
 
 if TYPE_CHECKING:
     from personas.changes import Change
@@ -355,7 +356,7 @@ class Deeds:
             change = setting_change(field, value)
         except ValueError as error:
             self._surface.tell(str(error), error=True)
-            return "refused" if field == "effort" else "failed"  # what was typed is kept, to be mended
+            return "refused" if field in CHOICES else "failed"  # what was typed is kept, to be mended
         now = await self._tried(lambda: self._workspace.change(persona.id, change))
         if now is None:
             return "failed"

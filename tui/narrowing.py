@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
+
+from tui.composed import composed
 
 FEW = 50
 """Words that are looked for one by one. Where so many are found, most of the others are words of that text, too."""
@@ -11,7 +12,7 @@ FEW = 50
 
 def fold(text: str) -> str:
     """Return a text without the differences that do not matter: letter case, and how its letters are composed."""
-    return text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    return text.casefold() if text.isascii() else composed(text).casefold()
 
 
 def words_of(written: str) -> list[str]:

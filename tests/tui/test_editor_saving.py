@@ -10,7 +10,7 @@ from agent.models.scripted import ToolUse, answer
 from personas.authorship import USER
 from personas.changes import SetPrompt
 from personas.persona import Persona
-from tests.tui.program import ONE, make_store, program
+from tests.tui.program import ONE, Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
 from tui import gone
 from tui.screens import main
@@ -115,15 +115,20 @@ async def test_an_edit_from_outside_is_noticed_and_shown(tmp_path: Path) -> None
         await p.told("changed outside")
 
 
+async def meet(p: Program) -> None:
+    """Type in a line that is changed outside."""
+    await p.press("f3")
+    await p.write("my ")
+    p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
+    await p.until(lambda: p.state == "conflict")
+
+
 async def test_an_outside_edit_of_the_same_line_shows_both_to_choose_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_editor, "PAUSE", 60)
     async with program(make_store(tmp_path)) as p:
-        await p.press("f3")
-        await p.write("my ")
-        p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
-        await p.until(lambda: p.state == "conflict")
+        await meet(p)
         await p.press("f5")
         dialog = await p.dialog(ChooseText)
         assert p.state == "conflict"
@@ -142,10 +147,7 @@ async def test_choosing_one_side_stores_it(
 ) -> None:
     monkeypatch.setattr(text_editor, "PAUSE", 60)
     async with program(make_store(tmp_path)) as p:
-        await p.press("f3")
-        await p.write("my ")
-        p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
-        await p.until(lambda: p.state == "conflict")
+        await meet(p)
         await p.press("f5")
         await p.dialog(ChooseText)
         await p.press(key)
@@ -159,10 +161,7 @@ async def test_what_is_typed_behind_a_choice_that_came_too_late_goes_into_the_te
 ) -> None:
     monkeypatch.setattr(text_editor, "PAUSE", 60)
     async with program(make_store(tmp_path)) as p:
-        await p.press("f3")
-        await p.write("my ")
-        p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
-        await p.until(lambda: p.state == "conflict")
+        await meet(p)
         await p.press("f5")
         await p.dialog(ChooseText)
         p.file("one").write_text(p.file("one").read_text().replace("their", "another"))
@@ -182,10 +181,7 @@ async def test_putting_a_conflict_off_keeps_both_and_says_so(
 ) -> None:
     monkeypatch.setattr(text_editor, "PAUSE", 60)
     async with program(make_store(tmp_path)) as p:
-        await p.press("f3")
-        await p.write("my ")
-        p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
-        await p.until(lambda: p.state == "conflict")
+        await meet(p)
         await p.press("f5")
         await p.dialog(ChooseText)
         await p.press("escape")

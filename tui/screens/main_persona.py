@@ -40,9 +40,8 @@ class PersonaActions(Screen[None]):
         if (editing := screen.editing) is None or ways.is_left:
             return
         ways.begin()
-        await (
-            screen.conversing.begun.wait()
-        )  # what was typed so far is for the persona that the program began with
+        # What was typed so far is for the persona that the program began with.
+        await screen.conversing.begun.wait()
         self._opening = mine = object()
         if not await editing.open(persona_id):
             if self._opening is mine:

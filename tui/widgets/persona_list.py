@@ -219,9 +219,8 @@ class PersonaList(Vertical):
         """Take the filter away."""
         for field in self.query("#persona-filter"):
             if field.has_focus:
-                self.screen.set_focus(
-                    self.rows
-                )  # at once: a key behind the one that closes it is for the list
+                # At once: a key behind the one that closes it is for the list.
+                self.screen.set_focus(self.rows)
             field.remove()
         self._words = []
         self._draw()

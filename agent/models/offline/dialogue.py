@@ -49,6 +49,7 @@ _REMEMBERED = 6
 _ASIDE = "[The owner changed the persona's file"
 _GO_ON = "Please continue."
 _READING = ("get_", "list_")
+"""How the names of tools that change nothing begin."""
 OF_PROGRAM = (_GO_ON, "The task is still open. ")
 """How what the program says in the person's place begins."""
 

@@ -5,26 +5,20 @@ Letter case, full-width forms, composed and decomposed letters and how many blan
 
 from __future__ import annotations
 
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from tui.composed import composed, joins
 from tui.widgets.conversation.lines import Line
 
 _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
-
-PIECE = 1_000
-"""Characters that are composed at one time."""
 
 STRETCH = 200
 """Lines that are looked through at one time."""
 
 BEYOND = 20
 """Lines before and behind these that are looked at too, for what begins or ends there."""
-
-LETTER = 32
-"""Characters of which a letter may be made up; marks beyond them change nothing."""
 
 Span = tuple[int, int]
 """Where something stands in a line: from which character to before which."""
@@ -39,29 +33,9 @@ def fold(text: str) -> str:
 def _fold_letters(text: str) -> str:
     if text.isascii():
         return text.lower()
-    text = _composed(text).casefold()
+    text = composed(text).casefold()
     text = text.replace("•", "*").replace("│", "|")  # signs of ours, as they are in ASCII
-    return _composed(text)
-
-
-def _composed(text: str) -> str:
-    """Return `text` in the form NFKC, made piece by piece: the time it takes is the square of how many marks there are.
-
-    A piece ends between two letters, if there are two within its length.
-    """
-    if len(text) <= PIECE:
-        return unicodedata.normalize("NFKC", text)
-    pieces: list[str] = []
-    at = 0
-    while at < len(text):
-        end = min(at + PIECE, len(text))
-        while at + PIECE // 2 < end < len(text) and _joins(text, at, end):
-            end -= 1
-        if at + PIECE // 2 == end:
-            end = at + PIECE
-        pieces.append(unicodedata.normalize("NFKC", text[at:end]))
-        at = end
-    return "".join(pieces)
+    return composed(text)
 
 
 def _fold_needle(text: str) -> str:
@@ -225,7 +199,7 @@ def _mapped(text: str) -> tuple[str, list[int], list[int]]:
                 end += 1
             folded = " "
         else:
-            while end < len(text) and not text[end].isascii() and _joins(text, at, end):
+            while end < len(text) and not text[end].isascii() and joins(text, at, end):
                 end += 1
             folded = _fold_letters(text[at:end])
         letters.append(folded)
@@ -233,15 +207,3 @@ def _mapped(text: str) -> tuple[str, list[int], list[int]]:
         ends += [end] * len(folded)
         at = end
     return "".join(letters), begins, ends
-
-
-def _joins(text: str, start: int, at: int) -> bool:
-    """Return whether the sign at a place is one letter with what stands before it, from `start` on."""
-    sign = text[at]
-    if sign.isascii():
-        return False
-    if unicodedata.combining(sign):
-        return True
-    before = text[max(start, at - LETTER) : at]
-    whole = unicodedata.normalize("NFKC", before + sign)
-    return whole != unicodedata.normalize("NFKC", before) + unicodedata.normalize("NFKC", sign)
