@@ -273,6 +273,18 @@ def spot_of(part: Phrase | None) -> Spot | None:
     return Spot("words", part.said())
 
 
+def is_too_short(part: Phrase, spot: Spot) -> bool:
+    """Whether what is to be replaced or removed is an article or another short word without quotes: then a guess."""
+    word = spot.value.strip()
+    bare = spot.kind in ("text", "words") and not part.quotes()
+    return bare and word.isascii() and word.isalpha() and len(word) <= 3
+
+
+def ask_quotes(what: str) -> Ask:
+    """Return the request to put words in quotes, with nothing to say "yes" to."""
+    return Ask(f"Which words exactly should {what}? Put them in quotes, so that I do not take more than you mean.")
+
+
 def _unit(word: str) -> Literal["line", "sentence", "bullet", "rule", "paragraph"]:
     """Return what is counted when a person says "the second bullet"."""
     if word.startswith("sentence"):

@@ -71,7 +71,7 @@ def _expand(match: re.Match[str]) -> str:
         return _GROUPS[group]
     if capture.endswith("q"):
         return f"(?P<{capture[:-1]}>[QC])"
-    return f"(?P<{capture}>.+?)"
+    return f"(?P<{capture}>(?<![^ ]).+?(?![^ ]))"  # whole tokens, never a part of one
 
 
 def expand(pattern: str) -> str:

@@ -134,6 +134,8 @@ def _replace_in_test(said: Said) -> Intent | None:
     old, new = content.spot_of(said.part("x")), said.part("y")
     if reference is None or old is None or new is None or old.kind not in ("text", "words"):
         return None
+    if content.is_too_short(said.part("x") or new, old):
+        return content.ask_quotes("be replaced")
     return ReplaceText(old, content.text_of(new) or "", reference)
 
 

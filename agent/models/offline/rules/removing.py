@@ -48,6 +48,8 @@ def _remove(said: Said) -> tuple[Intent, ...] | Intent | None:
     if several := _several_lines(part):
         return several
     spot = content.spot_of(part)
+    if spot is not None and content.is_too_short(part, spot):
+        return content.ask_quotes("go")
     return RemoveText(spot, "prompt", every) if spot is not None else None
 
 
@@ -102,6 +104,8 @@ def _remove_somewhere(said: Said) -> tuple[Intent, ...] | Intent | None:
     spot = content.spot_of(part)
     if spot is None or re.search(r" (?:and|then|or) ", part.shadow):
         return None
+    if spot.kind == "text" and content.is_too_short(part, spot):
+        return content.ask_quotes("go")
     if spot.kind in (*NUMBERED, "starting", "text") or fit("(?:the )?(?:word|words|phrase) {x}", part):
         return RemoveText(spot, "prompt")
     if spot.kind in ("about", "line_about"):

@@ -84,6 +84,8 @@ def _replace(said: Said) -> Intent | None:
         )
     ):
         return None
+    if content.is_too_short(old_part, spot):
+        return content.ask_quotes("be replaced")
     explicit = bool(
         located
         or re.search(

@@ -203,7 +203,6 @@ _talk(
     "(?:what|how) would (?:<it>|the persona|he|she) (?:say|answer|reply|respond|do|react|think|"
     "feel)(?: {x})?",
     "(?:test|try|demonstrate) (?:<it>|the persona|persona)(?: {x})?",
-    "(?:let|have|make) <it> (?:say|answer|reply|speak|respond)(?: to)? {x}",
     "can i (?:talk|speak|chat) (?:to|with) <it>",
     "ask <it> {x}",
     "(?:say|answer) (?:hello|hi|something|this) (?:as|like) {x}",
