@@ -220,12 +220,29 @@ def suggest_line(text: str, question: str = "I add words to the system prompt on
     )
 
 
+_BLOCK = r"(?:sections?|passages?|paragraphs?|chapters?)"
+_IN_BLOCKS = re.compile(rf"(?:(?:all|any|every|each|the|its|this|that|whole|entire|full|exact) )*{_BLOCK}\b|.+ {_BLOCK}$")
+
+
 def spot_of(part: Phrase | None) -> Spot | None:
     """Return the stretch of a text a phrase means: quoted text, "the second line", "the line about X", words."""
+    spot = _spot_of(part)
+    if part is None or spot is None or part.quoted or spot.kind not in ("text", "about", "line_about", "starting"):
+        return spot
+    return Spot("block_about", spot.value) if _IN_BLOCKS.match(part.shadow) else spot
+
+
+def ticked(part: Phrase) -> str:
+    """Return the content of a quoted text, with the backticks where it has such: a prompt may have them too."""
+    raw = part.raw()
+    return raw if part.quoted and raw[:1] == "`" and "`" not in raw[1:-1] else part.said()
+
+
+def _spot_of(part: Phrase | None) -> Spot | None:
     if part is None or not part.tokens or len(part) > 60:
         return None
     if part.quoted:
-        return Spot("text", part.said())
+        return Spot("text", ticked(part))
     unit = r"(?P<u>line|lines|sentence|sentences|rule|bullet|bullet point|instruction|paragraph|statement)"
     if match := fit(rf"<the>(?P<o>{ORDINAL}) {unit}(?: (?:of|in|from) <prompt>)?", part):
         place = ordinal(match["o"])
@@ -247,10 +264,10 @@ def spot_of(part: Phrase | None) -> Spot | None:
         part,
     ):
         inner = part.group(match, "x")
-        return Spot("text", inner.said()) if inner else None
+        return Spot("text", ticked(inner)) if inner else None
     if match := fit(r"<the>(?:whole |entire )*{xq} <line>", part):
         inner = part.group(match, "x")
-        return Spot("text", inner.said()) if inner else None
+        return Spot("text", ticked(inner)) if inner else None
     if match := fit(
         r"(?:all |any |every |each )*<the>(?:whole |entire |full )*(?:<line>s?|everything|anything|"
         r"thing|stuff|mentions?|reference|references|remark|one) (?:in <prompt> )?(?:(?:that|which) "
@@ -262,7 +279,7 @@ def spot_of(part: Phrase | None) -> Spot | None:
         return Spot(_about(part), inner.said()) if inner and len(inner) <= 10 else None
     if match := fit(
         r"(?:the |that |its )(?P<x>.+?) (?:line|sentence|rule|part|bit|instruction|bullet|clause|"
-        r"paragraph|thing)",
+        r"paragraph|section|passage|chapter|thing)",
         part,
     ):
         inner = part.group(match, "x")

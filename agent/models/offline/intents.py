@@ -29,13 +29,15 @@ class Spot:
     Attributes:
         kind: `text` exactly this, `words` this text without regard to case, `line`, `sentence`, `bullet`, `rule` or `paragraph` by
             number, `about` the sentence on a
-            topic, `line_about` the line on it, `starting` the line that starts so.
+            topic, `line_about` the line on it, `block_about` the section or paragraph on it, `starting` the line that
+            starts so.
         value: the text, the number (negative: from the end) or the topic.
     """
 
     kind: Literal[
-        "text", "words", "line", "sentence", "bullet", "rule", "paragraph", "about", "line_about", "starting"
-    ]
+        "text", "words", "line", "sentence", "bullet", "rule", "paragraph", "about", "line_about", "block_about",
+        "starting",
+    ]  # fmt: skip
     value: str
 
 

@@ -140,6 +140,8 @@ def replace_in_test(intent: ReplaceText, draft: Draft) -> Prepared:
     if isinstance(place, Ask):
         return place
     found, content, spans = place
+    if intent.spot.value not in content:
+        intent = replace(intent, new=prompt_text.unticked(intent.new))
     if not spans:
         return Ask(
             f"I find no {speech.quote(intent.spot.value)} in the test input `{draft.inputs[found].id}`: "

@@ -109,8 +109,20 @@ def _which_spot(
             else "The system prompt is empty."
         )
     lines = prompt_text.line_spans(prompt)
+    named = speech.quote(spot.value, 80)
     options = []
+    blocks = []
     for start, _end in spans[:_MOST_OPTIONS]:
+        if spot.kind == "block_about" or prompt_text.is_heading(prompt, start):
+            first, last = prompt_text.block_at(prompt, start)
+            block = prompt[first:last]
+            blocks.append(block)
+            ends = speech.quote(block.split("\n")[0], 60), speech.quote(block.split("\n")[-1], 60)
+            options.append(
+                Option(f"All of it, from {ends[0]} to {ends[1]}", (again(Spot("text", block)),), "all every whole")
+            )
+            if spot.kind == "block_about":
+                continue
         place = next((k for k, (first, last) in enumerate(lines) if first <= start <= last), None)
         if place is None:
             continue
@@ -118,7 +130,9 @@ def _which_spot(
         options.append(
             Option(f"The line {speech.quote(text, 100)}", (again(Spot("line", str(place + 1))),), text)
         )
-    named = speech.quote(spot.value, 80)
+    if blocks:
+        shown = "\n\n".join(speech.fenced(block) for block in blocks)
+        return Ask(f"{named} may be all of this in the system prompt:\n\n{shown}", tuple(options))
     if len(spans) == 1:
         return Ask(f"I find no place in the system prompt with all of {named}.", tuple(options))
     return Ask(f"{named} could be more than one place in the system prompt.", tuple(options))
@@ -133,6 +147,10 @@ def _edit(draft: Draft, span: prompt_text.Span, new: str, said: str) -> Call:
 def replace_text(intent: ReplaceText, draft: Draft) -> Prepared:
     """Replace a text in the prompt, or ask which one is meant."""
     prompt = draft.prompt
+    if intent.spot.kind == "text" and not prompt_text.occurrences(prompt, intent.spot.value):
+        bare = Spot("text", prompt_text.unticked(intent.spot.value))
+        if bare != intent.spot:
+            intent = replace(intent, spot=bare, new=prompt_text.unticked(intent.new))
     spans = prompt_text.find(prompt, intent.spot)
     if intent.within is not None:
         places = prompt_text.find(prompt, intent.within)
@@ -267,6 +285,13 @@ def remove(intent: RemoveText, draft: Draft) -> Prepared:
     """Take a text out of the prompt, or ask which one is meant."""
     prompt = draft.prompt
     spans = prompt_text.find(prompt, intent.spot)
+    if len(spans) > 1 and intent.every and intent.spot.kind in ("about", "line_about"):
+        gone = tuple(prompt[start:end] for start, end in spans)
+        everything = tuple(RemoveText(Spot("text", text), "prompt") for text in gone)
+        shown = speech.fenced("\n".join(gone))
+        return Ask(
+            f"All of this would go:\n\n{shown}", (Option("Remove all of it", everything, "all every both"),)
+        )
     if len(spans) > 1 and intent.every:
         calls: list[Call | Done] = []
         for span in reversed(spans):
@@ -287,5 +312,11 @@ def remove(intent: RemoveText, draft: Draft) -> Prepared:
     if intent.spot.kind == "words" and not prompt_text.is_whole(prompt, spans[0]):
         return _word_or_sentence(intent, spans[0], prompt)
     gone, left = prompt_text.removal(prompt, spans[0])
+    if prompt[slice(*gone)].strip() != prompt[slice(*spans[0])].strip() and prompt_text.is_heading(
+        prompt, spans[0][0]
+    ):
+        return _which_spot(
+            spans, prompt, intent.spot, lambda spot: replace(intent, spot=spot, where="prompt")
+        )
     removed = prompt[gone[0] : gone[1]].strip() or prompt[spans[0][0] : spans[0][1]]
     return [_edit(draft, gone, left, f"I have removed {speech.quote(removed)} from the system prompt.")]

@@ -193,7 +193,7 @@ def _carry_out(
         elif isinstance(intent, Hold):
             work.append(
                 Done(
-                    speech.held(intent)
+                    speech.held(intent, helped)
                     if all(isinstance(one, Hold) for one in intents)
                     else "I left the other thing you mentioned as it is."
                 )

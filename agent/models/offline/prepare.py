@@ -52,7 +52,8 @@ def pinned(intent: Intent, draft: Draft) -> Intent:
         spot = intent.spot
         if spot is not None and spot.kind not in ("text", "words"):
             spans = prompt_text.find(draft.prompt, spot)
-            text = draft.prompt[spans[0][0] : spans[0][1]] if len(spans) == 1 else ""
+            sure = len(spans) == 1 and prompt_text.is_sure(draft.prompt, spot, spans[0])
+            text = draft.prompt[spans[0][0] : spans[0][1]] if sure else ""
             if text and draft.prompt.count(text) == 1:
                 return replace(intent, spot=Spot("text", text))
     return intent
@@ -169,6 +170,8 @@ def _shown(intent: Show, draft: Draft) -> list[str]:
 
 def _delete_thing(intent: DeleteThing, draft: Draft) -> Prepared:
     """Something named by its text alone: done only when there is one thing it can be."""
+    if intent.text not in draft.prompt:
+        intent = replace(intent, text=prompt_text.unticked(intent.text))
     options: list[Option] = []
     exact = [item for item in draft.inputs if intent.text.strip() in (item.id, item.content.strip())]
     topical = (
@@ -201,6 +204,15 @@ def _delete_thing(intent: DeleteThing, draft: Draft) -> Prepared:
         text = draft.prompt[start:end]
         place = next((k for k, (first, last) in enumerate(lines) if first <= start <= last), 0)
         target = Spot("text", text) if len(spans) == 1 else Spot("line", str(place + 1))
+        if prompt_text.is_heading(draft.prompt, start):
+            block = draft.prompt[slice(*prompt_text.block_at(draft.prompt, start))]
+            options.append(
+                Option(
+                    f"Remove it with what stands under it: {speech.quote(block, 400)}",
+                    (RemoveText(Spot("text", block), "prompt"),),
+                    "all whole section",
+                )
+            )
         options.append(
             Option(
                 f"Remove {speech.quote(text, 100)} from the system prompt",

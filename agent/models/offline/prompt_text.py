@@ -82,19 +82,65 @@ def _counted(text: str, kind: str) -> list[Span]:
     return bullets if kind == "rule" and bullets else lines
 
 
+_HEADING = re.compile(r"[ \t]*(?:(#{1,6})[ \t]+\S.*|(?:\*\*|__)[^*_]+(?:\*\*|__):?|<(\w[^<>/]*)>|[^\s:].*:)[ \t]*")
+
+
+def _line_at(text: str, at: int) -> Span:
+    end = text.find("\n", at)
+    return text.rfind("\n", 0, at) + 1, len(text) if end < 0 else end
+
+
+def block_at(text: str, at: int) -> Span:
+    """Return the section that a heading at `at` begins, else the paragraph there.
+
+    A section goes to the next heading of its rank, to its closing tag, or with "Style:" to the end of its paragraph.
+    """
+    start, line_end = _line_at(text, at)
+    heading = _HEADING.fullmatch(text, start, line_end)
+    if heading is None:
+        paragraphs = [match.span() for match in _PARAGRAPH.finditer(text)]
+        return next(((first, last) for first, last in paragraphs if first <= at < last), (start, line_end))
+    rest = text[line_end:]
+    if heading[1]:
+        after = re.search(rf"^#{{1,{len(heading[1])}}}[ \t]", rest, re.MULTILINE)
+        end = after.start() if after else len(rest)
+    elif heading[2] and (tag := rest.find(f"</{heading[2]}>")) >= 0:
+        end = tag + len(heading[2]) + 3
+    else:
+        below = re.match(rf"\s*\n(?:{_PARAGRAPH.pattern})", rest)
+        end = below.end() if below else 0
+    return start, start + len(text[start : line_end + end].rstrip())
+
+
+def is_heading(text: str, at: int) -> bool:
+    """Whether the line at `at` is a heading with something under it."""
+    line = _line_at(text, at)
+    return _HEADING.fullmatch(text, *line) is not None and block_at(text, at)[1] > line[1]
+
+
+def unticked(text: str) -> str:
+    """Return a text without the backticks around it."""
+    return text[1:-1] if len(text) > 2 and text[0] == text[-1] == "`" else text
+
+
 def find(text: str, spot: Spot) -> list[Span]:
     """Return the spans a spot may mean: none, the one, or several where it is unclear."""
     if spot.kind in ("text", "words"):
-        spans = whole_words(text, occurrences(text, spot.value))
-        if spans:
-            return spans
-        bare = spot.value.strip()
+        for value in (spot.value, unticked(spot.value)):
+            if spans := whole_words(text, occurrences(text, value)):
+                return spans
+        bare = unticked(spot.value).strip()
         return whole_words(text, occurrences(text, bare, fold=True))
     if spot.kind in NUMBERED:
         spans = _counted(text, spot.kind)
         place = int(spot.value)
         at = place - 1 if place > 0 else len(spans) + place
         return [spans[at]] if 0 <= at < len(spans) else []
+    if spot.kind == "block_about":
+        lines = find(text, Spot("line_about", spot.value))
+        headed = [span for span in line_spans(text) if is_heading(text, span[0])]
+        named = [span for span in headed if spot.value.casefold() in text[slice(*span)].casefold()]
+        return list(dict.fromkeys(block_at(text, span[0]) for span in named or lines))
     lines = sentence_spans(text) if spot.kind == "about" else line_spans(text)
     if spot.kind == "starting":
         wanted = spot.value.strip().casefold()
@@ -106,9 +152,16 @@ def find(text: str, spot: Spot) -> list[Span]:
 
 
 def is_sure(text: str, spot: Spot, span: Span) -> bool:
-    """Whether the stretch found for a subject has all its words; with some of them only it is a guess."""
+    """Whether the stretch found for a subject has all its words and is whole; else it is a guess.
+
+    A heading without what stands under it is not whole, and how far a section goes is always asked.
+    """
+    if spot.kind == "block_about":
+        return text[slice(*span)].strip() == spot.value.strip()
     if spot.kind not in ("about", "line_about"):
         return True
+    if is_heading(text, span[0]):
+        return False
     if spot.value.casefold() in ("test", "tests", "test input", "input", "example", "prompt", "system"):
         return False  # "the test line": a word of ours more likely than one of the text
     found = text[span[0] : span[1]]

@@ -172,7 +172,7 @@ _HOW_TO = (
 )
 
 
-def held(hold: Hold) -> str:
+def held(hold: Hold, helped: bool = False) -> str:
     """Return the answer to a sentence about a change that is no request for it."""
     if hold.mood == "negated":
         return "All right, I leave that as it is. I have changed nothing."
@@ -185,9 +185,8 @@ def held(hold: Hold) -> str:
         return "That depends on a condition, which I cannot judge; I have changed nothing." + say
     if hold.mood == "imagined":
         return "I take that as a thought, not as a request, so I have changed nothing." + say + undoable
-    return "I take that as a question, so I have changed nothing." + (
-        say + undoable if example else f" I cannot answer it: {WHAT_I_AM}\n\n{CONNECT}"
-    )
+    told = "I take that as a question, so I have changed nothing."
+    return told + say + undoable if example else with_help(f"{told} I cannot answer it: {WHAT_I_AM}", helped)
 
 
 def talked(talk: Talk, earlier: Sequence[str] = (), helped: bool = False) -> str:
@@ -230,11 +229,12 @@ def talked(talk: Talk, earlier: Sequence[str] = (), helped: bool = False) -> str
         )
     if subject == "order":
         return (
-            "I cannot change the order of the test inputs: that is done on the screen, in their list, with "
-            "Shift+Up and Shift+Down (or K and J). Nothing was changed."
+            "I cannot move test inputs. Their order is changed on the screen, in their list, with Shift+Up and "
+            "Shift+Down (or K and J); for another persona, open that one and add the test input there. Nothing was "
+            "changed."
         )
     if subject == "persona-voice":
-        return f"I cannot answer as the persona. {WHAT_I_AM} Nothing was changed.\n\n{CONNECT}"
+        return with_help(f"I cannot answer as the persona. {WHAT_I_AM} Nothing was changed.", helped)
     if subject == "creative":
         told = (
             "That takes judgement about language, and I am rule-based, without a neural model: I put exact "

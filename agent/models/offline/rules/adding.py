@@ -252,10 +252,20 @@ def _quoted(texts: list[str]) -> str:
     return shown + (", …" if len(texts) > 4 else "")
 
 
+_INLINE = re.compile(r"[,;]?\s+(?:and\s+)?(?=\(?[a-h1-9][.)]\s)")
+"""Where the next item of a list on one line begins: "a) … b) …"."""
+
+
 def _items(text: str) -> list[str]:
     """Return the items of a bulleted or numbered block, or an empty list when it is none."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
-    items = [re.sub(r"^(?:[-*•]|\d{1,3}[.)])\s+", "", line) for line in lines]
+    if len(lines) == 1:
+        lines = _INLINE.split(lines[0])
+        marks = [line[:3].strip("(.) ") for line in lines]
+        if marks not in (list("abcdefgh"[: len(marks)]), list("123456789"[: len(marks)])):
+            return []
+        lines = [line.lstrip("(").strip() for line in lines]
+    items = [re.sub(r"^(?:[-*•]|(?:\d{1,3}|[a-h])[.)])\s+", "", line) for line in lines]
     if len(lines) < 2 or any(item == line for item, line in zip(items, lines, strict=True)):
         return []
     return [_unquoted(item) for item in items]

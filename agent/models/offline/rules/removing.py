@@ -43,7 +43,7 @@ def _remove(said: Said) -> tuple[Intent, ...] | Intent | None:
     if len(part.quotes()) > 1 and all(
         token.kind == "quote" or token.norm in ("and", ",", "&") for token in part.tokens
     ):
-        return tuple(RemoveText(Spot("text", quote), "prompt") for quote in part.quotes())
+        return tuple(RemoveText(Spot("text", quote), "prompt") for quote in _ticked(part))
     every = bool(re.match(r"(?:all|every|each|any)\b", part.shadow))
     if several := _several_lines(part):
         return several
@@ -51,6 +51,11 @@ def _remove(said: Said) -> tuple[Intent, ...] | Intent | None:
     if spot is not None and content.is_too_short(part, spot):
         return content.ask_quotes("go")
     return RemoveText(spot, "prompt", every) if spot is not None else None
+
+
+def _ticked(part: Phrase) -> list[str]:
+    """Return the quoted texts of a phrase, those in backticks with them."""
+    return [content.ticked(part.part(k, k + 1)) for k, token in enumerate(part.tokens) if token.kind == "quote"]
 
 
 def _several_lines(part: Phrase) -> tuple[Intent, ...] | None:
@@ -98,7 +103,7 @@ def _remove_somewhere(said: Said) -> tuple[Intent, ...] | Intent | None:
     if part.quotes() and all(
         token.kind == "quote" or token.norm in ("and", ",", "&") for token in part.tokens
     ):
-        return tuple(DeleteThing(quote, True) for quote in part.quotes())
+        return tuple(DeleteThing(quote, True) for quote in _ticked(part))
     if several := _several_lines(part):
         return several
     spot = content.spot_of(part)
@@ -107,6 +112,8 @@ def _remove_somewhere(said: Said) -> tuple[Intent, ...] | Intent | None:
     if spot.kind == "text" and content.is_too_short(part, spot):
         return content.ask_quotes("go")
     if spot.kind in (*NUMBERED, "starting", "text") or fit("(?:the )?(?:word|words|phrase) {x}", part):
+        return RemoveText(spot, "prompt")
+    if spot.kind == "block_about":
         return RemoveText(spot, "prompt")
     if spot.kind in ("about", "line_about"):
         if fit(

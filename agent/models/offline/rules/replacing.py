@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.models.offline import content
+from agent.models.offline import content, prompt_text
 from agent.models.offline.intents import Ask, Intent, Option, RemoveText, ReplaceText, Talk
 from agent.models.offline.patterns import fit
 from agent.models.offline.reference import parse
@@ -100,6 +100,8 @@ def _replace(said: Said) -> Intent | None:
     new = content.text_of(new_part, said.text("n") if not swapped and within is None else new_part.raw())
     if new is None:
         return None
+    if spot.kind == "text" and spot.value != prompt_text.unticked(spot.value):
+        new = content.ticked(new_part) if new_part.quoted else new
     if not new_part.quotes() and re.search(r" (?:and|,) .+ (?:to|with|by|into) ", f"{new_part.shadow} "):
         return Ask("That looks like more than one replacement. Put the old and the new words in quotes.")
     if not new_part.quotes() and (
