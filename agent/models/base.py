@@ -193,6 +193,10 @@ class UsageSoFar(Quick):
     usage: Usage
 
 
+DECLINED = "declined"
+"""Stop reason of the offline model when it did not do what was asked: to the core an ordinary answer."""
+
+
 @quick
 @dataclass(frozen=True, slots=True)
 class Done(Quick):

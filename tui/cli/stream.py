@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.events import AgentEnd, Event, ModelNotice, RetryWait, TurnDelta, TurnEnd, TurnStart
-from agent.models.base import Usage
+from agent.models.base import DECLINED, Usage
 from agent.models.errors import with_next_step
 from agent.tools.control import CONTROL
 from agent.turns import (
@@ -166,6 +166,8 @@ class JsonPrinter(_Output):
             self.fail(with_next_step(end.error))
             return
         reason = STOP_REASONS.get(end.outcome) or end.stop_reason or "end_turn"
+        if reason == DECLINED:
+            reason = "refusal"  # for the core an ordinary answer, for a script none that did anything
         if end.outcome == "completed" and reason == "tool_use":
             reason = "end_turn"  # a task ends with a call, and yet by itself
         self._ended = True

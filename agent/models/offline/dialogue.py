@@ -204,7 +204,8 @@ def _replay(
             if step.name != name or identity not in exchange.results:
                 return Answer(
                     "This request was begun in a way I cannot continue. Please say again what to do; I look at the "
-                    "persona first."
+                    "persona first.",
+                    declined=True,
                 )
             step = plan.send(exchange.results[identity])
     except StopIteration as stop:

@@ -9,6 +9,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from agent.models.base import (
+    DECLINED,
     BlockDelta,
     BlockEnd,
     BlockEvent,
@@ -57,6 +58,7 @@ class OfflineModel:
         try:
             tools = {tool.name for tool in request.tools}
             step = next_step(as_conversation(request.messages), tools)
+            declined = isinstance(step, Answer) and step.declined
             if isinstance(step, Answer):
                 step = as_call(step, tools)
         except Exception as error:  # noqa: BLE001 - a model never raises; a fault of ours is told as one
@@ -69,7 +71,7 @@ class OfflineModel:
                 yield BlockDelta(0, delta)
                 await self._sleep(self._pause)
             yield BlockEnd(0)
-            yield Done("end_turn")
+            yield Done(DECLINED if declined else "end_turn")
             return
         identity = _call_id(request, step.name)
         yield BlockStart(0, "tool_call", tool_use_id=identity, tool_name=step.name)
@@ -79,7 +81,7 @@ class OfflineModel:
             yield BlockDelta(0, raw[at : at + length])
             await self._sleep(0)
         yield BlockEnd(0, input_json=raw)
-        yield Done("tool_use")
+        yield Done(DECLINED if declined else "tool_use")
 
 
 def _deltas(text: str) -> list[str]:

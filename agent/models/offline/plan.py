@@ -49,10 +49,17 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The closing words; `ask` when they are a question that a following message may answer."""
+    """The closing words.
+
+    Attributes:
+        text: the words.
+        ask: the question they are, where a following message may answer it.
+        declined: they say that what was asked is not done.
+    """
 
     text: str
     ask: Ask | None = None
+    declined: bool = False
 
 
 Plan = Generator[Call, Result, Answer]
@@ -107,22 +114,19 @@ def make_plan(
     intents = understood.intents
     seen = seen if understood.answers else None
     if understood.unclear or not intents:
-        return Answer(speech.not_understood(understood.unclear, bool(intents), helped))
+        return Answer(speech.not_understood(understood.unclear, bool(intents), helped), declined=True)
     for k, intent in enumerate(intents):
         if isinstance(intent, Ask):
             yield from _look_before(intent, tools)
             return _question(intent, intents, k)
     if clash := _contradiction(intents):
         return _question(clash, (clash,), 0)
-    blocking = [
-        i
-        for i in intents
-        if isinstance(i, Talk) and i.subject in ("creative", "elsewhere", "persona-voice", "redo", "order")
-    ]
+    blocking = [i for i in intents if isinstance(i, Talk) and i.subject in _BEYOND_ME]
     if blocking and len(intents) > 1:
         return Answer(
             "I have not begun, because one part of your request is beyond me. "
-            + speech.talked(blocking[0], helped=helped)
+            + speech.talked(blocking[0], helped=helped),
+            declined=True,
         )
     reads = [tool for intent in intents for tool in _reads(intent)]
     if understood.loose and "get_persona" in tools:
@@ -145,7 +149,8 @@ def make_plan(
                 return Answer("\n\n".join(done))
         elif any(isinstance(intent, Undo) for intent in intents):
             return Answer(
-                "Let us do the undo by itself, before or after the rest; I have changed nothing so far."
+                "Let us do the undo by itself, before or after the rest; I have changed nothing so far.",
+                declined=True,
             )
         draft = yield from _read(reads)
     except _ReadFailed as failed:
@@ -164,6 +169,8 @@ def make_plan(
     return (yield from _carry_out(intents, draft, tools, done, earlier, helped))
 
 
+_BEYOND_ME = ("creative", "elsewhere", "persona-voice", "redo", "order")
+"""Subjects of `Talk` whose words say that I cannot do what was asked."""
 _ALL_READS = ("get_persona", "list_test_inputs")
 
 
@@ -215,7 +222,15 @@ def _carry_out(
                 _failed(step, result, done, any(isinstance(later, Call) for later in work[k + 1 :]))
             )
         done.append(step.told(result.output))
-    return Answer("\n\n".join(text for text in done if text))
+    declined = all(_is_declined(intent) for intent in intents)
+    return Answer("\n\n".join(text for text in done if text), declined=declined)
+
+
+def _is_declined(intent: Intent) -> bool:
+    """Whether what is said of an intent is that it is not done; "don't delete it" is obeyed."""
+    if isinstance(intent, Hold):
+        return intent.mood != "negated"
+    return isinstance(intent, Talk) and intent.subject in _BEYOND_ME
 
 
 def _question(ask: Ask, intents: tuple[Intent, ...], at: int, done: Sequence[str] = ()) -> Answer:
@@ -228,7 +243,8 @@ def _question(ask: Ask, intents: tuple[Intent, ...], at: int, done: Sequence[str
     others = len([i for i in intents if not isinstance(i, Talk | Hold)]) > 1
     lead = "One step is unclear, so I have not begun the others." if others else ""
     said = speech.asked(whole, lead)
-    return Answer("\n\n".join([*done, said]), whole)
+    asks = ask.options or ask.blank or ask.question.startswith("Which")
+    return Answer("\n\n".join([*done, said]), whole, declined=not asks)  # "I find no such line" asks nothing
 
 
 def _failed(call: Call, result: Result, done: Sequence[str], more: bool) -> str:
@@ -266,7 +282,7 @@ def _not_offered(names: Iterable[str], tools: Collection[str], done: Sequence[st
     if missing is None:
         return None
     told = f"I would need the tool `{missing}` for that, and it is not offered here. Nothing was changed."
-    return Answer("\n\n".join([*done, told]))
+    return Answer("\n\n".join([*done, told]), declined=True)
 
 
 def _undo(intent: Undo, done: list[str]) -> Generator[Call, Result, Answer | None]:

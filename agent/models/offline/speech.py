@@ -19,6 +19,7 @@ WHAT_I_AM = (
     "without a neural "
     "model. I am not the persona and cannot speak as it; I change its file when you ask in plain words."
 )
+RULE_BASED = "I am rule-based, without a neural model."
 PASTED = (
     "I have not set up the key you wrote here, and a message stands in the log of this conversation: "
     "replace that key by a new one if others can read this computer."
@@ -156,7 +157,7 @@ def not_understood(unclear: Sequence[str], also: bool, helped: bool = False) -> 
         else ", so I have changed nothing."
     )
     if helped:
-        return with_help(f"{lead}{rest} I am rule-based, without a neural model.", helped)
+        return with_help(f"{lead}{rest} {RULE_BASED}", helped)
     return f"{lead}{rest}\n\n{WHAT_I_AM} {SKILLS}\n\n{CONNECT}"
 
 
@@ -186,7 +187,7 @@ def held(hold: Hold, helped: bool = False) -> str:
     if hold.mood == "imagined":
         return "I take that as a thought, not as a request, so I have changed nothing." + say + undoable
     told = "I take that as a question, so I have changed nothing."
-    return told + say + undoable if example else with_help(f"{told} I cannot answer it: {WHAT_I_AM}", helped)
+    return told + say + undoable if example else with_help(f"{told} I cannot answer it: {RULE_BASED if helped else WHAT_I_AM}", helped)
 
 
 def talked(talk: Talk, earlier: Sequence[str] = (), helped: bool = False) -> str:
@@ -234,7 +235,8 @@ def talked(talk: Talk, earlier: Sequence[str] = (), helped: bool = False) -> str
             "changed."
         )
     if subject == "persona-voice":
-        return with_help(f"I cannot answer as the persona. {WHAT_I_AM} Nothing was changed.", helped)
+        am = RULE_BASED if helped else WHAT_I_AM
+        return with_help(f"I cannot answer as the persona. {am} Nothing was changed.", helped)
     if subject == "creative":
         told = (
             "That takes judgement about language, and I am rule-based, without a neural model: I put exact "

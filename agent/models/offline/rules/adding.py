@@ -6,7 +6,7 @@ import re
 
 from agent.models.offline import content
 from agent.models.offline.intents import AddTest, Ask, CopyTest, Intent, Option
-from agent.models.offline.patterns import fit
+from agent.models.offline.patterns import expand, fit
 from agent.models.offline.reference import NUMBER, number, parse
 from agent.models.offline.rules.rule import RuleSet, Said
 from agent.models.offline.topics import family_of, sample_about, words_of
@@ -131,6 +131,12 @@ def _add_test(said: Said) -> tuple[Intent, ...] | Intent | None:
                     Option("Add all of it as one test input", (AddTest(part.said()),), "one single whole"),
                 ),
             )
+        if re.search(r"[.?!] +\S", part.said()) and not _INTO_LIST.search(around):
+            return Ask(
+                "I cannot tell where one test input ends and the next begins. Put each in quotes, or on a line of its "
+                "own.",
+                (Option("Add all of it as one test input", (AddTest(part.said()),), "one single whole all"),),
+            )
     if (
         quotes
         and len(quotes) > 1
@@ -219,6 +225,7 @@ def _about_each(said: Phrase) -> tuple[Intent, ...] | None:
 
 
 _SEVERAL = re.compile(r"\b(?:tests|inputs|cases|prompts|questions|messages|examples|samples|scenarios)\b")
+_INTO_LIST = re.compile(expand(f"(?:to|in|into|for|among) {_LISTS}"))
 _COUNTED = re.compile(r"(?:^| )(?P<n>\d{1,2}|two|three|four|five|six|seven|eight|nine|ten) ")
 
 
