@@ -107,7 +107,7 @@ def _remove_somewhere(said: Said) -> tuple[Intent, ...] | Intent | None:
     if several := _several_lines(part):
         return several
     spot = content.spot_of(part)
-    if spot is None or re.search(r" (?:and|then|or) ", part.shadow):
+    if spot is None or re.search(r" (?:and|then|or|but|except|excepting|unless|only|save|apart|other) ", part.shadow):
         return None
     if spot.kind == "text" and content.is_too_short(part, spot):
         return content.ask_quotes("go")

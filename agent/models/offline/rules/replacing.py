@@ -108,6 +108,7 @@ def _replace(said: Said) -> Intent | None:
         _PLACES.search(new_part.shadow)
         or _SCOPE.search(f" {new_part.shadow} ")
         or _ASIDE.search(new_part.shadow)
+        or (_DESCRIBED.match(new_part.shadow) and not _DESCRIBED.match(old_part.shadow))
     ):
         option = Option(f"Replace it with the words “{new}”", (ReplaceText(spot, new),), "words")
         return Ask("Put the new words in quotes, so that I do not take more than you mean.", (option,))
@@ -154,6 +155,8 @@ _SCOPE = re.compile(
 )
 
 
+_DESCRIBED = re.compile(r"(?:a|an|the|its|his|her|their|my|your|our|some|another|any|it|that|this|what|how) ")
+"""How words begin that may say which words are meant ("a nicer word", "its name") instead of being them."""
 _ASIDE = re.compile(
     r"[(/]| [-–—:;] |(?:,|;) (?:it|that|this|i|we|they|you|which|so|thanks|thank|as|like)\b| (?:for|in|on|at|of|to|with|from|by|the|"
     r"a|an|and)$"

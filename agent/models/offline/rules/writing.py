@@ -45,6 +45,8 @@ def _added(said: Said, group: str, place: str, spot: Spot | None = None) -> Inte
         return Ask("Put the words in quotes, so that I do not take more than you mean.", (taken,), "text")
     if all(token.norm in ":,;-=" for token in part.tokens):
         text = ""
+    if re.match(r"(?:to|into|in|under|at|on|after|before|for|about|from|of|below|above) ", part.raw()):
+        return content.ask_quotes("be added")
     if text is None or not text.strip():
         return Ask("What should I add to the system prompt? Give me the exact words.", (), "text")
     if not part.quotes() and not content.is_sentence(part):
