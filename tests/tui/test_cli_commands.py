@@ -119,6 +119,21 @@ def test_undo_keeps_what_was_written_since_and_shows_both_where_it_cannot(place:
     assert 'name = "Cloudy"' in path.read_text(encoding="utf-8")
 
 
+def test_a_request_the_offline_model_declined_is_told_by_its_stop_reason(place: Workplace) -> None:
+    def ended(message: str, *options: str) -> tuple[int, str, list[str]]:
+        reply = send_agent_message(place, "optimist", message, *options)
+        return reply.code, reply.events[-1]["stop_reason"], [turn["type"] for turn in reply.turns[-2:]]
+
+    told = ["user", "assistant_text"]
+    assert ended("Make it funnier") == (0, "refusal", told)  # no notice: an ordinary answer
+    assert ended("Rename it") == (0, "end_turn", told)  # asks back
+    assert ended("Sunny")[:2] == (0, "end_turn")
+    assert ended("Make it funnier") == (0, "refusal", told)
+    again = send_agent_message(place, "optimist", "Make it funnier")
+    assert "“help”" in again.turns[-1]["content"]  # it still knows that it gave the help
+    assert ended("Make it funnier", "--task")[:2] == (0, "refusal")
+
+
 def test_rm_asks_needs_a_terminal_and_restore_brings_it_back(place: Workplace) -> None:
     done(place.run_here("list"))
     path = place.home / "personas" / "optimist.toml"

@@ -185,6 +185,41 @@ async def test_the_long_help_is_given_once_and_again_only_when_asked_for() -> No
     assert "ANTHROPIC_API_KEY" in whole
 
 
+async def test_what_it_cannot_do_is_one_line_after_the_help_was_given() -> None:
+    room = Room()
+    assert "rename it to" in await room.say("Answer as the persona: hi")
+    for message in ("Answer as the persona: hi", "why is the sky blue?", "blah blah", "make it funnier"):
+        again = await room.say(message)
+        assert "\n" not in again and "“help”" in again and "ANTHROPIC_API_KEY" not in again
+
+
+@pytest.mark.parametrize(
+    ("message", "declined"),
+    [
+        ("make it funnier", True),
+        ("blah blah", True),
+        ("Answer as the persona: hi", True),
+        ("move the test input about rain to Skeptic", True),
+        ("rename it to Bob and make it funnier", True),
+        ("if it is long, delete the first test input", True),
+        ("remove the section about cooking", True),  # there is none
+        ("rename it to Bob", False),
+        ("show the name", False),
+        ("rename it", False),  # asks back
+        ("remove upside", False),
+        ("don't delete the rain test", False),
+        ("hello", False),
+        ("help", False),
+    ],
+)
+async def test_a_request_it_declined_is_told_from_one_it_did(message: str, declined: bool) -> None:
+    room = Room()
+    before = room.state()
+    await room.say(message)
+    assert (room.stop_reasons[-1] == "declined") == declined
+    assert not declined or room.state() == before
+
+
 async def test_it_means_the_one_thing_the_message_before_was_about_by_its_id() -> None:
     room = Room()
     await room.say("add a test input: code")

@@ -64,6 +64,11 @@ async def test_it_asks_and_understands_the_answer_after_a_restart(store: Store) 
     assert done is not None and done.status == "completed"
 
 
+async def test_what_it_declines_ends_the_task_with_its_words(store: Store) -> None:
+    task = await work(store, "Make it funnier")
+    assert task.status == "completed" and task.summary is not None and "Nothing was changed" in task.summary
+
+
 def test_messages_of_any_shape_are_passed_through() -> None:
     odd: list[object] = [
         {"role": "user", "content": "text"},

@@ -24,6 +24,11 @@ def test_a_capture_is_cut_from_the_persons_own_text() -> None:
     assert match["end"] == " !"
 
 
+def test_a_capture_takes_whole_words() -> None:
+    assert fit("make {x} to ?{y}", phrase("make the tone warmer")) is None  # not “the”, to “ne warmer”
+    assert fit("make {x} to ?{y}", phrase("make the tone to warmer")) is not None
+
+
 def test_the_shortcut_by_first_words_knows_what_it_cannot_know() -> None:
     assert first_words("rename {x}") == {"rename"}
     assert first_words("(?:show|list all) <tests>") == {"show", "list"}
