@@ -221,13 +221,20 @@ def suggest_line(text: str, question: str = "I add words to the system prompt on
 
 
 _BLOCK = r"(?:sections?|passages?|paragraphs?|chapters?)"
-_IN_BLOCKS = re.compile(rf"(?:(?:all|any|every|each|the|its|this|that|whole|entire|full|exact) )*{_BLOCK}\b|.+ {_BLOCK}$")
+_IN_BLOCKS = re.compile(
+    rf"(?:(?:all|any|every|each|the|its|this|that|whole|entire|full|exact) )*{_BLOCK}\b|.+ {_BLOCK}$"
+)
 
 
 def spot_of(part: Phrase | None) -> Spot | None:
     """Return the stretch of a text a phrase means: quoted text, "the second line", "the line about X", words."""
     spot = _spot_of(part)
-    if part is None or spot is None or part.quoted or spot.kind not in ("text", "about", "line_about", "starting"):
+    if (
+        part is None
+        or spot is None
+        or part.quoted
+        or spot.kind not in ("text", "about", "line_about", "starting")
+    ):
         return spot
     return Spot("block_about", spot.value) if _IN_BLOCKS.match(part.shadow) else spot
 
@@ -299,7 +306,9 @@ def is_too_short(part: Phrase, spot: Spot) -> bool:
 
 def ask_quotes(what: str) -> Ask:
     """Return the request to put words in quotes, with nothing to say "yes" to."""
-    return Ask(f"Which words exactly should {what}? Put them in quotes, so that I do not take more than you mean.")
+    return Ask(
+        f"Which words exactly should {what}? Put them in quotes, so that I do not take more than you mean."
+    )
 
 
 def _unit(word: str) -> Literal["line", "sentence", "bullet", "rule", "paragraph"]:

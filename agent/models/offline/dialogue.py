@@ -357,7 +357,7 @@ def _choice(said: Phrase, ask: Ask) -> tuple[Intent, ...] | None:
     if chosen is not None:
         return chosen
     if fit(
-        "(?:both|all|all of them|both of them|all of those|everything|every one|the lot|all three|"
+        "(?:both|all|all of it|the whole (?:of it|thing)|all of them|both of them|all of those|everything|every one|the lot|all three|"
         "each)(?: please)?",
         bare,
     ):

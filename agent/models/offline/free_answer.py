@@ -40,6 +40,16 @@ def speaks_aside(understood: Understood, ask: Ask) -> bool:
     )
 
 
+def _corrects(said: Phrase, ask: Ask) -> bool:
+    """Whether bare words rather correct what was offered ("no, German", "in French") than are the text themselves."""
+    if said.quotes():
+        return False
+    offered = bool(ask.options) and ask.blank == "text"
+    return (offered and said.raw()[:1].islower()) or bool(
+        fit("(?:no|nope|yes|yeah|ok|okay|well|actually) , {x}", said)
+    )
+
+
 def filled_by(message: str, ask: Ask) -> Intent | None:
     """Return the intent that a free answer completes ("What should the name be?" "Sunny")."""
     said = content.again(message.strip())
@@ -48,7 +58,7 @@ def filled_by(message: str, ask: Ask) -> Intent | None:
     hold = mood_of(said)
     if hold is not None and (hold.mood == "negated" or ask.blank not in ("test", "content")):
         return None
-    pausing = evades(said)
+    pausing = evades(said) or _corrects(said, ask)
     if ask.blank == "name":
         if pausing:
             return None

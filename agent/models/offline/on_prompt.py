@@ -119,7 +119,11 @@ def _which_spot(
             blocks.append(block)
             ends = speech.quote(block.split("\n")[0], 60), speech.quote(block.split("\n")[-1], 60)
             options.append(
-                Option(f"All of it, from {ends[0]} to {ends[1]}", (again(Spot("text", block)),), "all every whole")
+                Option(
+                    f"All of it, from {ends[0]} to {ends[1]}",
+                    (again(Spot("text", block)),),
+                    "all every whole section",
+                )
             )
             if spot.kind == "block_about":
                 continue
@@ -202,7 +206,7 @@ def _which_occurrence(intent: ReplaceText, spans: Sequence[prompt_text.Span], dr
         (replace(intent, every=True, where="prompt"),),
         "all every both everywhere",
     )
-    options = [every]
+    options = []
     for start, end in spans[: _MOST_OPTIONS - 1]:
         line_start = draft.prompt.rfind("\n", 0, start) + 1
         line_end = draft.prompt.find("\n", end)
@@ -218,7 +222,8 @@ def _which_occurrence(intent: ReplaceText, spans: Sequence[prompt_text.Span], dr
                 )
             )
     return Ask(
-        f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the system prompt.", tuple(options)
+        f"{speech.quote(intent.spot.value)} occurs {len(spans)} times in the system prompt.",
+        (*options, every),
     )
 
 
@@ -286,9 +291,9 @@ def remove(intent: RemoveText, draft: Draft) -> Prepared:
     prompt = draft.prompt
     spans = prompt_text.find(prompt, intent.spot)
     if len(spans) > 1 and intent.every and intent.spot.kind in ("about", "line_about"):
-        gone = tuple(prompt[start:end] for start, end in spans)
-        everything = tuple(RemoveText(Spot("text", text), "prompt") for text in gone)
-        shown = speech.fenced("\n".join(gone))
+        texts = [prompt[start:end] for start, end in spans]
+        everything = tuple(RemoveText(Spot("text", text), "prompt") for text in texts)
+        shown = speech.fenced("\n".join(texts))
         return Ask(
             f"All of this would go:\n\n{shown}", (Option("Remove all of it", everything, "all every both"),)
         )

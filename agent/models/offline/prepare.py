@@ -203,14 +203,16 @@ def _delete_thing(intent: DeleteThing, draft: Draft) -> Prepared:
     for start, end in spans[:_MOST_OPTIONS]:
         text = draft.prompt[start:end]
         place = next((k for k, (first, last) in enumerate(lines) if first <= start <= last), 0)
-        target = Spot("text", text) if len(spans) == 1 else Spot("line", str(place + 1))
+        target = Spot("text", text)
+        if len(spans) > 1 and draft.prompt.count(text) > 1:
+            target, text = Spot("line", str(place + 1)), draft.prompt[slice(*lines[place])]
         if prompt_text.is_heading(draft.prompt, start):
             block = draft.prompt[slice(*prompt_text.block_at(draft.prompt, start))]
             options.append(
                 Option(
                     f"Remove it with what stands under it: {speech.quote(block, 400)}",
                     (RemoveText(Spot("text", block), "prompt"),),
-                    "all whole section",
+                    "all every whole section",
                 )
             )
         options.append(

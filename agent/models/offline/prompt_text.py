@@ -82,7 +82,9 @@ def _counted(text: str, kind: str) -> list[Span]:
     return bullets if kind == "rule" and bullets else lines
 
 
-_HEADING = re.compile(r"[ \t]*(?:(#{1,6})[ \t]+\S.*|(?:\*\*|__)[^*_]+(?:\*\*|__):?|<(\w[^<>/]*)>|[^\s:].*:)[ \t]*")
+_HEADING = re.compile(
+    r"[ \t]*(?:(#{1,6})[ \t]+\S.*|(?:\*\*|__)[^*_]+(?:\*\*|__):?|<(\w[^<>/]*)>|[^\s:].*:)[ \t]*"
+)
 
 
 def _line_at(text: str, at: int) -> Span:

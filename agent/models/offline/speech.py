@@ -187,7 +187,11 @@ def held(hold: Hold, helped: bool = False) -> str:
     if hold.mood == "imagined":
         return "I take that as a thought, not as a request, so I have changed nothing." + say + undoable
     told = "I take that as a question, so I have changed nothing."
-    return told + say + undoable if example else with_help(f"{told} I cannot answer it: {RULE_BASED if helped else WHAT_I_AM}", helped)
+    return (
+        told + say + undoable
+        if example
+        else with_help(f"{told} I cannot answer it: {RULE_BASED if helped else WHAT_I_AM}", helped)
+    )
 
 
 def talked(talk: Talk, earlier: Sequence[str] = (), helped: bool = False) -> str:

@@ -55,7 +55,9 @@ def _remove(said: Said) -> tuple[Intent, ...] | Intent | None:
 
 def _ticked(part: Phrase) -> list[str]:
     """Return the quoted texts of a phrase, those in backticks with them."""
-    return [content.ticked(part.part(k, k + 1)) for k, token in enumerate(part.tokens) if token.kind == "quote"]
+    return [
+        content.ticked(part.part(k, k + 1)) for k, token in enumerate(part.tokens) if token.kind == "quote"
+    ]
 
 
 def _several_lines(part: Phrase) -> tuple[Intent, ...] | None:
@@ -107,7 +109,9 @@ def _remove_somewhere(said: Said) -> tuple[Intent, ...] | Intent | None:
     if several := _several_lines(part):
         return several
     spot = content.spot_of(part)
-    if spot is None or re.search(r" (?:and|then|or|but|except|excepting|unless|only|save|apart|other) ", part.shadow):
+    if spot is None or re.search(
+        r" (?:and|then|or|but|except|excepting|unless|only|save|apart|other) ", part.shadow
+    ):
         return None
     if spot.kind == "text" and content.is_too_short(part, spot):
         return content.ask_quotes("go")
