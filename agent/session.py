@@ -392,24 +392,25 @@ class Session:
         self._write_all()
 
     def _write_all(self) -> None:
-        try:
-            while self._unsaved:
-                self._journal.append(self._unsaved[0])
-                self._close_left_open(self._unsaved.pop(0))
-        except InvalidValue as error:  # this record can never be written; those after it can
+        failure: PersonaError | None = None
+        while self._unsaved:
+            record = self._unsaved[0]
+            try:
+                self._journal.append(record)
+            except InvalidValue as error:  # this record can never be written; those after it can
+                failure = error
+            except PersonaError as error:
+                failure = error
+                break
+            else:
+                self._close_left_open(record)
             self._unsaved.pop(0)
-            self._fail(error)
-        except PersonaError as error:
-            self._fail(error)
-        else:
-            self._unwritable = None
+        self._unwritable = failure
+        if failure is not None:
+            self.on_failure(failure)
 
     def _close_left_open(self, written: Mapping[str, Any]) -> None:
         """A call whose stand-in is in the log has its result for good: the first result in a log counts."""
         if written.get("id") in self._stand_ins:
             answered = written.get("tool_use_id")
             self.left_open = [call for call in self.left_open if call.tool_use_id != answered]
-
-    def _fail(self, error: PersonaError) -> None:
-        self._unwritable = error
-        self.on_failure(error)

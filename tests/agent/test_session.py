@@ -541,6 +541,26 @@ def test_what_the_disk_refuses_is_told_and_written_later(
     assert [turn.content for turn in Session.open(session.path).turns] == ["one", "two"]  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("content", ["x" * 2000, object()], ids=["too long", "no JSON"])
+@pytest.mark.parametrize("disk_is_full", [False, True])
+def test_a_turn_the_log_refuses_does_not_block_those_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: Any, disk_is_full: bool
+) -> None:
+    monkeypatch.setattr("personas.journal.LINE_LIMIT", 1000)
+    told: list[PersonaError] = []
+    session = Session.create(tmp_path, "p", on_failure=told.append)
+    with monkeypatch.context() as patch:
+        if disk_is_full:  # then both wait behind the first
+            patch.setattr("os.write", lambda *_: 0)
+        session.add(UserTurn(content="one"))
+        session.add(UserTurn(content=content))
+    session.add(UserTurn(content="two"))
+    assert [turn.content for turn in Session.open(session.path).turns] == ["one", "two"]  # type: ignore[union-attr]
+    assert any(isinstance(error, InvalidValue) for error in told)
+    session.add(UserTurn(content="three"))
+    assert session.failure is None
+
+
 async def test_two_agents_do_not_share_a_log_by_accident(tmp_path: Path) -> None:
     first, second = Session.create(tmp_path, "p"), Session.create(tmp_path, "p")
     assert first.path != second.path
