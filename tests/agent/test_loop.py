@@ -95,6 +95,18 @@ async def test_steering_and_follow_ups_come_from_functions() -> None:
     )
 
 
+async def test_of_steering_given_one_at_a_time_only_the_first_opens_a_step_that_goes_on() -> None:
+    steering = [UserTurn(content="1"), UserTurn(content="2")]
+    context = AgentContext(turns=[UserTurn(content="a"), AssistantTextTurn(content="b")])
+    model = ScriptedModel([answer("c"), answer("d")])
+    config = LoopConfig(model=model, get_steering=lambda: [steering.pop(0)] if steering else [])
+    events = [event async for event in agent_loop_continue(context, config)]
+    assert (
+        " ".join(tokens(events))
+        == "agent_start step_start user text step_end step_start user text step_end agent_end:completed"
+    )
+
+
 async def test_a_failing_steering_function_ends_the_run_cleanly() -> None:
     def broken() -> list[UserTurn]:
         raise RuntimeError("no queue")

@@ -173,6 +173,56 @@ def test_a_short_write_that_then_goes_on_keeps_the_record_whole(
     assert Journal(tmp_path / "j").read().records == [{"n": 2}]
 
 
+def test_a_write_that_lacks_only_its_newline_is_not_written_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "j")
+    journal.append({"n": 1})
+    real = os.write
+    lengths = iter([7, 1000, 1000])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda fd, content: real(fd, content[: next(lengths)]))
+        journal.append({"n": 2})
+    journal.append({"n": 3})
+    assert (tmp_path / "j").read_text() == '{"n":1}\n{"n":2}\n{"n":3}\n'
+
+
+@pytest.mark.parametrize("refused", [{"x": "y" * 1000}, {"x": object()}], ids=["too long", "no JSON"])
+def test_a_record_that_is_refused_does_not_block_those_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(journal_module, "LINE_LIMIT", 1000)
+    journal = Journal(tmp_path / "j")
+    journal.append({"n": 1})
+    with pytest.raises(InvalidValue):
+        journal.append(refused)
+    journal.append({"n": 2})
+    reading = journal.read()
+    assert (reading.records, reading.problems) == ([{"n": 1}, {"n": 2}], [])
+
+
+def test_what_was_asked_to_last_is_synced_and_so_is_the_folder_of_a_new_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    names = {tmp_path.stat().st_ino: "folder"}
+
+    def fsync(descriptor: int) -> None:
+        inode = os.fstat(descriptor).st_ino
+        synced.append(names.get(inode) or f"{os.fstat(descriptor).st_size} bytes")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    journal = Journal(tmp_path / "j")
+    journal.append({"n": 1})
+    assert synced == ["folder"]
+    journal.append({"n": 2})
+    assert synced == ["folder"], "nobody waits for the disk but who asks for it"
+    journal.append({"n": 3}, sync=True)
+    journal.append({"n": 4})
+    journal.sync()
+    assert synced == ["folder", "24 bytes", "32 bytes"]
+
+
 _APPEND = """
 import sys
 from pathlib import Path

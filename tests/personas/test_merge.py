@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from personas.lines import changed_regions, split_lines
-from personas.merge import count, merge3, unified_diff
+from personas.merge import count, merge3, stretches, unified_diff
 from tests.examples import examples
 
 _line = st.sampled_from(["a", "b", "c", "", "long line", "\r", "x\u2028y", "é"])
@@ -106,6 +106,31 @@ def test_an_edit_inside_removed_lines_conflicts() -> None:
     assert merge3("a\nb\nc\nd\n", "a\nd\n", "a\nb\nC\nd\n").conflicts
 
 
+def test_lines_replaced_on_one_side_and_edited_apart_on_the_other_are_one_conflict() -> None:
+    lines = [f"{n}\n" for n in range(12)]
+    base = "".join(lines)
+    ours = lines[0] + "all new\n" + lines[11]
+    theirs = base.replace("2\n", "two\n", 1).replace("7\n", "seven\n")
+    merge = merge3(base, ours, theirs)
+    assert merge.text is None
+    (hunk,) = merge.conflicts
+    assert (hunk.line, hunk.base, hunk.ours) == (2, "".join(lines[1:11]), "all new\n")
+    assert hunk.theirs == "1\ntwo\n3\n4\n5\n6\nseven\n8\n9\n10\n"
+    assert list(stretches(base, ours, theirs)) == ["0\n", hunk, "11\n"]
+
+
+def test_every_conflict_is_told_in_order() -> None:
+    merge = merge3("a\nb\nc\n", "A\nb\nC\n", "1\nb\n3\n")
+    assert [(hunk.line, hunk.ours, hunk.theirs) for hunk in merge.conflicts] == [
+        (1, "A\n", "1\n"),
+        (3, "C\n", "3\n"),
+    ]
+
+
+def test_the_same_change_on_both_sides_is_taken_once() -> None:
+    assert merge3("a\nb\nc\n", "A\nb\nc\n", "A\nb\nC\n").text == "A\nb\nC\n"
+
+
 def test_lines_are_never_glued_where_a_final_newline_is_missing() -> None:
     assert merge3("a\nb\n", "a\nB", "a\nb\nc\n").text is None
 
@@ -132,6 +157,11 @@ def test_a_diff_reads_like_diff_u() -> None:
     )
     assert count(old, new) == (2, 1)
     assert unified_diff(old, old) == ""
+    assert unified_diff(old, old.replace("2\n", "two\n"), "1", "now") == (
+        "--- 1\n+++ now\n@@ -1,6 +1,6 @@\n 0\n 1\n-2\n+two\n 3\n 4\n 5\n"
+    )
+    assert unified_diff("", "a\nb\n", "1", "now") == "--- 1\n+++ now\n@@ -0,0 +1,2 @@\n+a\n+b\n"
+    assert unified_diff("a\n", "", "1", "now") == "--- 1\n+++ now\n@@ -1 +0,0 @@\n-a\n"
 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="needs the patch command")

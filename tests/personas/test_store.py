@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -13,6 +15,7 @@ from personas.authorship import USER, Author
 from personas.changes import AddTestInput, EditPrompt, ReplaceText, SetDescription, SetName, SetPrompt
 from personas.errors import BrokenFile, Conflict, InvalidValue, OutsideHome, StorageError, UnknownPersona
 from personas.home import Home
+from personas.kept_texts import beginning, file_name, is_kept, kept_names, new_writer
 from personas.store import Store
 from personas.textfile import SIZE_LIMIT
 
@@ -154,6 +157,67 @@ def test_an_edit_in_the_last_moment_is_seen(
     store.change("a", SetName("C"), revision=None, by=AGENT)
     assert [version.by.kind for version in store.log("a")] == ["agent"]
     assert store.version_text("a", store.log("a")[0].number) == "name = 'outside'"
+
+
+def test_a_change_of_whatever_is_there_succeeds_on_top_of_who_overtook_it(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from personas import textfile
+
+    real = textfile._write_new
+    others = ['description = "theirs"\n' + _TEXT]
+
+    def write_and_be_overtaken_once(descriptor: int, content: bytes, mode: int) -> None:
+        real(descriptor, content, mode)
+        if others and list(file.parent.glob(".persona-*.tmp")):
+            file.write_text(others.pop())
+
+    monkeypatch.setattr(textfile, "_write_new", write_and_be_overtaken_once)
+    after = store.change("a", SetName("B"), revision=None, by=AGENT)
+    assert not others
+    assert (after.name, after.description) == ("B", "theirs")
+    assert file.read_text() == 'description = "theirs"\n' + _TEXT.replace('"A"', '"B"')
+
+
+def test_the_record_of_a_change_is_on_the_disk_before_the_file_is_replaced(
+    store: Store, file: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = home.versions / "a" / "journal.jsonl"
+    synced: list[str] = []
+    before_the_file: list[list[str]] = []
+    real = os.replace
+
+    def fsync(descriptor: int) -> None:
+        if journal.exists() and os.path.samestat(os.fstat(descriptor), journal.stat()):
+            synced.append(journal.read_text())
+
+    def replace(source: Path, target: Path) -> None:
+        if target == file:
+            before_the_file.append(synced[:])
+        real(source, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    store.change("a", SetName("B"), revision=None, by=USER, reason="because")
+    (kept,) = before_the_file
+    assert '"because"' in kept[-1]
+
+
+def test_a_kept_text_goes_and_comes_back_with_its_persona_and_its_id_is_not_given_away(
+    store: Store, home: Home
+) -> None:
+    store.create("Cat")
+    home.state.mkdir(parents=True, exist_ok=True)
+    name = file_name("cat", "prompt", new_writer())
+    (home.state / name).write_text("not saved")
+    number = store.delete("cat", by=USER)
+    assert not is_kept(home, "cat")
+    store.restore("cat", number, by=USER)
+    (back,) = kept_names(home, beginning("cat"))
+    assert (home.state / back).read_text() == "not saved"
+    shutil.rmtree(home.versions / "cat")  # by hand, and so is the file
+    store.path("cat").unlink()
+    assert store.create("Cat").id == "cat-2"
 
 
 def test_a_broken_file_is_refused_and_left_alone(store: Store, file: Path) -> None:

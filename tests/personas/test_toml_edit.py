@@ -148,6 +148,7 @@ def test_set_value_changes_only_these_lines(
         ("[a]\n[a.b]\nx = 1\n", ("a",), {"b": 1}, "[a]\nb = 1\n"),
         ("[a.b]\nx = 1\n", ("a",), {}, "[a]\n"),
         ("[t]\n[[t.a]]\nx = 1\n", ("t",), {"a": ["x"]}, '[t]\na = ["x"]\n'),
+        ("[[a]]\nx = 1\n\n[[a]]\nx = 2\n\n[[a]]\nx = 3\n", ("a",), [{"x": 9}], "[[a]]\nx = 9\n"),
         ("[[a]]\nx = 1\n", ("a",), [{"x": 2}, {"x": 3}], "[[a]]\nx = 2\n\n[[a]]\nx = 3\n"),
     ],
 )

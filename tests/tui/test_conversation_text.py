@@ -241,6 +241,15 @@ def test_wrapped_lines_know_how_they_join_when_copied() -> None:
     assert copied == "one two three four " + "x" * 50
 
 
+@pytest.mark.parametrize(
+    "text", ["漢字" * 30, "漢字 " * 20 + "漢", "mixed words 漢字漢字漢字漢字 and more " * 3 + "end"]
+)
+def test_wrapped_chinese_is_copied_with_its_own_blanks_only(text: str) -> None:
+    lines = draw_markdown(text, 20)
+    assert len(lines) > 2
+    assert "".join(line.text[line.lead :] + line.join for line in lines).rstrip("\n") == text
+
+
 def test_decoration_is_not_copied_from_code() -> None:
     lines = draw_markdown("```\nfirst\n  second\n```", 40)
     assert [line.text[line.lead :] for line in lines] == ["first", "  second"]

@@ -486,6 +486,22 @@ async def test_a_selection_that_outlived_its_text_is_no_error() -> None:
         assert view.get_selection(Selection(Offset(0, 5), Offset(3, 1 << 66))) == ("", "\n")
 
 
+async def test_what_is_selected_of_a_call_is_dropped_when_the_call_is_folded() -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 20)) as pilot:
+        view = app.view
+        view.load([*edit_call(), AssistantTextTurn(content="behind it")])
+        await pilot.pause()
+        view.toggle(0)
+        await pilot.pause()
+        await pilot.double_click(ConversationView, offset=(5, 2))
+        await pilot.pause()
+        assert "brief and warm" in (app.screen.get_selected_text() or "")
+        view.toggle(0)
+        await pilot.pause()
+        assert not app.screen.get_selected_text()
+
+
 async def test_pressing_and_dragging_while_it_streams_does_not_crash() -> None:
     app = Stage()
     async with app.run_test(size=(40, 10)) as pilot:

@@ -12,8 +12,8 @@ from tests.messages_server import MessagesServer
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_connect import WORKS
 from tests.tui.test_app_settings import preferences
-from tui import remembered
-from tui.secret_text import is_key
+from tui import remembered, secret_text
+from tui.secret_text import GRACE, SecondThought, is_key, keep_out, redact
 from tui.widgets import chat_bar
 
 PASTED = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz"
@@ -29,6 +29,22 @@ PASTED = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz"
 )  # fmt: skip
 def test_what_is_nothing_but_a_key(text: str, alone: bool) -> None:
     assert is_key(text, {"SOME_TOKEN": "in-the-environment"}) is alone
+
+
+@pytest.mark.parametrize("secret", ["abcd", "hunter2"])
+def test_a_short_secret_that_was_typed_is_left_out(monkeypatch: pytest.MonkeyPatch, secret: str) -> None:
+    monkeypatch.setattr(secret_text, "_typed", set())
+    keep_out("abc")  # no secret, and in too many words
+    keep_out(secret)
+    assert redact(f"abc {secret}, it said", {}) == "abc [secret], it said"
+
+
+def test_a_key_that_was_let_through_is_asked_about_again() -> None:
+    asks = SecondThought()
+    assert [asks.lets(PASTED, now) for now in (1.0, 1.0 + GRACE / 2, 1.0 + GRACE)] == [False, False, True]
+    assert not asks.lets(PASTED, 9.0), "it was let through once, not for good"
+    assert not asks.lets("sk-another-key", 19.0)
+    assert asks.lets("sk-another-key", 20.0)
 
 
 def in_any_file(p: Program, text: str) -> bool:

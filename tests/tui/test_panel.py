@@ -216,6 +216,24 @@ class TestAlso:
         panel.hovered()
         assert after(panel, clock, 1000) is VISIBLE
 
+    @pytest.mark.parametrize(
+        "seen", [Panel.user_sent, Panel.interacted, Panel.clicked_chat_bar, Panel.escape]
+    )
+    def test_who_acts_in_any_way_has_seen_the_error(
+        self, panel: Panel, clock: Clock, seen: Callable[[Panel], PanelState]
+    ) -> None:
+        panel.error_shown()
+        panel.request_started()
+        assert seen(panel) is VISIBLE
+        panel.request_ended()
+        assert after(panel, clock, 5.1) is HIDDEN
+
+    def test_a_key_elsewhere_does_not_keep_the_panel(self, panel: Panel, clock: Clock) -> None:
+        panel.user_sent()
+        after(panel, clock, 4)
+        panel.key_pressed()
+        assert after(panel, clock, 1) is HIDDEN
+
     def test_an_error_leaves_a_pinned_panel_pinned(self, panel: Panel) -> None:
         panel.show_output()
         assert panel.error_shown() is PINNED
@@ -236,6 +254,46 @@ class TestAlso:
         slow.interacted()
         assert slow.next_deadline() == clock.now + 5
 
+    def test_reading_time_counts_all_that_arrived(self, clock: Clock) -> None:
+        panel = Panel(clock=clock, delay=5.0, reading_rate=20.0)
+        panel.user_sent()
+        panel.stream_active(100)
+        panel.stream_active(300)
+        assert panel.next_deadline() == clock.now + 25
+
+    @pytest.mark.parametrize(
+        "seen", [Panel.user_sent, Panel.interacted, Panel.hovered, Panel.dismiss, Panel.reset]
+    )
+    def test_what_was_read_or_put_away_needs_no_reading_time_later(
+        self, clock: Clock, seen: Callable[[Panel], PanelState]
+    ) -> None:
+        panel = Panel(clock=clock, delay=5.0, reading_rate=20.0)
+        panel.user_sent()
+        panel.stream_active(400)
+        seen(panel)
+        panel.error_shown()
+        panel.key_pressed()
+        assert panel.next_deadline() == clock.now + 5
+
+    def test_focus_that_is_lost_twice_was_lost_the_first_time(self, panel: Panel, clock: Clock) -> None:
+        panel.user_sent()
+        after(panel, clock, 3)
+        panel.focus_lost()
+        after(panel, clock, 60)
+        panel.focus_lost()
+        after(panel, clock, 60)
+        panel.focus_gained()
+        assert after(panel, clock, 1.9) is VISIBLE
+        assert after(panel, clock, 0.1) is HIDDEN
+
+    def test_an_end_without_a_start_is_none(self, panel: Panel) -> None:
+        panel.request_ended()
+        panel.request_started()
+        assert panel.in_flight
+
+    def test_another_persona_may_start_pinned(self, panel: Panel) -> None:
+        assert panel.reset(pinned=True) is PINNED
+
     def test_another_persona_starts_hidden(self, panel: Panel) -> None:
         panel.user_sent()
         panel.request_started()
@@ -247,8 +305,10 @@ class TestAlso:
     def test_in_full_height_it_is_so_for_another_persona_too(self, panel: Panel) -> None:
         assert panel.enlarge() is PINNED
         panel.reset()
+        panel.pane_has_keys()
         assert panel.enlarged
-        panel.show_output()
+        panel.enlarge()
+        assert panel.enlarged
         panel.enlarge()
         assert not panel.enlarged
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.examples import examples
-from tui.sanitise import Sanitiser, clip, one_line, sanitise, stand_ins
+from tui.sanitise import Sanitiser, clip, one_line, sanitise, shortened, spell_out_too, spelled_out, stand_ins
 
 FORBIDDEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u061c\u2028-\u202e\u2060-\u206f\ufeff"
@@ -79,6 +79,10 @@ def test_every_single_character_as_a_piece_gives_the_same(text: str) -> None:
         ("\u202eevil\u202c\u2066x\u2069", "evilx"),
         ("a\ud800b", "a\ufffdb"),
         ("a\U000e0068\U000e0069b", "a\ufffd\ufffdb"),
+        ("a\x9bb\x1b[38;2;255;100;0;1;4mc", "ac"),
+        ("a\x1b[!pb", "ab"),
+        ("a\x1b 7b\x1b#8c", "abc"),
+        ("soft\u00adhyphen\u034f\u180e\ufff9\ufffb\U000e0100\U000e01ef", "softhyphen"),
         ("tab\there", "tab\there"),
         ("👨‍👩‍👧 می‌خواهم", "👨‍👩‍👧 می‌خواهم"),
     ],
@@ -101,6 +105,19 @@ def test_an_escape_cut_between_two_deltas_does_not_survive() -> None:
     assert sanitiser.feed("a\x1b") == "a"
     assert sanitiser.feed("]52;c;eA==") == ""
     assert sanitiser.feed("\x07b") == "b"
+
+
+def test_a_line_end_cut_between_two_deltas_is_one_line_end() -> None:
+    sanitiser = Sanitiser()
+    shown = [sanitiser.feed("one\r"), sanitiser.feed("\ntwo\r"), sanitiser.feed("three"), sanitiser.flush()]
+    assert "".join(shown) == "one\ntwo\nthree"
+
+
+def test_after_its_end_a_text_in_pieces_begins_anew() -> None:
+    sanitiser = Sanitiser()
+    sanitiser.feed("a\x1b]0;held")
+    assert sanitiser.flush() == "0;held"
+    assert sanitiser.feed("b") + sanitiser.flush() == "b"
 
 
 @pytest.mark.parametrize(
@@ -130,6 +147,9 @@ def test_one_line_says_that_it_was_cut() -> None:
     assert one_line("first\nsecond", 40) == "first second"
     assert one_line("x" * 100_000, 10) == "x" * 9 + "…"
     assert clip("漢字漢字", 5) == "漢字…"
+    assert clip("12345", 5) == "12345"
+    assert clip("one two", 5) == "one…"
+    assert [shortened(text, 5) for text in ("12345", "123456")] == ["12345", "1234…"]
 
 
 @given(hostile_texts)
@@ -138,3 +158,16 @@ def test_stand_ins_keep_every_character_in_its_place(text: str) -> None:
     shown = stand_ins(text)
     assert len(shown) == len(text)
     assert not set(shown) & {"\x1b", "\x9b", "\x9d", "\u202e", "\ud800", "\x00", "\r"}
+
+
+def test_stand_ins_name_the_control() -> None:
+    assert stand_ins("\x00\x1b\r\x7f\u202e") == "\u2400\u241b\u240d\u2421\ufffd"
+
+
+def test_what_is_spelled_out_leaves_nothing_out() -> None:
+    assert spelled_out("a\u202eb\x1b\U000e0041\n\té") == "a<U+202E>b<U+001B><U+E0041>\n\té"
+    spell_out_too(str.isascii)
+    try:
+        assert spelled_out("é\x07\n") == "<U+00E9><U+0007>\n"
+    finally:
+        spell_out_too(None)
