@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from personas.lines import changed_regions, split_lines
-from personas.merge import count, merge3, stretches, unified_diff
+from personas.merge import Hunk, count, merge3, stretches, unified_diff
 from tests.examples import examples
 
 _line = st.sampled_from(["a", "b", "c", "", "long line", "\r", "x\u2028y", "é"])
@@ -119,6 +119,14 @@ def test_lines_replaced_on_one_side_and_edited_apart_on_the_other_are_one_confli
     assert list(stretches(base, ours, theirs)) == ["0\n", hunk, "11\n"]
 
 
+def test_lines_added_behind_a_conflict_that_they_only_border_are_no_part_of_it() -> None:
+    base = "0\n1\n2\n3\n4\n5\n"
+    ours, theirs = "A\nB\nC\nD\n4\nnew\n5\n", "0\nx\n1\n2\nT\nU\n5\n"
+    hunk, *rest = filter(None, stretches(base, ours, theirs))
+    assert hunk == Hunk(1, "0\n1\n2\n3\n4\n", "A\nB\nC\nD\n4\n", "0\nx\n1\n2\nT\nU\n")
+    assert rest == ["new\n", "5\n"]
+
+
 def test_every_conflict_is_told_in_order() -> None:
     merge = merge3("a\nb\nc\n", "A\nb\nC\n", "1\nb\n3\n")
     assert [(hunk.line, hunk.ours, hunk.theirs) for hunk in merge.conflicts] == [
@@ -159,6 +167,9 @@ def test_a_diff_reads_like_diff_u() -> None:
     assert unified_diff(old, old) == ""
     assert unified_diff(old, old.replace("2\n", "two\n"), "1", "now") == (
         "--- 1\n+++ now\n@@ -1,6 +1,6 @@\n 0\n 1\n-2\n+two\n 3\n 4\n 5\n"
+    )
+    assert unified_diff(old, old.replace("10\n", "ten\n"), "1", "now") == (
+        "--- 1\n+++ now\n@@ -8,5 +8,5 @@\n 7\n 8\n 9\n-10\n+ten\n 11\n"
     )
     assert unified_diff("", "a\nb\n", "1", "now") == "--- 1\n+++ now\n@@ -0,0 +1,2 @@\n+a\n+b\n"
     assert unified_diff("a\n", "", "1", "now") == "--- 1\n+++ now\n@@ -1 +0,0 @@\n-a\n"

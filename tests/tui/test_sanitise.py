@@ -82,13 +82,22 @@ def test_every_single_character_as_a_piece_gives_the_same(text: str) -> None:
         ("a\x9bb\x1b[38;2;255;100;0;1;4mc", "ac"),
         ("a\x1b[!pb", "ab"),
         ("a\x1b 7b\x1b#8c", "abc"),
-        ("soft\u00adhyphen\u034f\u180e\ufff9\ufffb\U000e0100\U000e01ef", "softhyphen"),
         ("tab\there", "tab\there"),
         ("👨‍👩‍👧 می‌خواهم", "👨‍👩‍👧 می‌خواهم"),
     ],
 )
 def test_each_kind_of_sequence(text: str, shown: str) -> None:
     assert sanitise(text) == shown
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [*"\x00\x7f\x80\x9f\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a\u202e\u2060\u206f\ufeff\ufff9\ufffb", *"\U000e0100\U000e01ef"],
+)  # fmt: skip
+def test_a_sign_that_nobody_sees_is_taken_out_and_told_where_texts_are_compared(sign: str) -> None:
+    assert sanitise(f"a{sign}b") == "ab"
+    assert spelled_out(f"a{sign}b") == f"a<U+{ord(sign):04X}>b"
+    assert len(stand_ins(f"a{sign}b")) == 3 and sign not in stand_ins(f"a{sign}b")
 
 
 @pytest.mark.parametrize("opener", ["\x1b]", "\x9d", "\x1bP", "\x1b_", "\x1b[", "\x9b", "\x1b"])
@@ -98,6 +107,8 @@ def test_a_sequence_that_never_ends_hides_nothing_after_it(opener: str) -> None:
 
 def test_a_string_too_long_to_be_one_stays_readable() -> None:
     assert "x" * 5000 in sanitise("\x1b]0;" + "x" * 5000 + "\x07")
+    assert sanitise("a\x1b]" + "x" * 4096 + "\x07b") == "ab"
+    assert sanitise("a\x1b]0;one\ntwo\x07b") == "a0;one\ntwob"
 
 
 def test_an_escape_cut_between_two_deltas_does_not_survive() -> None:
