@@ -112,6 +112,8 @@ def test_set_value_changes_only_these_lines(
         ("[t]\n[u]\n", ("t", "b"), 2, "[t]\nb = 2\n[u]\n"),
         ("a.b = 1\nc = 2\n", ("a", "d"), 3, "a.b = 1\na.d = 3\nc = 2\n"),
         ("a.b = 1\nc = 2\n", ("a", "d", "e"), 3, "a.b = 1\na.d.e = 3\nc = 2\n"),
+        ("a.b = 1\nx = 1\na.c = 2\nd = 3\n", ("a", "e"), 4, "a.b = 1\nx = 1\na.c = 2\na.e = 4\nd = 3\n"),
+        ("[t]\n  a.b = 1\n", ("t", "a", "c"), 2, "[t]\n  a.b = 1\n  a.c = 2\n"),
         ("a = {}\n", ("a", "b"), 1, "a = { b = 1 }\n"),
         ("a = { b = 1 }\n", ("a", "c", "d"), 2, "a = { b = 1, c = { d = 2 } }\n"),
         ("a = { b.c = 1 }\n", ("a", "b", "d"), 2, "a = { b.c = 1, b.d = 2 }\n"),
@@ -130,6 +132,7 @@ def test_set_value_changes_only_these_lines(
         ("x = 1\n", ("x",), 1.0, "x = 1.0\n"),
         ("x = 1\n", ("x",), True, "x = true\n"),
         ("x = 0x10\n", ("x",), 16, "x = 0x10\n"),
+        ('x = "\\u0041" # A\n', ("x",), "A", 'x = "\\u0041" # A\n'),
         ("x = nan\n", ("x",), float("nan"), "x = nan\n"),
         ("x = 0.0\n", ("x",), -0.0, "x = -0.0\n"),
         ('"a.b" = 1\n[a]\nb = 2\n', ("a", "b"), 3, '"a.b" = 1\n[a]\nb = 3\n'),
@@ -203,6 +206,9 @@ def test_append_table_reaches_into_elements_with_tables_of_their_own() -> None:
     result = append_table(text, ("arcs", 0, "stage"), {"n": 2})
     assert result == text.replace("n = 1\n", "n = 1\n[[arcs.stage]]\nn = 2\n")
     assert tomllib.loads(append_table(text, ("arcs", 1, "stage"), {"n": 3}))["arcs"][1]["stage"] == [{"n": 3}]
+    assert append_table("[[x]]\n[x.y]\nn = 1\n", ("x",), {"n": 2}) == "[[x]]\n[x.y]\nn = 1\n\n[[x]]\nn = 2\n"
+    inside = append_table("a = { b.c = 1 }\n", ("a", "b", "list"), {"x": 1})
+    assert inside == "a = { b.c = 1, b.list = [{ x = 1 }] }\n"
 
 
 @pytest.mark.parametrize(
@@ -255,6 +261,7 @@ def test_remove_table_leaves_the_rest(text: str, path: KeyPath, result: str) -> 
         ("a = 1\nb = 2", ("b",), "a = 1"),
         ("a = '''\nx\n''' # c\nb = 2\n", ("a",), "b = 2\n"),
         ("# stays\na = 1\n", ("a",), "# stays\n"),
+        ("a = [\n  # stays\n  1,\n  2,\n]\n", ("a", 0), "a = [\n  # stays\n  2,\n]\n"),
         ("a.b = 1\na.c = 2\n", ("a", "b"), "a.c = 2\n"),
         ("a.b = 1\na.c = 2\n", ("a",), ""),
         ("a = { b = 1, c = 2 }\n", ("a", "b"), "a = { c = 2 }\n"),
@@ -278,6 +285,9 @@ def test_move_table_takes_the_tables_inside_an_element_along() -> None:
     first, second = "[[x]]\na = 1\n[x.y]\n[[x.z]]\n", "# two\n[[x]]\n[x.y]\nb = 2\n"
     assert move_table(f"{first}\n{second}", ("x", 1), 0) == f"{second}\n{first}"
     assert move_table(first + second, ("x", 1), 1) == first + second
+    apart = "[[x]]\n[b]\n[x.y]\n[[x]]\n"
+    assert move_table(apart, ("x", 0), 0) == apart
+    assert move_table(apart, ("x", 0), 1) == "[[x]]\n[b]\n[[x]]\n[x.y]\n"
 
 
 @pytest.mark.parametrize(
@@ -323,6 +333,11 @@ def test_what_cannot_be_done_is_refused_in_one_sentence(edit: Any) -> None:
     message = str(caught.value)
     assert message.endswith(".")
     assert "\n" not in message
+
+
+def test_a_refusal_names_the_place_as_a_person_writes_it() -> None:
+    with pytest.raises(EditRefused, match=r"The file has no test_inputs\[3\]\.id\."):
+        set_value(PERSONA, ("test_inputs", 3, "id"), "x")
 
 
 def test_a_broken_file_is_not_edited() -> None:

@@ -157,6 +157,7 @@ def test_one_line_is_one_line_that_fits(text: str, limit: int) -> None:
 def test_one_line_says_that_it_was_cut() -> None:
     assert one_line("first\nsecond", 40) == "first second"
     assert one_line("x" * 100_000, 10) == "x" * 9 + "…"
+    assert one_line("a" + "\u200b" * 1_000 + "b", 10) == "a…"
     assert clip("漢字漢字", 5) == "漢字…"
     assert clip("12345", 5) == "12345"
     assert clip("one two", 5) == "one…"
