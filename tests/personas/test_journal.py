@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from personas import journal as journal_module
 from personas.errors import InvalidValue, OutsideHome, StorageError
-from personas.journal import Journal, Problem
+from personas.journal import FIRST_LIMIT, Journal, Problem
 from tests.examples import examples
 
 _json = st.recursive(
@@ -119,6 +119,44 @@ def test_an_endless_line_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         Journal(tmp_path / "j").append({"x": "y" * 1000})
 
 
+def test_the_longest_line_is_written_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal_module, "LINE_LIMIT", 1000)
+    journal = Journal(tmp_path / "j")
+    record = {"x": "y" * (1000 - len('{"x":""}\n'))}
+    journal.append(record)
+    assert (tmp_path / "j").stat().st_size == 1000
+    assert journal.read().records == list(journal.backwards()) == [record]
+
+
+def test_the_same_record_behind_a_line_that_is_too_long_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "LINE_LIMIT", 1000)
+    (tmp_path / "j").write_bytes(b'{"id":"a"}\n' + b"x" * 1000 + b'\n{"id":"a"}\n')
+    problem = "the line is too long"
+    reading = Journal(tmp_path / "j").read()
+    assert (reading.records, reading.problems) == ([{"id": "a"}] * 2, [Problem(2, problem)])
+    assert list(Journal(tmp_path / "j").backwards()) == [{"id": "a"}, Problem(-2, problem), {"id": "a"}]
+
+
+def test_a_disk_that_refuses_to_sync_costs_no_descriptor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_descriptor: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    journal = Journal(tmp_path / "j")
+    journal.append({"n": 1})
+    before = os.listdir("/dev/fd")
+    journal.append({"n": 2}, sync=True)
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(StorageError):
+        journal.append({"n": 3}, sync=True)
+    with pytest.raises(StorageError):
+        journal.sync()
+    assert len(os.listdir("/dev/fd")) == len(before)
+
+
 def test_what_json_cannot_say_is_refused(tmp_path: Path) -> None:
     deep: list[Any] = []
     for _ in range(100_000):
@@ -130,9 +168,9 @@ def test_what_json_cannot_say_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_line_is_json_to_any_reader(tmp_path: Path) -> None:
-    Journal(tmp_path / "j").append({"a": [1.5, float("inf"), {"b": float("nan")}]})
+    Journal(tmp_path / "j").append({"a": [1.5, float("inf"), {"b": float("nan")}], "c": (2, float("nan"))})
     strict = json.loads((tmp_path / "j").read_text(), parse_constant=pytest.fail)
-    assert strict == {"a": [1.5, None, {"b": None}]}
+    assert strict == {"a": [1.5, None, {"b": None}], "c": [2, None]}
 
 
 @pytest.mark.parametrize("kept", [0, 1, 5, 7, 8])
@@ -171,6 +209,13 @@ def test_a_short_write_that_then_goes_on_keeps_the_record_whole(
     monkeypatch.setattr(os, "write", lambda fd, content: real(fd, content[: next(lengths)]))
     Journal(tmp_path / "j").append({"n": 2})
     assert Journal(tmp_path / "j").read().records == [{"n": 2}]
+
+
+def test_a_record_that_comes_short_again_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda fd, content: real(fd, content[:4]))
+    with pytest.raises(StorageError, match="disk is full"):
+        Journal(tmp_path / "j").append({"n": 2})
 
 
 def test_a_write_that_lacks_only_its_newline_is_not_written_twice(
@@ -370,6 +415,13 @@ def test_reading_from_the_end_takes_no_more_than_is_asked_for(
     assert next(Journal(path).backwards()) == {"n": 99_999}
     assert Journal(path).first() == {"n": 0}
     assert sum(read) < 200_000
+
+
+@pytest.mark.parametrize("length", [FIRST_LIMIT - 1, FIRST_LIMIT])
+def test_a_first_line_is_read_up_to_its_limit(tmp_path: Path, length: int) -> None:
+    record = {"x": "y" * (length - len('{"x":""}'))}
+    Journal(tmp_path / "j").append(record)
+    assert Journal(tmp_path / "j").first() == (record if length < FIRST_LIMIT else None)
 
 
 def test_of_a_missing_file_there_is_no_first_and_no_last(tmp_path: Path) -> None:
