@@ -227,6 +227,8 @@ class Answer:
         while self._open and self._open[0].end is not None:
             await self._end(self._open[0], interrupted=False)
             self._open.popleft()
+        if run.stopped is not None:  # by a listener of that end: nothing is opened any more
+            return
         turn: BlockTurn
         if event.kind == "text":
             turn = AssistantTextTurn(content="")
@@ -246,7 +248,7 @@ class Answer:
             raise
 
     async def _start_anyway(self, number: int, former: _Block | None) -> _Block | None:
-        """Return a block for text that came without a start or after an end, None where it is left out.
+        """Return a block for text that came without a start or after an end, None where it is left out or too late.
 
         What follows the end of a tool call is no part of its input, which was whole.
         """
@@ -259,7 +261,7 @@ class Answer:
                 await self._run.emit(ModelNotice, message)
             return None
         await self._start(BlockStart(number, "thinking" if former and former.kind == "thinking" else "text"))
-        return self._blocks[number]
+        return self._blocks[number] if self._run.stopped is None else None
 
     async def _end(self, block: _Block, *, interrupted: bool) -> None:
         turn, end = block.turn, block.end

@@ -127,7 +127,7 @@ class _Together:
         ready: deque[Call] = deque()
         for call in calls:
             await call.start()
-            error = self._why_not() or await call.preflight(self._tools)
+            error = self._why_not() or await call.preflight(self._tools) or self._why_not()
             if error is not None:
                 call.executed = self._counts(call)
                 await call.end(error)

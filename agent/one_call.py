@@ -58,7 +58,7 @@ class Call:
         output: what came of it, None until it has its end.
         ended: whether it has its output.
         cut: what its result says because it was cut, None as long as it was not.
-        executed: whether it counts as tried by the model.
+        executed: whether its tool has begun, or it counts as tried by the model all the same.
         sibling_failed: whether a call of the same answer failed before it; `task_complete` then ends nothing.
     """
 
@@ -85,7 +85,6 @@ class Call:
         self._changed: Mapping[str, Any] | None = None  # the input a hook gave in place of the model's
         self._started_at = 0.0
         self._task: asyncio.Task[ToolOutput] | None = None
-        self._begun = False
         self._timer: Timer | None = None  # of the tool's timeout
 
     @property
@@ -129,7 +128,7 @@ class Call:
                 output = replace(output, terminate=True)
             if output.terminate and self.sibling_failed:
                 output = error_output(SIBLING_FAILED)
-        if self._changed is not None and self._task is not None:
+        if self._changed is not None and self.executed:
             output = replace(output, details=freeze({**(output.details or {}), RAN_WITH: self._changed}))
         self.output, self.ended = output, True
         run.open_calls.pop(self.turn.id, None)
@@ -207,7 +206,6 @@ class Call:
     def launch(self) -> None:
         """Run the tool in a task of its own; `on_settled` hears when that is over."""
         assert self.tool is not None, "only known tools run"
-        self.executed = True
         self._task = begin_plainly(self._execute(), self._run.loop)
         timeout = self.tool.timeout
         if timeout is not None:
@@ -225,9 +223,11 @@ class Call:
 
     async def _execute(self) -> ToolOutput:
         """Run the tool and the after hook."""
-        self._begun = True
         tool, run = self.tool, self._run
         assert tool is not None and self._input is not None, "preflight comes first"
+        if run.stopped is not None:
+            return error_output(NOT_RUN)
+        self.executed = True
         most = run.config.limits.max_output if tool.max_output is None else tool.max_output
         context = ToolContext.make(
             run_id=run.id,
@@ -273,9 +273,9 @@ class Call:
         if not task.done():
             leave_behind(task)
             return error_output(self.cut or MAYBE)
+        if not self.executed:
+            return error_output(self.cut or NOT_RUN)
         counts = self.cut is None or self.settles_within is not None
-        if task.cancelled() and counts and not self._begun:
-            return error_output(NOT_RUN)
         if not counts or task.cancelled():
             return error_output(self.cut or "The tool cancelled itself: it may have taken effect.")
         return task.result()
@@ -293,7 +293,8 @@ class Call:
         if self._task is None:
             self.cut = f"{text}: not run."
         elif (running := self.running) is not None:
-            self.cut = self._when_cut() or f"{text} while running: it may have taken effect."
+            while_running = self._when_cut() or f"{text} while running: it may have taken effect."
+            self.cut = while_running if self.executed else f"{text}: not run."
             running.cancel()
             grace = self._run.config.grace if self.settles_within is None else self.settles_within
             self._run.loop.call_later(grace, self._on_settled, self)
@@ -304,7 +305,7 @@ class Call:
 
     def note_stop(self) -> None:
         """The run is stopped: what still runs is about to be cancelled with it."""
-        if self.cut is None and self.running is not None:
+        if self.cut is None and self.running is not None and self.executed:
             self.cut = self._when_cut() or MAYBE
 
     def _when_cut(self) -> str | None:

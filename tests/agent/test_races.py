@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
 from agent.agent import Agent
-from agent.events import Event, ToolEnd, ToolProgress, TurnDelta
-from agent.models.base import BlockDelta, BlockEvent, BlockStart, Done, Request
+from agent.events import AgentEnd, Event, ToolEnd, ToolProgress, TurnDelta, TurnEnd
+from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
 from agent.models.scripted import Hang, ScriptedModel, ToolUse, answer
-from agent.tool import NoInput, Tool, ToolContext
-from agent.turns import AssistantTextTurn
+from agent.tool import HookContext, NoInput, Tool, ToolContext
+from agent.turns import AssistantTextTurn, ToolResultTurn
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 
@@ -240,3 +240,115 @@ def test_a_call_that_ends_by_itself_just_after_it_was_given_up_is_ended_once() -
         return (await agent.prompt("hi")).outcome, ends
 
     assert run_virtually(main()) == ("completed", [True, True, False])
+
+
+def outputs(end: AgentEnd) -> list[str]:
+    return [turn.output for turn in end.turns if isinstance(turn, ToolResultTurn)]
+
+
+def test_a_parallel_tool_does_not_start_after_an_abort_in_the_one_before_it() -> None:
+    ran: list[str] = []
+
+    async def main() -> AgentEnd:
+        async def aborting(_given: NoInput, _ctx: ToolContext) -> str:
+            ran.append("a")
+            agent.abort()
+            return "done"
+
+        async def plain(_given: NoInput, _ctx: ToolContext) -> str:
+            ran.append("b")
+            return "done"
+
+        agent = Agent(
+            model=ScriptedModel([answer(ToolUse("a"), ToolUse("b"))]),
+            tools=[Tool("a", "d", "l", NoInput, aborting), Tool("b", "d", "l", NoInput, plain)],
+            clock=LoopClock(),
+        )
+        return await agent.prompt("hi")
+
+    assert outputs(run_virtually(main())) == ["done", "Cancelled: not run."]
+    assert ran == ["a"]
+
+
+@pytest.mark.parametrize("settles_within", [None, 1.0], ids=["plain tool", "tool that settles by itself"])
+@pytest.mark.parametrize(
+    ("interrupt", "said"),
+    [
+        (lambda agent: agent.abort(), "Cancelled: not run."),
+        (lambda agent: agent.cancel_tool("call_1"), "Cancelled by the user: not run."),
+    ],
+    ids=["abort", "cancel_tool"],
+)
+def test_a_tool_that_is_stopped_between_launch_and_first_step_does_not_start(
+    interrupt: Callable[[Agent], object], said: str, settles_within: float | None
+) -> None:
+    ran: list[str] = []
+
+    async def main() -> AgentEnd:
+        async def work(_given: NoInput, _ctx: ToolContext) -> str:
+            ran.append("work")
+            return "done"
+
+        tool = Tool("work", "d", "l", NoInput, work, when_cut="Cut at work.", settles_within=settles_within)
+        agent = Agent(
+            model=ScriptedModel([answer(ToolUse("work")), answer("ok")]), tools=[tool], clock=LoopClock()
+        )
+        loop = asyncio.get_running_loop()
+        agent.on_launch = lambda _call, _input: loop.call_soon(interrupt, agent)  # type: ignore[func-returns-value]
+        return await agent.prompt("hi")
+
+    assert outputs(run_virtually(main())) == [said]
+    assert ran == []
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_abort_in_a_before_hook_ends_its_own_call_first(is_async: bool) -> None:
+    async def main() -> tuple[list[str], list[str]]:
+        def check(context: HookContext) -> None:
+            if context.tool.name == "b":
+                agent.abort()
+
+        async def check_later(context: HookContext) -> None:
+            check(context)
+
+        async def work(_given: NoInput, _ctx: ToolContext) -> str:
+            return "done"
+
+        agent = Agent(
+            model=ScriptedModel([answer(ToolUse("a"), ToolUse("b"), ToolUse("c"))]),
+            tools=[Tool(name, "d", "l", NoInput, work) for name in "abc"],
+            before_tool_call=check_later if is_async else check,
+            clock=LoopClock(),
+        )
+        ended: list[str] = []
+        agent.subscribe(
+            lambda event: ended.append(event.call.tool_name) if isinstance(event, ToolEnd) else None
+        )
+        return ended, outputs(await agent.prompt("hi"))
+
+    assert run_virtually(main()) == (["b", "c", "a"], ["Cancelled: not run."] * 3)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        [BlockStart(1, "text"), BlockDelta(1, "more")],
+        [BlockStart(1, "tool_call", "call_1", "work")],
+        [BlockDelta(0, "more")],
+        [BlockDelta(1, "more")],
+    ],
+    ids=["text", "call", "text after its end", "text without a start"],
+)
+def test_no_turn_is_opened_after_an_abort_at_the_end_of_a_text(after: list[BlockEvent]) -> None:
+    async def main() -> list[str]:
+        first: list[BlockEvent] = [BlockStart(0, "text"), BlockDelta(0, "one"), BlockEnd(0)]
+        agent = Agent(model=ScriptedModel([[*first, *after, Done("end_turn")]]), clock=LoopClock())
+
+        def stop(event: Event) -> None:
+            if isinstance(event, TurnEnd) and isinstance(event.turn, AssistantTextTurn):
+                agent.abort()
+
+        agent.subscribe(stop)
+        return [turn.type for turn in (await agent.prompt("hi")).turns]
+
+    assert run_virtually(main()) == ["user", "assistant_text"]
