@@ -199,19 +199,19 @@ class Agent:
     async def prompt(self, said: str | Turn | Sequence[Turn]) -> AgentEnd:
         """Say something and run until idle; return how the run ended.
 
-        Cancelling this call aborts the run and waits until it has settled. With no turns at all the run goes on
-        from where the conversation stands.
+        Cancelling this call aborts the run and waits until it has settled. `prompt([])` says nothing: it goes on as
+        `continue_()` does and rejects what that rejects.
 
         Raises:
             AgentBusy: a run is active.
             TypeError: what is said is neither text nor turns.
             NoWords: a message without words.
-            NothingToContinue: nothing is said, nothing is queued, and nothing waits for an answer.
+            NothingToContinue: nothing is said, and there is nothing to go on from.
         """
         self._refuse_while_busy("A message cannot be sent")
         prompts = as_prompts(said, self._known_ids() if not isinstance(said, str) else ())
-        if not prompts and not self._steering.turns:
-            prompts = list(await find_continuation(self._turns, None, None))
+        if not prompts:
+            return await self.continue_()
         return await self._run(prompts, *self._prepared(), poll_first=True)
 
     async def continue_(self) -> AgentEnd:

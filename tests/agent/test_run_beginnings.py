@@ -206,17 +206,18 @@ def test_a_message_without_words_is_refused_at_the_call(said: Any) -> None:
     assert (agent.turns, agent.steering_queue, agent.follow_up_queue) == ((), (), ())
 
 
-def test_nothing_said_goes_on_only_from_what_waits_for_an_answer() -> None:
-    agent = agent_of("ok", "more")
+def test_a_prompt_of_nothing_continues_as_continue_does() -> None:
+    agent = agent_of("ok", "more", "and more")
+    agent.steer("y")
     with pytest.raises(NothingToContinue):
         run_virtually(agent.prompt([]))
     agent.turns = [UserTurn(content="x")]
     assert run_virtually(agent.prompt([])).outcome == "completed"
     with pytest.raises(NothingToContinue):
         run_virtually(agent.prompt([]))
-    agent.steer("y")
+    agent.follow_up("z")
     assert run_virtually(agent.prompt([])).outcome == "completed"
-    assert [turn.content for turn in agent.turns if isinstance(turn, UserTurn)] == ["x", "y"]
+    assert [turn.content for turn in agent.turns if isinstance(turn, UserTurn)] == ["x", "y", "z"]
 
 
 def test_a_call_that_is_said_to_the_agent_has_its_one_result() -> None:
