@@ -81,6 +81,7 @@ class Answer:
         error: why the attempt failed, if it did.
         usage: the last report.
         shown: whether anything of the answer was shown; then it is not tried again.
+        has_words: whether an ended text of it has words.
         calls: the finished tool calls, in order.
         raw: the input of each as it came, by the id of its turn.
         last_at: the clock's time of the last event.
@@ -92,6 +93,7 @@ class Answer:
         self.error: ModelError | None = None
         self.usage = Usage()
         self.shown = False
+        self.has_words = False
         self.calls: list[ToolCallTurn] = []
         self.raw: dict[str, str] = {}
         self.last_at = run.config.clock.now()
@@ -269,6 +271,7 @@ class Answer:
         if isinstance(turn, AssistantTextTurn):
             unfinished = interrupted or (end is None and not self.complete)
             turn = replace(turn, content="".join(block.parts), interrupted=unfinished)
+            self.has_words = self.has_words or bool(turn.content.strip())
         elif isinstance(turn, ThinkingTurn):
             turn = replace(
                 turn,

@@ -202,6 +202,9 @@ class Steps:
         self._stop_reason = answer.stop_reason
         if answer.complete and answer.stop_reason == "refusal":
             await run.say(_refusal(answer))  # right behind it, whatever happens next: it is never sent again
+        elif _has_nothing(answer) and run.stopped is None:
+            called = any(isinstance(turn, ToolCallTurn) for turn in run.added)
+            await run.say(NoticeTurn(content=NOTHING_SAID if called else NOTHING_SAID_OR_DONE, kind="empty"))
         results: list[ToolResultTurn] = []
         ending: _Ending | None = None
         ends_run = self._is_done = False
@@ -371,6 +374,17 @@ class Steps:
             return await self.ask_for(self._config.get_steering)
         except Exception:  # noqa: BLE001 - a function of the application
             return []
+
+
+NOTHING_SAID = "The model answered with nothing."
+NOTHING_SAID_OR_DONE = "The model answered with nothing; nothing was changed."
+"""The same in a run without a tool call."""
+
+
+def _has_nothing(answer: Answer) -> bool:
+    """Whether a whole answer has neither words nor calls, and no stop reason that is told by itself or goes on."""
+    told = answer.stop_reason in _NEVER_RUN or answer.stop_reason == "pause_turn"
+    return answer.complete and not (answer.has_words or answer.calls or told)
 
 
 def _refusal(answer: Answer) -> NoticeTurn:
