@@ -19,6 +19,7 @@ from agent.config import (
     OnSteer,
     ToolExecution,
     TransformContext,
+    WhenDone,
     WhenFailed,
     WhenIdle,
     one_of,
@@ -64,7 +65,7 @@ class Agent:
     the next one. Besides the constructor's arguments these attributes may be set: `system_prompt`, `model`,
     `thinking`, `tools`, `turns` (idle only), `steering_mode`, `follow_up_mode`, `on_steer`, `tool_execution`,
     `limits`, `session_id`, `max_tokens`, `retry`, `grace`, `listener_grace`, `when_idle`,
-    `when_failed`, `on_launch`, `make_left_open`, and the functions.
+    `when_failed`, `when_done`, `on_launch`, `make_left_open`, and the functions.
 
     Args:
         model: where answers come from.
@@ -126,13 +127,13 @@ class Agent:
         self.listener_grace: float | None = None
         self.when_idle: WhenIdle | None = None
         self.when_failed: WhenFailed | None = None
+        self.when_done: WhenDone | None = None
         self.make_left_open = False
         self.on_launch: OnLaunch | None = None
         self._clock: Clock = clock or SystemClock()
         self._turns: list[Turn] = list(turns)
         self._turns_seen: tuple[Turn, ...] | None = None
-        self._steering = Queue()
-        self._follow_up = Queue()
+        self._steering, self._follow_up = Queue(), Queue()
         self.steering_mode: QueueMode = steering_mode
         self.follow_up_mode: QueueMode = follow_up_mode
         self._listeners = Listeners()
@@ -406,6 +407,7 @@ class Agent:
             get_follow_up=self._take_follow_up,
             when_idle=self.when_idle,
             when_failed=self.when_failed,
+            when_done=self.when_done,
             make_left_open=self.make_left_open,
             take_undelivered=self.clear_all_queues,
             on_steer=self.on_steer,

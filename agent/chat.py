@@ -22,7 +22,8 @@ from agent.events import AgentEnd, Outcome
 from agent.left_behind import leave_behind
 from agent.limits import Limits
 from agent.listeners import Listener
-from agent.models.base import Model, Usage
+from agent.models.base import Model, Usage, endpoint_of, name_of
+from agent.models.local import why_no_tools
 from agent.models.retry import RetryPolicy
 from agent.models.shortened import Shortened
 from agent.prompt import system_prompt
@@ -30,6 +31,7 @@ from agent.reach import Reach
 from agent.run import Cut
 from agent.saying import as_message
 from agent.tool import BeforeAnswer, HookContext
+from agent.tool_callers import NO_CALL, ToolCallers
 from agent.tools import chat_tools
 from agent.tools.base import Desk, Written
 from agent.tools.writing import Writes, write_aside
@@ -312,19 +314,36 @@ class Chat:
         agent.limits = given.limits or self._limits
         agent.when_idle = given.when_idle
         agent.when_failed = given.when_failed
+        note = partial(self._note_on_calls, name_of(self._model), endpoint_of(self._model))
+        agent.when_done = partial(asyncio.to_thread, note)
         agent.make_left_open = self.session.rest_is_made
         return [*asides, *given.asides, *prepared, *([said] if said is not None else [])]
 
     def _tell_what_is_sent(self) -> list[Turn]:
         """Say, once in a conversation, that older turns are not sent any more."""
         spoken = sum(isinstance(turn, UserTurn) for turn in self.turns) + 1
-        if spoken <= self._options.sent_turns or _is_told(self.turns) or _is_told(self.earlier()):
+        if spoken <= self._options.sent_turns or self._is_told(OLDER_LEFT_OUT):
             return []
         notice = (
             f"From here on the model is sent your last {self._options.sent_turns} messages only "
             "(the setting sent_turns)."
         )
         return [NoticeTurn(content=notice, kind=OLDER_LEFT_OUT)]
+
+    def _note_on_calls(self, model: str, endpoint: str, run: Sequence[Turn]) -> NoticeTurn | None:
+        """Say, once in a conversation, that a model which seems unable to call tools changed nothing. Blocking."""
+        note = ToolCallers(self._store.home).note_on(run, model, endpoint)
+        if not note or self._is_told(NO_CALL):
+            return None
+        return NoticeTurn(content=f"{note} {why_no_tools(endpoint)}".strip(), kind=NO_CALL)
+
+    def _is_told(self, kind: str) -> bool:
+        """Whether the conversation has a notice of this kind."""
+        return any(
+            isinstance(turn, NoticeTurn) and turn.kind == kind
+            for turns in (self.turns, self.earlier())
+            for turn in turns
+        )
 
     async def _before_tool_call(self, context: HookContext) -> BeforeAnswer:
         # A stop leaves it to itself: a text that is stored, and whose editor never hears of it, looks like another's.
@@ -335,8 +354,3 @@ class Chat:
 
     def _what_the_model_sees(self, turns: Sequence[Turn]) -> Sequence[Turn]:
         return self._window.of(turns, self._sent_turns)
-
-
-def _is_told(turns: Sequence[Turn]) -> bool:
-    """Whether turns say that older ones are not sent."""
-    return any(isinstance(turn, NoticeTurn) and turn.kind == OLDER_LEFT_OUT for turn in turns)

@@ -24,6 +24,7 @@ Poll = Callable[[], "Sequence[UserTurn] | Awaitable[Sequence[UserTurn]]"]
 OnLaunch = Callable[[ToolCallTurn, "Mapping[str, Any] | None"], object]
 WhenIdle = Callable[[], Sequence[Turn]]
 WhenFailed = Callable[[ModelError], "NoticeTurn | None"]
+WhenDone = Callable[[tuple[Turn, ...]], "NoticeTurn | Awaitable[NoticeTurn | None] | None"]
 
 
 def one_of(name: str, value: object, choices: Any) -> None:
@@ -63,6 +64,8 @@ class LoopConfig:
         when_idle: asked when the model has said words alone and there is no steering; what it gives opens a
             further step. As long as it gives something the agent is not done, and follow-ups wait; plain only.
         when_failed: asked when the run fails; gives the notice that says so in the conversation, or None; plain only.
+        when_done: asked when the run completes, with the turns it added; gives the notice that says what the person
+            should know of them, or None.
         make_left_open: whether calls of the last answer that have no result are made before the first request;
             else they are answered with an error.
         take_undelivered: gives what is still queued when the run ends, for example because a tool ended it;
@@ -88,6 +91,7 @@ class LoopConfig:
     get_follow_up: Poll | None = None
     when_idle: WhenIdle | None = None
     when_failed: WhenFailed | None = None
+    when_done: WhenDone | None = None
     make_left_open: bool = False
     take_undelivered: Callable[[], Sequence[UserTurn]] = tuple
     on_steer: OnSteer = "skip_remaining"

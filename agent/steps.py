@@ -104,7 +104,7 @@ class Steps:
             ending = await self._steps(pending, poll_first=poll_first)
         except BaseException as error:  # noqa: BLE001 - a fault of our own still ends the run for everyone
             ending = await self._end_broken(error)
-        notice = ending.notice or self._notice_of(ending.error)
+        notice = ending.notice or await self._notice_on(ending)
         if notice is not None:
             await run.say(notice)
         undelivered = [turn for turn in pending if isinstance(turn, UserTurn)]
@@ -126,17 +126,20 @@ class Steps:
             undelivered=tuple(undelivered),
         )
 
-    def _notice_of(self, error: ModelError | None) -> NoticeTurn | None:
-        """What the application wants the conversation to say of a failure."""
-        when_failed = self._config.when_failed
-        if error is None or when_failed is None:
-            return None
+    async def _notice_on(self, ending: _Ending) -> NoticeTurn | None:
+        """What the application wants the conversation to say of a failure, or of a run that completed."""
+        run, config = self._run, self._config
         try:
-            notice = when_failed(error)
+            notice = None
+            if ending.error is not None and config.when_failed is not None:
+                notice = config.when_failed(ending.error)
+            elif ending.outcome == "completed" and config.when_done is not None:
+                notice = await run.call(config.when_done, tuple(run.added))
             return None if notice is None else as_turns([notice], NoticeTurn)[0]
+        except Cut:
+            return None
         except BaseException as fault:  # noqa: BLE001 - a function of the application
-            run = self._run
-            report(log, "what to say of a failure could not be asked", run.fault(fault), run.secrets.clean)
+            report(log, "what to say of the run could not be asked", run.fault(fault), run.secrets.clean)
             return None
 
     def _failure(self, error: BaseException) -> ModelError:

@@ -13,8 +13,10 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from agent.models.catalogue import read_models
+from agent.models.endpoint import is_loopback
 
 KNOWN_PORTS: Sequence[tuple[int, str]] = (
     (11434, "Ollama"),
@@ -70,6 +72,15 @@ def ask_local_server(port: int, name: str, seconds: float) -> LocalServer | None
     note = "" if models else "It has no model loaded."
     _, props = _get(port, "/props", seconds)
     return LocalServer(name, base_url, models, note or _note_on_tools(props))
+
+
+def why_no_tools(base_url: str) -> str:
+    """Return why models of a server on this machine cannot call tools, "" where nothing is known. Blocks."""
+    try:
+        port = urlsplit(base_url).port if is_loopback(base_url) else None
+    except ValueError:
+        port = None
+    return _note_on_tools(_get(port, "/props", 1.5)[1]) if port else ""
 
 
 def _note_on_tools(props: object) -> str:

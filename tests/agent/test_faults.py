@@ -24,7 +24,6 @@ from agent.models.base import (
     BlockStart,
     Done,
     Failed,
-    ModelError,
     Notice,
     Request,
     Usage,
@@ -339,21 +338,28 @@ def test_functions_that_give_no_turns_end_the_run_cleanly(place: str, given: Any
 @pytest.mark.parametrize(
     "given", [NoticeTurn(content="It failed."), None, UserTurn(content="Hi"), 5, KeyError]
 )
-def test_a_failed_run_ends_with_the_notice_the_application_gives_and_with_nothing_else(given: Any) -> None:
-    def when_failed(error: ModelError) -> Any:
+@pytest.mark.parametrize("outcome", ["failed", "completed"])
+def test_a_run_ends_with_the_notice_the_application_gives_and_with_nothing_else(
+    given: Any, outcome: str
+) -> None:
+    def gives(_about: object) -> Any:
         if given is KeyError:
-            raise KeyError(error.message)
+            raise KeyError("no")
         return given
 
     async def scene() -> list[Event]:
-        config = LoopConfig(model=ScriptedModel([]), clock=LoopClock(), when_failed=when_failed)
+        model = ScriptedModel([] if outcome == "failed" else [answer("ok")])
+        asked = {"when_failed" if outcome == "failed" else "when_done": gives}
+        config = LoopConfig(model=model, clock=LoopClock(), **asked)  # type: ignore[arg-type]
         return [event async for event in agent_loop([UserTurn(content="Hi")], AgentContext(), config)]
 
     events = run_virtually(scene())
     end = events[-1]
-    assert isinstance(end, AgentEnd) and end.outcome == "failed"
+    assert isinstance(end, AgentEnd) and end.outcome == outcome
     assert broken_invariants(events, end.turns) == []
-    assert list(end.turns[1:]) == ([given] if isinstance(given, NoticeTurn) else [])
+    said = [turn for turn in end.turns if not isinstance(turn, UserTurn | AssistantTextTurn)]
+    assert said == ([given] if isinstance(given, NoticeTurn) else [])
+    assert [turn for turn in end.turns if isinstance(turn, UserTurn)] == list(end.turns[:1])
 
 
 @pytest.mark.parametrize("how", ["parallel", "sequential"])

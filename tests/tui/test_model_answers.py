@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from agent.models.local import LocalServer
 from agent.models.scripted import answer
-from tests.messages_server import Answer, MessagesServer, say
+from tests.messages_server import Answer, MessagesServer, Recorded, call, say
 from tests.persona_agent import Workplace
 from tests.tui.program import make_store, program
 from tests.tui.test_app_layout import drawn
+from tests.tui.test_app_settings import preferences
+from tui.screens.connect import Connect
+from tui.screens.pick import Pick
 
 NOTHING = "The model answered with nothing; nothing was changed."
+NO_TOOLS = "Its chat template knows no tools: the model can talk, but not change anything."
+
+
+class LlamaServer(MessagesServer):
+    """A server that tells its chat template, as llama.cpp does."""
+
+    props: dict[str, Any] = {"chat_template": "{{ messages }}"}  # noqa: RUF012 - each test sets its own
+
+    def _route(self, request: Recorded) -> Any:
+        return self.props if request.path == "/props" else super()._route(request)
+
+
+@pytest.fixture
+def llama() -> Iterator[LlamaServer]:
+    with LlamaServer([say("Your name is now Nova.")]) as server:
+        yield server
 
 
 def connected(server: MessagesServer) -> dict[str, str]:
@@ -23,6 +46,11 @@ def chat(place: Workplace, server: MessagesServer, message: str, *options: str) 
     result = place.run_here("chat", "optimist", message, *options, env=connected(server))
     assert result.returncode == 0, result.stderr
     return result
+
+
+def words(dialog: Any) -> str:
+    """What a dialog says above its rows."""
+    return str(dialog.query_one(".dialog-text").render())
 
 
 def notices(result: Any) -> list[str]:
@@ -39,10 +67,57 @@ def test_an_answer_with_nothing_in_it_is_told_once_and_stored(place: Workplace) 
         (message,) = server.bodies[-1]["messages"]
     assert [block["text"] for block in message["content"]] == ["Are you there?", "And now?", "Still?"]
     history = json.loads(place.run_here("history", "optimist", "--json").stdout)
-    assert [turn["content"] for turn in history["turns"] if turn["type"] == "notice"] == [NOTHING] * 2
+    assert [turn["content"] for turn in history["turns"]].count(NOTHING) == 2
 
 
 async def test_the_screen_tells_an_answer_with_nothing_in_it(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer()) as p:
         await p.run_to_end("Are you there?")
         await p.until(lambda: NOTHING in drawn(p.main))
+
+
+CALL_AS_TEXT = '<tool_call>\n{"name": "update_persona_name", "arguments": {"name": "Nova"}}\n</tool_call>'
+
+
+def test_a_call_that_the_model_writes_as_text_is_told_to_change_nothing(place: Workplace) -> None:
+    with MessagesServer([say(CALL_AS_TEXT), say(CALL_AS_TEXT)]) as server:
+        (notice,) = notices(chat(place, server, "Call yourself Nova", "--json"))
+        assert notices(chat(place, server, "Do it", "--json")) == [], "it is told once in a conversation"
+    assert notice.startswith("Nothing was changed: ") and "as text" in notice
+
+
+def test_a_model_that_was_never_seen_to_call_a_tool_is_told_once_to_change_nothing(place: Workplace) -> None:
+    claim = say("Your name is now Nova.")
+    with MessagesServer([claim, claim, call("get_persona", {}), say("Read."), claim]) as server:
+        plain = chat(place, server, "Call yourself Nova")
+        assert plain.stderr.decode().count("Nothing was changed: claude-sonnet-5-5 called no tool") == 1
+        assert server.url in plain.stderr.decode()
+        assert notices(chat(place, server, "Do it", "--json")) == []
+        chat(place, server, "Read it")
+        assert notices(chat(place, server, "Call yourself Nova", "--json", "--new")) == []
+
+
+def test_of_a_server_that_drops_tools_it_is_told_why(place: Workplace, llama: LlamaServer) -> None:
+    (notice,) = notices(chat(place, llama, "Call yourself Nova", "--json"))
+    assert notice.endswith(NO_TOOLS)
+
+
+async def test_the_ways_to_a_model_tell_whether_it_calls_tools(
+    tmp_path: Path, llama: LlamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def find() -> list[LocalServer]:
+        return [LocalServer("llama.cpp", llama.url, ("a-model",), NO_TOOLS)]
+
+    monkeypatch.setattr("agent.models.local.find_local_servers", find)
+    settings = preferences(tmp_path, f'base_url = "{llama.url}"\nmodel = "a-model"\n')
+    async with program(make_store(tmp_path), preferences=settings) as p:
+        p.main.action_choose_model()
+        dialog = await p.dialog(Connect)
+        assert NO_TOOLS in words(dialog)
+        dialog.query_one("#choices").select("local")
+        await p.press("enter")
+        assert NO_TOOLS in words(await p.dialog(Pick))
+        await p.press("escape")
+        llama.props = {}
+        p.main.action_choose_model()
+        assert "not known to have called a tool" in words(await p.dialog(Connect))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent.models.base import Model
     from agent.models.local import LocalServer
     from agent.models.trial import Trial
+    from agent.tool_callers import ToolCallers
     from tui.app import PersonaApp
     from tui.models import Connection
     from tui.preferences import Preferences
@@ -29,6 +30,8 @@ WELCOME = """Each persona is a file that you own. Ask for changes in the bar bel
 and shows each as a diff; every one can be undone. {help} shows the keys.
 
 The agent's model is {model}. {is_}You can connect another at any time with /model."""
+
+NEVER_CALLED = "It is not known to have called a tool: if it cannot, it can change nothing."
 
 NOW = "The agent's model is {model}{server}. {is_}"
 
@@ -69,12 +72,32 @@ class Connecting:
         text = NOW.format(
             model=the_model(self._program.model_name),
             server=f" at {server}" if server else "",
-            is_=self._what_it_is(),
+            is_=self._what_it_is() or await asyncio.to_thread(self._note_on_tools, server),
         )
         await self._go(Connect(self._program.model_name, text.strip(), tried=tried))
 
     def _what_it_is(self) -> str:
         return OFFLINE_IS + " " if self._program.model_name == OFFLINE else ""
+
+    def _note_on_tools(self, server: str) -> str:
+        """What to know of the model's use of tools, without which it can change nothing; "" for nothing. Blocking."""
+        from agent.models.endpoint import hide_secrets, normalise_base_url
+        from agent.models.local import why_no_tools
+
+        if (callers := self._tool_callers) is None or not server:
+            return ""
+        endpoint = hide_secrets(normalise_base_url(server))
+        if why := why_no_tools(endpoint):
+            return why
+        return "" if callers.has(self._program.model_name, endpoint) else NEVER_CALLED
+
+    @property
+    def _tool_callers(self) -> ToolCallers | None:
+        """Who has called a tool in this home; None where it is not open yet."""
+        from agent.tool_callers import ToolCallers
+
+        editing = self._screen.editing
+        return ToolCallers(editing.workspace.store.home) if editing is not None else None
 
     async def _go(self, dialog: Connect) -> None:
         way = await self._screen.ask(dialog)
@@ -120,11 +143,12 @@ class Connecting:
             Row(str(place), model, tail=f"{server.name}{' (!)' if server.note else ''}")
             for place, (server, model) in enumerate(offers)
         ]
-        picked = await self._screen.ask(Pick("Which model", rows, filter=len(rows) > 10))
+        notes = "\n".join(
+            f"(!) {server.name}: {server.note}" for server in servers if server.note and server.models
+        )
+        picked = await self._screen.ask(Pick("Which model", rows, filter=len(rows) > 10, text=notes))
         if picked is not None:
             server, model = offers[int(picked)]
-            if server.note:
-                self._screen.tell(f"{server.name}: {server.note}")
             await self._take(self._preferences.other(model=model, base_url=server.base_url), keep=True)
 
     async def _by_server(self) -> None:
@@ -205,6 +229,7 @@ class Connecting:
 
     async def _take(self, where: Connection, *, keep: bool = False, keep_key: bool = False) -> None:
         """Try a model out and use it from the next message on."""
+        from agent.models.base import endpoint_of
         from tui.models import build_model, close_model
 
         model, trial = await asyncio.to_thread(build_model, where), None
@@ -217,6 +242,8 @@ class Connecting:
             return
         self._program.use_connection(where, model)
         self._preferences.named = Named()
+        if trial.calls_tools and (callers := self._tool_callers) is not None:
+            await asyncio.to_thread(callers.add, where.model, endpoint_of(model))
         self._say_taken("" if trial.calls_tools else trial.message)
         if keep and trial.answers:
             await self._keep(where)

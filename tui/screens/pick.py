@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from tui.commands import binding
 from tui.narrowing import are_in, fold, words_of
-from tui.screens.dialog import Dialog
+from tui.screens.dialog import Dialog, DialogText
 from tui.widgets.field import Field
 from tui.widgets.literal import label
 from tui.widgets.row_list import Row, RowList
@@ -32,6 +32,7 @@ class Pick(Dialog[str]):
         rows: what to choose from.
         filter: whether they can be narrowed by typing.
         at: the key of the row where the cursor begins; that of none for the first.
+        text: what is said above the rows, any text.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -39,13 +40,18 @@ class Pick(Dialog[str]):
         binding("dialog.down"),
     ]
 
-    def __init__(self, question: str, rows: Sequence[Row], *, filter: bool = False, at: str = "") -> None:
+    def __init__(
+        self, question: str, rows: Sequence[Row], *, filter: bool = False, at: str = "", text: str = ""
+    ) -> None:
         super().__init__()
         self._question, self._rows, self._filter, self._at = question, rows, filter, at
+        self._text = text
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog switcher") as box:
             box.border_title = label(self._question, 70)
+            if self._text:
+                yield DialogText(self._text)
             if self._filter:
                 yield Field(hint="filter", id="query")
             yield RowList(empty="Nothing here.", id="choices", classes="gives")
@@ -78,7 +84,7 @@ class Pick(Dialog[str]):
         self.query_one(RowList).action_choose()
 
     def wish(self, part: Widget) -> int:
-        return min(MOST, max(1, len(self._rows)))
+        return min(MOST, max(1, len(self._rows)) if isinstance(part, RowList) else super().wish(part))
 
     def action_step(self, by: int) -> None:
         self.query_one(RowList).cursor += by
