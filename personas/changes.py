@@ -21,6 +21,7 @@ from personas.input_changes import (
     UpdateTestInput,
     new_test_input_id,
 )
+from personas.look_alikes import describe_difference, near_match
 from personas.toml_parse import parse
 
 __all__ = [
@@ -180,9 +181,13 @@ class EditPrompt:
         prompt = field_at(parse(text), ("system_prompt",), str) or ""
         matches = _occurrences(prompt, self.old)
         if matches == 0:
-            raise InvalidValue(
-                "The text to replace has no match in the system prompt; it must have exactly one."
-            )
+            message = "The text to replace has no match in the system prompt; it must have exactly one."
+            if (passage := near_match(prompt, self.old)) is not None:
+                message += (
+                    " One passage differs only in characters that look alike; send its exact text: "
+                    + describe_difference(passage, self.old)
+                )
+            raise InvalidValue(message)
         if matches > 1:
             told = f"at least {matches}" if matches == _MOST_COUNTED else matches
             raise InvalidValue(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 
 import pytest
@@ -160,6 +161,47 @@ def test_test_inputs_move() -> None:
 def test_what_cannot_be_is_an_invalid_value(change: Change, message: str) -> None:
     with pytest.raises(InvalidValue, match=message):
         change.apply(_TEXT)
+
+
+@pytest.mark.parametrize(
+    ("passage", "sent", "named"),
+    [
+        ("10\u00a0km", "10 km", "there: U+00A0 NO-BREAK SPACE; sent: U+0020 SPACE"),
+        ("don’t say “no”", 'don\'t say "no"', "U+2019 RIGHT SINGLE QUOTATION MARK, U+201C"),
+        ("wait… – so", "wait... - so", "U+2026 HORIZONTAL ELLIPSIS, U+2013 EN DASH"),
+        ("cafe\u0301", "café", "U+0301 COMBINING ACUTE ACCENT"),
+        ("a\u200bword", "aword", "U+200B ZERO WIDTH SPACE"),
+        ("'plain'\nnext", "‘plain’\nnext", "sent: U+2018 LEFT SINGLE QUOTATION MARK"),
+    ],
+)
+def test_an_edit_that_differs_by_look_alikes_is_refused_with_the_exact_text(
+    passage: str, sent: str, named: str
+) -> None:
+    text = SetPrompt(f"Zuerst größer.\n{passage}\nThe end.").apply(_TEXT)
+    with pytest.raises(InvalidValue, match="no match") as refused:
+        EditPrompt(sent, "x").apply(text)
+    message = str(refused.value)
+    assert named in message
+    exact, _ = json.JSONDecoder().raw_decode(message[message.index(': "') + 2 :])
+    assert exact == passage
+    changed = tomllib.loads(EditPrompt(exact, "x").apply(text))
+    assert changed["system_prompt"] == "Zuerst größer.\nx\nThe end."
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sent"),
+    [
+        ("It’s here. It’s there.", "It's"),
+        ("wait…", "wait.."),
+        ("nothing like it", "It's"),
+        ("any text", "\u200b"),
+    ],
+    ids=["two passages", "within a character", "none", "nothing to see"],
+)
+def test_no_passage_is_named_where_none_or_several_nearly_match(prompt: str, sent: str) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        EditPrompt(sent, "x").apply(SetPrompt(prompt).apply(_TEXT))
+    assert str(refused.value).endswith("it must have exactly one.")
 
 
 def test_names_up_to_the_limit_are_taken_and_longer_ones_in_a_file_are_kept() -> None:
