@@ -77,7 +77,7 @@ class Activity:
             left = self.until - now
             return f"retrying in {max(1, round(left))} s" if left > 0 else "trying again"
         name = one_line(self.tool, 40)
-        words = {"tool": name, "calling": f"{name}…", "silent": "nothing heard yet"}.get(
+        words = {"tool": name, "calling": f"{name}…", "silent": "waiting for the model"}.get(
             self.doing, self.doing
         )
         seconds = int(now - self.since)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,13 +10,16 @@ from typing import Any
 
 import pytest
 
+from agent.agent import Agent
+from agent.models.base import Waiting
 from agent.models.local import LocalServer
-from agent.models.scripted import answer
+from agent.models.scripted import Act, ScriptedModel, answer
 from tests.messages_server import Answer, MessagesServer, Recorded, call, say
 from tests.persona_agent import Workplace
-from tests.tui.program import make_store, program
+from tests.tui.program import Gate, GatedModel, make_store, program
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_app_settings import preferences
+from tui.cli.stream import JsonPrinter, TextPrinter
 from tui.screens.connect import Connect
 from tui.screens.pick import Pick
 
@@ -121,3 +125,63 @@ async def test_the_ways_to_a_model_tell_whether_it_calls_tools(
         llama.props = {}
         p.main.action_choose_model()
         assert "not known to have called a tool" in words(await p.dialog(Connect))
+
+
+SILENCE = [Waiting(5.0), Waiting(10.0)]
+
+
+class Terminal(io.StringIO):
+    """A stderr that is a terminal; `rows` is what stands on it."""
+
+    def isatty(self) -> bool:
+        return True
+
+    @property
+    def rows(self) -> list[str]:
+        rows = []
+        for line in self.getvalue().split("\n"):
+            cells: list[str] = []
+            for piece in line.split("\r"):
+                cells[: len(piece)] = piece
+            rows.append("".join(cells).rstrip())
+        return [row for row in rows if row]
+
+
+async def printed(printer: Any, *script: Any) -> None:
+    """Print a run in which the model says this."""
+    agent = Agent(model=ScriptedModel([script]))
+    agent.subscribe(printer.feed)
+    printer.finish(await agent.prompt("Hi"))
+
+
+async def test_a_silence_is_counted_in_one_place_that_goes_with_the_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal, seen = Terminal(), list[list[str]]()
+    monkeypatch.setattr("sys.stderr", terminal)
+    look = Act(lambda: seen.append(terminal.rows))
+    await printed(TextPrinter(), Waiting(5.0), look, Waiting(10.0), look, *answer("Hello."))
+    assert seen == [["(Waiting for the model, 5 s so far.)"], ["(Waiting for the model, 10 s so far.)"]]
+    assert terminal.rows == []
+    assert capsys.readouterr().out == "Hello.\n"
+
+
+@pytest.mark.parametrize("printer", [TextPrinter, JsonPrinter])
+async def test_a_silence_is_one_line_where_no_line_can_be_taken_back(
+    printer: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await printed(printer(), *SILENCE, *answer("Hello."))
+    out, err = capsys.readouterr()
+    assert (out + err).count("Waiting for the model") == 1
+
+
+async def test_the_screen_counts_a_silence_in_one_place_that_goes_with_the_answer(tmp_path: Path) -> None:
+    gate = Gate()
+    model = GatedModel([[*SILENCE, gate, *answer("Hello.")]])
+    async with program(make_store(tmp_path), model=model) as p:
+        await p.say("Hi")
+        await p.until(lambda: "waiting for the model" in drawn(p.main))
+        assert drawn(p.main).lower().count("waiting for the model") == 1
+        gate.set()
+        await p.until(lambda: "Hello." in drawn(p.main) and not p.main.conversing.running)
+        assert "waiting for the model" not in drawn(p.main).lower()

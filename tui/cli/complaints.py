@@ -33,8 +33,13 @@ def bearable(message: str) -> str:
 
 def remark(line: str) -> None:
     """Write one harmless line on stderr; nothing where nobody is left to read it."""
+    write(f"{line}\n")
+
+
+def write(text: str) -> None:
+    """Write harmless text on stderr; nothing where nobody is left to read it."""
     try:
-        sys.stderr.write(f"{line}\n")
+        sys.stderr.write(text)
         sys.stderr.flush()
     except OSError:
         drop(sys.stderr)

@@ -20,7 +20,7 @@ from agent.turns import (
     ToolResultTurn,
     thaw,
 )
-from tui.cli.complaints import complain, remark
+from tui.cli.complaints import complain, remark, write
 from tui.cli.output import drop
 from tui.cli.tasks import question_fields
 from tui.diffs import diff_lines
@@ -102,9 +102,11 @@ class JsonPrinter(_Output):
         super().__init__()
         self._kinds: dict[str, str] = {}
         self._ended = False
+        self._silent = False  # the model is, and that was said
 
     def feed(self, event: Event) -> None:
-        """Print an event of the run, if it has a line."""
+        """Print an event of the run, if it has a line; of a silence of the model only the first one has."""
+        was_silent, self._silent = self._silent, is_silence(event)
         match event:
             case TurnStart(turn=AssistantTextTurn() as turn):
                 self._kinds[turn.id] = "text_delta"
@@ -122,7 +124,7 @@ class JsonPrinter(_Output):
                     delay=round(event.delay, 3),
                     message=event.error.message,
                 )
-            case ModelNotice(message=message):
+            case ModelNotice(message=message) if not (was_silent and self._silent):
                 self.notice(message)
             case _:
                 pass
@@ -203,9 +205,16 @@ class TextPrinter(_Output):
         self._text: dict[str, Sanitiser] = {}
         self._calls: dict[str, ToolCallTurn] = {}
         self._open_line = False
+        self._counted = ""  # what counts the seconds of a silence of the model, where it still stands
 
     def feed(self, event: Event) -> None:
         """Print an event of the run, if a person wants to see it."""
+        if is_silence(event):
+            self._count(event.message)  # type: ignore[union-attr]
+            return
+        if self._counted and sys.stderr.isatty():
+            write(f"\r{' ' * len(self._counted)}\r")
+        self._counted = ""
         match event:
             case TurnStart(turn=AssistantTextTurn() as turn):
                 self._text[turn.id] = Sanitiser()
@@ -226,6 +235,16 @@ class TextPrinter(_Output):
                 self.notice(message)
             case _:
                 pass
+
+    def _count(self, message: str) -> None:
+        """Say how long the model is silent: on a terminal in one place, else once. Within an answer nothing is said."""
+        if self._open_line or self._muted:
+            return
+        told, self._counted = self._counted, f"({message})"
+        if sys.stderr.isatty():
+            write(f"\r{self._counted}")
+        elif not told:
+            remark(self._counted)
 
     def _say_report(self, turn: ToolCallTurn) -> None:
         """What the agent reports with a call is meant for the person, once the call was taken."""
@@ -303,6 +322,11 @@ class TextPrinter(_Output):
             return
         self._end_line()
         remark(one_line(message, 400))
+
+
+def is_silence(event: Event) -> bool:
+    """Whether an event says that nothing comes from the model."""
+    return isinstance(event, ModelNotice) and event.waiting is not None
 
 
 def _is_told(notice: NoticeTurn) -> bool:

@@ -165,7 +165,7 @@ class ConversationView(ReadableCanvas, can_focus=False):
             case told.RetryWait(attempt=attempt, delay=delay, error=error):
                 self._retrying = True
                 self.add_notice(f"Trying again in {delay:.0f} s (attempt {attempt}): {error.message}")
-            case told.ModelNotice(message=message):
+            case told.ModelNotice(message=message, waiting=None):  # silence is counted by the activity line
                 self.add_notice(message)
             case told.AgentEnd(outcome=outcome, error=failure, turns=turns):
                 self._end_streams()
