@@ -162,6 +162,7 @@ class Chat:
         """Go by other settings from the next run on."""
         self._options = options
         self.session.sent_turns = options.sent_turns
+        self.session.own_about = options.about
         self._limits = Limits(max_steps=options.max_steps, max_duration=options.max_seconds)
         self._agent.thinking = options.thinking
         self._agent.limits = self._limits
@@ -309,7 +310,9 @@ class Chat:
         """Make the agent ready for this run and return the turns to prompt with."""
         given, agent = self._assignment, self._agent
         self._sent_turns = self._options.sent_turns
-        agent.system_prompt = system_prompt(self.persona_id, self.session.persona_name) + given.instructions
+        agent.system_prompt = (
+            system_prompt(self.persona_id, self.session.persona_name, self.session.about) + given.instructions
+        )
         agent.tools = (*self.tools, *given.tools)
         agent.limits = given.limits or self._limits
         agent.when_idle = given.when_idle

@@ -12,6 +12,7 @@ class ChatOptions:
     """What the person's settings say about a conversation.
 
     Attributes:
+        about: what the personas are for; empty: what the home's `about.md` says.
         sent_turns: how many of the last user turns, with what follows them, go to the model.
         thinking: how much the model thinks.
         max_tokens: the longest answer, None for the model's own limit.
@@ -20,6 +21,7 @@ class ChatOptions:
         max_seconds: duration of one run.
     """
 
+    about: str = ""
     sent_turns: int = 40
     thinking: ThinkingLevel = "off"
     max_tokens: int | None = None

@@ -18,6 +18,7 @@ from agent.session import Session
 from agent.stored import is_held, open_session, session_lock, size_of, size_on_disk, start_session
 from agent.tools.base import Desk
 from agent.turns import ToolCallTurn, ToolResultTurn, Turn
+from personas.about import read_about
 from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError, StorageError
 from personas.persona import Persona
 from personas.store import Store
@@ -43,6 +44,7 @@ class ChatSession:
         mark: of it when it was last read or written here.
         rest_is_made: whether the calls beside one that was settled are made in this run.
         sent_turns: how many of the user's turns the model is sent: so many are read, where there are so many.
+        own_about: what the person's own settings say the personas are for; empty: what the home says of it holds.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class ChatSession:
         self.mark: Mark = (None, -1)
         self.rest_is_made = False
         self.sent_turns = 1
+        self.own_about = ""
         self._read_for = 0  # how many of the user's turns were asked for when it was read
         self._store = store
         self._persona_id = persona_id
@@ -99,6 +102,11 @@ class ChatSession:
     def persona_name(self) -> str:
         """The persona's name when the session began."""
         return self._desk.seen.name
+
+    @property
+    def about(self) -> str:
+        """What the personas are for, as it was said when the session began; empty where nobody said."""
+        return self._desk.seen.about or ""
 
     @property
     def failure(self) -> PersonaError | None:
@@ -259,7 +267,16 @@ class ChatSession:
             held.callback(self._let_go)
         if not self._desk.seen.name:
             self._desk.seen.name = persona.name
+        if self._desk.seen.about is None:
+            self._desk.seen.about = self._read_about()
         return persona
+
+    def _read_about(self) -> str:
+        try:
+            return self.own_about or read_about(self._store.home)
+        except PersonaError as error:
+            self.problems.append(text_of(error))
+            return ""
 
     def _let_go(self) -> None:
         self._is_held = False

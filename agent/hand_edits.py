@@ -71,6 +71,7 @@ class Seen:
         prompt: the system prompt as the agent last read or wrote it, None if it never did.
         inputs: of each test input, by id, a hash of the content the agent last read or wrote; also of those it deleted,
             because what somebody else writes under that id later is another content.
+        about: what the personas are for, as it was when the session began; None before the first run.
     """
 
     name: str = ""
@@ -78,6 +79,7 @@ class Seen:
     prompt: str | None = None
     mark: int = 0
     inputs: dict[str, str] = field(default_factory=dict)
+    about: str | None = None
 
     @classmethod
     def load(cls, store: Store, session_id: str) -> Seen:
@@ -89,7 +91,7 @@ class Seen:
         if not isinstance(stored, dict):
             return cls()
         name, revision, prompt = stored.get("name"), stored.get("revision"), stored.get("prompt")
-        inputs, mark = stored.get("inputs"), stored.get("mark")
+        inputs, mark, about = stored.get("inputs"), stored.get("mark"), stored.get("about")
         pairs = inputs.items() if isinstance(inputs, dict) else ()
         return cls(
             name if isinstance(name, str) else "",
@@ -97,6 +99,7 @@ class Seen:
             prompt if isinstance(prompt, str) else None,
             inputs={key: value for key, value in pairs if isinstance(value, str)},
             mark=mark if type(mark) is int else 0,
+            about=about if isinstance(about, str) else None,
         )
 
     def save(self, store: Store, session_id: str) -> None:

@@ -55,6 +55,11 @@ class Home:
         return self.root / "personas"
 
     @cached_property
+    def about(self) -> Path:
+        """What the personas are for, in the owner's words; optional."""
+        return self.root / "about.md"
+
+    @cached_property
     def library(self) -> Path:
         """Parts, traits, skills, guardrails and arcs."""
         return self.root / "library"

@@ -92,6 +92,10 @@ class Settings:
     tasks_begin_themselves: bool = False
     """Whether the agent may turn a message into a task that goes on until the work is done."""
 
+    about: str = ""
+    """What your personas are for, told to the agent when a conversation begins. Empty: what `about.md` in the home says,
+    or nothing."""
+
     panel_seconds: float = 5.0
     """After how many seconds without news the agent's panel goes away."""
 

@@ -172,6 +172,7 @@ def chat_options(settings: Settings) -> ChatOptions:
     from agent.chat import ChatOptions
 
     return ChatOptions(
+        about=settings.about,
         sent_turns=settings.sent_turns,
         thinking=settings.thinking,  # type: ignore[arg-type]  # checked when the settings were read
         max_tokens=settings.max_tokens or None,

@@ -295,6 +295,15 @@ def test_doctor_does_not_call_settings_right_that_are_ignored(place: Workplace) 
     assert b"note  settings" in done.stdout and b"2 things in it to mend" in done.stdout
 
 
+def test_doctor_says_what_the_agent_is_told_the_personas_are_for(place: Workplace) -> None:
+    assert b"  about: " not in place.run_here("doctor").stdout
+    (place.home / "about.md").write_text("For \x1b[31mbilling.\n", encoding="utf-8")
+    said = done(place.run_here("doctor"))
+    assert f"ok    about: {place.home / 'about.md'} says: For billing." in said
+    (place.home.parent / "config.toml").write_text('about = "For a game."\n', encoding="utf-8")
+    assert "ok    about: the setting about says: For a game." in done(place.run_here("doctor"))
+
+
 def test_doctor_finds_what_is_wrong(place: Workplace) -> None:
     assert "home" in done(place.run_here("doctor"))
     (place.home / "personas" / "bad.toml").write_text("name = \n", encoding="utf-8")

@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -18,6 +18,9 @@ from tui.cli.output import LONGEST_LINE, emit, say, summarise
 from tui.sanitise import one_line
 from tui.secret_text import redact
 from tui.settings_rules import CONNECTING
+
+if TYPE_CHECKING:
+    from personas.home import Home
 
 LEAST_SPACE = 1024 * 1024
 """Free bytes below which a change may fail."""
@@ -128,6 +131,7 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
         )
     else:
         yield Finding("ok", "home", f"{root}, {len(personas)} personas")
+    yield from _about(store.home, invocation.loaded.settings.about)
     for persona in personas:
         if persona.error is not None:
             from tui.cli.personas import describe
@@ -147,6 +151,20 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
             problems = [str(error)]
         for problem in summarise(problems):
             yield Finding("note", f"conversation of {persona.id}", problem)
+
+
+def _about(home: Home, setting: str) -> Iterator[Finding]:
+    """Say what the agent is told the personas are for, and who says so; nothing where nobody does."""
+    from personas.about import read_about
+
+    if setting:
+        yield Finding("ok", "about", f"the setting about says: {setting}")
+        return
+    try:
+        if said := read_about(home):
+            yield Finding("ok", "about", f"{home.about} says: {said}")
+    except PersonaError as error:
+        yield Finding("problem", "about", str(error))
 
 
 def _left_over() -> Iterator[Finding]:

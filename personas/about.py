@@ -1,0 +1,29 @@
+"""What the personas of a home are for, as its optional `about.md` says. Whose words these are, nobody knows: data."""
+
+from __future__ import annotations
+
+from personas.errors import BrokenFile, StorageError
+from personas.home import Home
+from personas.textfile import decode, read_regular
+
+ABOUT_LIMIT = 8_000
+"""Most characters: all of it goes to the model with each request."""
+
+
+def read_about(home: Home) -> str:
+    """Return what `about.md` says, without the blanks around it; empty where there is no such file.
+
+    Raises:
+        BrokenFile: it is not UTF-8.
+        StorageError: it is too long, or cannot be read.
+        OutsideHome: it leads out of the home, or is no regular file.
+    """
+    try:
+        text = decode(read_regular(home.about, root=home.root)).text.strip()
+    except FileNotFoundError:
+        return ""
+    except BrokenFile as error:
+        raise BrokenFile(f"{home.about}: {error.message}", error.line, error.column) from None
+    if len(text) > ABOUT_LIMIT:
+        raise StorageError(f"{home.about} has more than {ABOUT_LIMIT} characters; shorten it.")
+    return text
