@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from urllib.parse import urlsplit
+
+import pytest
 
 from tests.messages_server import MessagesServer, ToolUsingBrain, call, say
 from tests.messages_strict import KNOWN_VERSIONS
@@ -41,6 +45,22 @@ def test_a_local_server_is_found_listed_tried_and_kept(place: Workplace) -> None
         assert done.returncode == 0, done.stdout
         assert {body["model"] for body in server.bodies} == {MODEL}
     assert json.loads(place.run("show", "optimist", "--json").stdout)["name"] == "Local"
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_the_settings_are_written_only_when_the_person_says_so(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    config = place.home.parent / "config.toml"
+    keyboard = io.StringIO(f"1\n{answer}\n")
+    monkeypatch.setattr(keyboard, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdin", keyboard)
+    with MessagesServer(
+        [say("ready"), call("report", {"word": "ready"})], key=None, models=[MODEL], only_versions=ANY_VERSION
+    ) as server:
+        done = place.run_here("doctor", "--local", "--port", port_of(server))
+    assert done.returncode == 0 and f"Write model and base_url to {config}?" in done.stderr.decode()
+    assert config.exists() == (answer == "y")
 
 
 def test_a_model_that_does_not_work_leaves_the_settings_alone(place: Workplace) -> None:

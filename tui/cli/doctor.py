@@ -41,7 +41,11 @@ class Finding:
 @click.option(
     "--local", is_flag=True, help="Look for a model server on this machine and choose a model of it."
 )
-@click.option("--take", metavar="MODEL", help="With --local: take this model without asking.")
+@click.option(
+    "--take",
+    metavar="MODEL",
+    help="With --local: try this model and write it to the settings without asking.",
+)
 @click.option(
     "--port", "ports", type=click.IntRange(1, 65535), multiple=True, help="With --local: look here too."
 )
@@ -55,6 +59,7 @@ def doctor(
     persona doctor
     persona doctor --online
     persona doctor --local
+    persona doctor --local --take MODEL
     """
     if local:
         from tui.cli.local import connect_local

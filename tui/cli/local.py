@@ -1,4 +1,4 @@
-"""`persona doctor --local`: find a model server on this machine, try a model of it, keep the choice."""
+"""`persona doctor --local`: find a model server on this machine, try a model of it, keep the choice if asked to."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ class NoModel(PersonaError):
 
 
 def connect_local(ports: Sequence[int], chosen: str | None) -> None:
-    """Look for servers on loopback, let the person choose a model, try it, and write it to the settings.
+    """Look for servers on loopback, let the person choose a model, try it, and offer to write it to the settings.
 
     Args:
         ports: further ports to look on.
-        chosen: the model to take without asking; None asks, or only lists where there is no terminal.
+        chosen: the model to take, and to write to the settings, without asking; None asks for both, or only lists
+            where there is no terminal.
 
     Raises:
         NoModel: nothing was found, or the model does not work.
@@ -48,7 +49,7 @@ def connect_local(ports: Sequence[int], chosen: str | None) -> None:
     if not offers:
         raise NoModel("none of them has a model; load one first")
     if chosen is None and not sys.stdin.isatty():
-        say("Take one with: persona doctor --local --take MODEL")
+        say("Write one to the settings with: persona doctor --local --take MODEL")
         return
     server, model = _pick(offers, chosen)
     say(f"trying {one_line(model, LONGEST_LINE)} …")
@@ -57,6 +58,9 @@ def connect_local(ports: Sequence[int], chosen: str | None) -> None:
         raise NoModel(f"{model} does not work: {trial.message}; the settings are as they were")
     say(one_line(trial.message, LONGEST_LINE))
     path = config_path()
+    if chosen is None and not click.confirm(f"Write model and base_url to {path}?", err=True):
+        say("the settings are as they were")
+        return
     write_settings(path, {"model": model, "base_url": server.base_url})
     say(f"{path} now has model and base_url; every start uses them")
 
