@@ -59,10 +59,9 @@ def test_new_makes_ids_from_names_and_never_overwrites(place: Workplace) -> None
 
 def test_new_reads_the_prompt_from_stdin_and_copies_with_from(place: Workplace) -> None:
     done(place.run("new", "Piped", "--prompt", "-", stdin="line one\nline two\n"))
-    assert parsed(place.run_here("show", "piped", "--json"))["system_prompt"].splitlines() == [
-        "line one",
-        "line two",
-    ]
+    assert parsed(place.run_here("show", "piped", "--json"))["system_prompt"] == "line one\nline two\n"
+    done(place.run("new", "From Windows", "--prompt", "-", stdin="a\r\nb\r\n"))
+    assert parsed(place.run_here("show", "from-windows", "--json"))["system_prompt"] == "a\nb\n"
     done(place.run("new", "Copy", "--from", "optimist"))
     original, copy = (parsed(place.run_here("show", one, "--json")) for one in ("optimist", "copy"))
     assert copy["system_prompt"] == original["system_prompt"]

@@ -265,7 +265,7 @@ def message_of(argument: str) -> str:
     if argument == "-":
         from tui.cli.personas import read_stdin
 
-        argument = read_stdin()
+        argument = read_stdin().removesuffix("\n")
     if not argument.strip():
         raise InvalidValue("the message is empty; say what to change")
     if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):

@@ -48,7 +48,9 @@ def list_personas(invocation: Invocation, as_json: bool) -> None:
 @click.command()
 @click.argument("name")
 @click.option("--from", "from_id", metavar="ID", help="Copy this persona, comments and all.")
-@click.option("--prompt", metavar="TEXT|-", help="The system prompt; `-` reads it from stdin.")
+@click.option(
+    "--prompt", metavar="TEXT|-", help="The system prompt; `-` reads all of stdin, line ends become LF."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print {id, revision, version, summary}.")
 @click.pass_obj
 def new(invocation: Invocation, name: str, from_id: str | None, prompt: str | None, as_json: bool) -> None:
@@ -137,15 +139,16 @@ def describe(error: FileError) -> str:
 
 
 def read_stdin() -> str:
-    """Return all of stdin as text, without the newline that `echo` adds.
+    """Return all of stdin as text, its last line end too; line ends become LF.
 
     Raises:
         InvalidValue: it is not UTF-8.
     """
     try:
-        return sys.stdin.buffer.read().decode("utf-8-sig").removesuffix("\n")
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidValue("stdin is not UTF-8 text") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _listed(persona: Persona, task: AgentTask | None) -> dict[str, object]:
