@@ -20,21 +20,33 @@ def stems(home: Home) -> list[str]:
         OutsideHome: the folder leads out of the home.
         StorageError: it cannot be read.
     """
+    found = [name[:-5] for name, is_persona in _names(home) if is_persona]
+    return sorted(found, key=lambda stem: (stem.casefold(), stem))
+
+
+def strays(home: Home) -> list[str]:
+    """Return the names of what lies in the folder and is no persona file, sorted; hidden files are none of them.
+
+    Raises:
+        OutsideHome, StorageError: see `stems`.
+    """
+    return sorted(name for name, is_persona in _names(home) if not is_persona)
+
+
+def _names(home: Home) -> list[tuple[str, bool]]:
+    """Return each name in the folder, but hidden ones, and whether it is that of a persona file."""
     folder = home.inside(home.personas)
     try:
         with os.scandir(folder) as entries:
-            found = [
-                entry.name[:-5]
+            return [
+                (entry.name, entry.name.endswith(".toml") and not entry.is_dir(follow_symlinks=False))
                 for entry in entries
-                if entry.name.endswith(".toml")
-                and not entry.name.startswith(".")
-                and not entry.is_dir(follow_symlinks=False)
+                if not entry.name.startswith(".")
             ]
     except FileNotFoundError:
         return []
     except OSError as error:
         raise storage_error(error, "read", folder) from None
-    return sorted(found, key=lambda stem: (stem.casefold(), stem))
 
 
 def read_all(home: Home, sessions: Mapping[str, str]) -> list[Persona]:

@@ -303,6 +303,21 @@ def test_doctor_says_what_the_agent_is_told_the_personas_are_for(place: Workplac
     assert "ok    about: the setting about says: For a game." in done(place.run_here("doctor"))
 
 
+def test_doctor_lists_what_is_no_persona(place: Workplace) -> None:
+    done(place.run_here("list"))
+    folder = place.home / "personas"
+    for name in ("notes.md", "Cynic.TOML", ".hidden"):
+        (folder / name).write_text("x", encoding="utf-8")
+    (folder / "old").mkdir()
+    notes = [
+        line for line in done(place.run_here("doctor")).splitlines() if line.startswith("note  personas: ")
+    ]
+    assert notes == [
+        f"note  personas: {folder / name} is no persona: a persona is a file that ends in .toml"
+        for name in ("Cynic.TOML", "notes.md", "old")
+    ]
+
+
 def test_doctor_finds_what_is_wrong(place: Workplace) -> None:
     assert "home" in done(place.run_here("doctor"))
     (place.home / "personas" / "bad.toml").write_text("name = \n", encoding="utf-8")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from personas.errors import PersonaError
+from personas.folder import strays
 from tui.cli.group import Invocation
 from tui.cli.output import LONGEST_LINE, emit, say, summarise
 from tui.sanitise import one_line
@@ -143,6 +144,12 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
 
             where = store.path(persona.id)
             yield Finding("problem", f"persona {persona.id}", f"{describe(persona.error)}; mend {where}")
+    for name in strays(store.home):
+        yield Finding(
+            "note",
+            "personas",
+            f"{store.home.personas / name} is no persona: a persona is a file that ends in .toml",
+        )
     from agent.grants import Grants
     from agent.stored import read_history
 
