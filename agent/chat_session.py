@@ -254,11 +254,9 @@ class ChatSession:
         """
         persona = self._store.get(self._persona_id)
         if (error := persona.error) is not None:
+            mend = f"; mend it with `persona edit {self._persona_id}`" if persona.revision else ""
             raise BrokenFile(
-                f"The persona {self._persona_id} is broken: {error.message}; mend it with `persona edit "
-                f"{self._persona_id}`",
-                error.line,
-                error.column,
+                f"The persona {self._persona_id} is broken: {error.message}{mend}", error.line, error.column
             )
         with self._reading:
             self._told, self._is_held = None, False  # a run that was cancelled as it began let nothing go

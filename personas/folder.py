@@ -10,7 +10,7 @@ from personas.home import Home
 from personas.persona import Persona
 from personas.persona_reading import broken_persona, read_persona
 from personas.slug import is_id
-from personas.textfile import read_regular, storage_error
+from personas.textfile import read_link, read_regular, remove_file, storage_error
 
 
 def stems(home: Home) -> list[str]:
@@ -49,6 +49,43 @@ def _names(home: Home) -> list[tuple[str, bool]]:
         raise storage_error(error, "read", folder) from None
 
 
+def read_file(home: Home, persona_id: str) -> bytes:
+    """Return the bytes of a persona's file.
+
+    Raises:
+        FileNotFoundError: nothing is there, or a link that leads to nothing.
+        OutsideHome: it leads out of the home, or is no regular file; of a link the message says what to do with it.
+        StorageError: it is too large or cannot be read.
+    """
+    path = home.personas / f"{persona_id}.toml"
+    try:
+        return read_regular(path, root=home.root)
+    except OutsideHome:
+        if (target := read_link(path)) is None:
+            raise
+        raise OutsideHome(
+            f"{path} is a link to {target}, which is no file in {home.root}: put the file itself in its place, or take "
+            f"the link away with `persona rm {persona_id}`."
+        ) from None
+
+
+def remove_dead_link(home: Home, persona_id: str) -> bool:
+    """Remove a persona's file where it is a link that leads to no file of the home; return whether it was one.
+
+    Raises:
+        StorageError: the disk refused.
+    """
+    path = home.personas / f"{persona_id}.toml"
+    if read_link(path) is None:
+        return False
+    try:
+        read_file(home, persona_id)
+    except (FileNotFoundError, OutsideHome):
+        remove_file(path, root=home.root)
+        return True
+    return False
+
+
 def read_all(home: Home, sessions: Mapping[str, str]) -> list[Persona]:
     """Return every persona in the order of `stems`; whatever is wrong with one becomes its `error`.
 
@@ -66,7 +103,7 @@ def read_all(home: Home, sessions: Mapping[str, str]) -> list[Persona]:
             path = folder / f"{stem}.toml"
             # The folder is checked already; only a symlink in it can lead elsewhere.
             is_link = os.path.islink(path)  # noqa: PTH114 - never raises; reading says what is wrong
-            content = read_regular(path, root=home.root if is_link else folder)
+            content = read_file(home, stem) if is_link else read_regular(path, root=folder)
             personas.append(read_persona(stem, content, session_id))
         except FileNotFoundError:
             gone = StorageError("The file is gone, or a symlink that leads nowhere.")
@@ -97,7 +134,9 @@ def unknown_persona(home: Home, persona_id: str, *, has_versions: bool) -> Unkno
 
     folded = {stem.casefold(): stem for stem in stems(home) if is_id(stem)}
     near = get_close_matches(persona_id.casefold(), folded, n=3)
-    if has_versions:
+    if read_link(home.personas / f"{persona_id}.toml") is not None:
+        hint = f"its file is a link that leads nowhere: `persona rm {persona_id}` takes the link away."
+    elif has_versions:
         hint = "its versions are kept: restore brings it back."
     elif near:
         hint = f"did you mean {' or '.join(folded[name] for name in near)}?"

@@ -231,11 +231,27 @@ def _missing(folder: Path, home: Home) -> bool:
     except FileNotFoundError:
         return True
     if stat.S_ISLNK(mode):
-        if not home.inside(folder).is_dir():
+        try:
+            is_folder = home.inside(folder).is_dir()
+        except OutsideHome:
+            if folder == home.personas:
+                raise _linked_out(folder) from None
+            raise
+        if not is_folder:
             raise OutsideHome(f"{folder} is a symlink to no folder; remove it.")
     elif not stat.S_ISDIR(mode):
         raise OutsideHome(f"{folder} is no folder; remove it.")
     return False
+
+
+def _linked_out(personas: Path) -> OutsideHome:
+    """Return the error of a folder of personas that is a link out of its home: it says how to use the real folder."""
+    real = Path(os.path.realpath(personas))
+    rename = "" if real.name == "personas" else "rename that folder to personas, then "
+    return OutsideHome(
+        f"{personas} is a link to {real}, outside of this home; to work there, {rename}name the home that holds it: "
+        f"persona --home {real.parent}"
+    )
 
 
 def _make_folder(folder: Path) -> None:

@@ -60,7 +60,7 @@ class Persona(_Frozen):
     Attributes:
         id: the file's stem.
         name: display name; the id where the file has none.
-        revision: SHA-256 (hex) of the file's bytes; what a change is checked against.
+        revision: SHA-256 (hex) of the file's bytes; what a change is checked against. Empty where they cannot be read.
         error: set when the file is broken; the other fields then hold what could be read.
         agent_chat_session_id: the current conversation, stored beside the file; None if never used.
     """

@@ -24,6 +24,7 @@ from personas.errors import (
     StorageError,
     UnknownPersona,
 )
+from personas.folder import read_file
 from personas.home import Home
 from personas.lock import busy, hold
 from personas.merge import count
@@ -32,7 +33,6 @@ from personas.textfile import (
     SIZE_LIMIT,
     make_link,
     read_link,
-    read_regular,
     readable,
     remove_file,
     replace_file,
@@ -116,7 +116,7 @@ class PersonaFile:
 
         Raises:
             UnknownPersona: there is no such file.
-            OutsideHome, StorageError: see `read_regular`.
+            OutsideHome, StorageError: see `read_file`.
         """
         content = self.read_if_there()
         if content is None:
@@ -126,7 +126,7 @@ class PersonaFile:
     def read_if_there(self) -> bytes | None:
         """Return the file's bytes, or None where there is no file."""
         try:
-            return read_regular(self.path, root=self._home.root)
+            return read_file(self._home, self.persona_id)
         except FileNotFoundError:
             return None
 

@@ -26,7 +26,7 @@ from personas.errors import (
     StorageError,
     UnknownVersion,
 )
-from personas.folder import read_all, stems, taken_ids, unknown_persona
+from personas.folder import read_all, remove_dead_link, stems, taken_ids, unknown_persona
 from personas.home import Home
 from personas.kept_texts import give_back, is_kept, set_aside
 from personas.lock import holder_elsewhere
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from personas.changes import Change
     from personas.in_hand import Hand
     from personas.undo import Retrace
-
 
 VERSION_NAME_LIMIT = 200
 """Most characters of a version's name."""
@@ -205,13 +204,16 @@ class Store:
             if kept != content:
                 file.snapshot(file.noticed(content), content, by=by, reason=reason, kept=kept)
 
-    def delete(self, persona_id: str, *, by: Author) -> int:
+    def delete(self, persona_id: str, *, by: Author) -> int | None:
         """Delete the file and return the number of the version that keeps its text for `restore`.
 
-        What is kept of it and not saved (`personas.kept_texts`) goes there too.
+        What is kept of it and not saved (`personas.kept_texts`) goes there too. None: it was a link that leads to no
+        file of the home; only the link is gone.
         """
         file = self._existing(persona_id)
         with file.lock():
+            if remove_dead_link(self.home, persona_id):
+                return None
             content = self._content(file)
             number = file.delete(file.noticed(content), content, by=by).version
             set_aside(self.home, persona_id)

@@ -24,6 +24,8 @@ ALL_KEPT = ("Each is kept as a version; {} in the list brings one back.", "Each 
 KEPT = ("It is kept as a version; {} in the list brings it back.", "It is kept as a version.")
 """What is told of deleted personas, with the key that brings them back, and where there is none."""
 
+LINK = "Only the link is deleted; what it leads to stays."
+
 
 class Surface(Protocol):
     """What the deeds need of the screen."""
@@ -155,13 +157,12 @@ class Deeds:
         if known is None:
             return
         name = self._surface.name_of(persona_id)
-        question = Confirm(
-            f"Delete {name}?", self._stops(persona_id) + self._kept(), deed="Delete", danger=True
-        )
+        kept = self._kept() if known.revision else LINK
+        question = Confirm(f"Delete {name}?", self._stops(persona_id) + kept, deed="Delete", danger=True)
         if not await self._surface.ask(question):
             return
         if await self._delete_all((persona_id,)):
-            self._surface.tell(f"{name} is deleted. {self._kept()}")
+            self._surface.tell(f"{name} is deleted. {kept}")
 
     async def _delete_all(self, persona_ids: Sequence[str]) -> list[str]:
         """Delete personas, and return those that are."""

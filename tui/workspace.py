@@ -251,11 +251,11 @@ class Workspace:
         """Create a persona, or a copy of one."""
         return await self.write(self.store.create, name, from_id=from_id)
 
-    async def delete(self, persona_id: str) -> int:
-        """Delete a persona; returns the version that keeps it."""
+    async def delete(self, persona_id: str) -> bool:
+        """Delete a persona; returns whether a version keeps it."""
         from personas.authorship import USER
 
-        return await self.write(self.store.delete, persona_id, by=USER)
+        return await self.write(self.store.delete, persona_id, by=USER) is not None
 
     async def restore(self, persona_id: str, version: str | int) -> Persona:
         """Bring a version back, also that of a deleted persona."""

@@ -68,6 +68,51 @@ def test_new_reads_the_prompt_from_stdin_and_copies_with_from(place: Workplace) 
     assert copy["test_inputs"] == original["test_inputs"] and copy["name"] == "Copy"
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_out_of_the_home_is_told_what_works_and_rm_takes_it_away(
+    place: Workplace, there: bool
+) -> None:
+    outside = place.home.parent / "mine.toml"
+    if there:
+        outside.write_text('name = "Mine"\n', encoding="utf-8")
+    done(place.run_here("list"))
+    link = place.home / "personas" / "mine.toml"
+    link.symlink_to(outside)
+    for arguments in (["show", "mine"], ["edit", "mine"], ["chat", "mine", "undo"]):
+        result = place.run_here(*arguments)
+        said = (result.stdout + result.stderr).decode()
+        assert "is a link to" in said and "`persona rm mine`" in said and "persona edit" not in said
+    assert str(outside) in place.run_here("doctor").stdout.decode()
+    assert parsed(place.run_here("rm", "mine", "--yes", "--json")) == {"id": "mine", "version": None}
+    assert not link.is_symlink() and outside.exists() == there
+
+
+def test_a_link_within_the_home_that_leads_nowhere_is_taken_away_too(place: Workplace) -> None:
+    done(place.run_here("list"))
+    link = place.home / "personas" / "lost.toml"
+    link.symlink_to("nowhere.toml")
+    assert "a link that leads nowhere: `persona rm lost`" in place.run_here("show", "lost").stderr.decode()
+    assert "deleted the link lost" in done(place.run_here("rm", "lost", "--yes"))
+    assert not link.is_symlink()
+
+
+@pytest.mark.parametrize("name", ["personas", "mine"])
+def test_personas_that_are_a_link_to_another_folder_say_how_to_name_the_real_one(
+    place: Workplace, name: str
+) -> None:
+    real = place.home.parent / "elsewhere" / name
+    real.mkdir(parents=True)
+    (real / "owl.toml").write_text('name = "Owl"\n', encoding="utf-8")
+    place.home.mkdir()
+    (place.home / "personas").symlink_to(real)
+    said = place.run_here("list").stderr.decode().strip()
+    assert said.endswith(f"persona --home {real.parent}") and str(real) in said
+    if name != "personas":
+        assert "rename that folder to personas" in said
+        real.rename(real.parent / "personas")
+    assert "Owl" in done(place.run_here("--home", str(real.parent), "list"))
+
+
 def test_log_diff_restore_undo_and_redo_tell_one_story(place: Workplace) -> None:
     path = place.home / "personas" / "optimist.toml"
     done(place.run_here("list"))

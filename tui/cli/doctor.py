@@ -142,8 +142,8 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
         if persona.error is not None:
             from tui.cli.personas import describe
 
-            where = store.path(persona.id)
-            yield Finding("problem", f"persona {persona.id}", f"{describe(persona.error)}; mend {where}")
+            mend = f"; mend {store.path(persona.id)}" if persona.revision else ""
+            yield Finding("problem", f"persona {persona.id}", f"{describe(persona.error)}{mend}")
     for name in strays(store.home):
         yield Finding(
             "note",

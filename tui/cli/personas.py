@@ -93,7 +93,8 @@ def show(invocation: Invocation, persona_id: str, as_json: bool) -> None:
         return
     say(f"{persona.name}  ({persona.id})")
     if persona.error is not None:
-        say(f"broken: {describe(persona.error)}; mend it with: persona edit {persona.id}")
+        mend = f"; mend it with: persona edit {persona.id}" if persona.revision else ""
+        say(f"broken: {describe(persona.error)}{mend}")
     for label, text in (
         ("description", persona.description),
         ("tags", ", ".join(persona.tags)),
@@ -116,20 +117,25 @@ def show(invocation: Invocation, persona_id: str, as_json: bool) -> None:
 def remove(invocation: Invocation, persona_id: str, yes: bool, as_json: bool) -> None:
     """Delete a persona. Its versions stay; `persona restore` brings it back.
 
+    Of a link that leads to no file of the home only the link is deleted.
+
     \b
     persona rm optimist
     persona rm optimist --yes
     """
-    persona = invocation.store.get(persona_id)
+    if not invocation.store.path(persona_id).is_symlink():
+        invocation.store.get(persona_id)  # refuses an unknown one before it asks
     if not yes:
         if not sys.stdin.isatty():
             raise click.UsageError("there is no terminal to ask on; say --yes")
         click.confirm(f"Delete {persona_id!r}?", abort=True, err=True)
-    version = invocation.store.delete(persona.id, by=USER)
+    version = invocation.store.delete(persona_id, by=USER)
     if as_json:
-        emit({"id": persona.id, "version": version})
+        emit({"id": persona_id, "version": version})
+    elif version is None:
+        say(f"deleted the link {persona_id}; nothing else was touched")
     else:
-        say(f"deleted {persona.id}; bring it back with: persona restore {persona.id} {version}")
+        say(f"deleted {persona_id}; bring it back with: persona restore {persona_id} {version}")
 
 
 def describe(error: FileError) -> str:

@@ -359,7 +359,9 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
                     if persona.error.line
                     else ""
                 )
-                banner = f"{persona.error.message}{where}." + _hint("opens the file to mend it.", external)
+                banner = f"{persona.error.message}{where}."
+                if persona.revision:
+                    banner += _hint("opens the file to mend it.", external)
                 if self.prompt.unsaved or self.tests.editor.unsaved:
                     banner += " What you type is kept, and goes into the file once it is mended."
             elif editing.state == "conflict":
