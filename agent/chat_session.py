@@ -20,6 +20,7 @@ from agent.tools.base import Desk
 from agent.turns import ToolCallTurn, ToolResultTurn, Turn
 from personas.about import read_about
 from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError, StorageError
+from personas.outside_writes import know
 from personas.persona import Persona
 from personas.store import Store
 
@@ -263,6 +264,7 @@ class ChatSession:
             self._hold(held)
             self._is_held = True
             held.callback(self._let_go)
+        know(self._store, self._persona_id)
         if not self._desk.seen.name:
             self._desk.seen.name = persona.name
         if self._desk.seen.about is None:

@@ -1,16 +1,30 @@
-"""What other programs wrote over a persona's file since a moment: each text they wrote, and the one it took away."""
+"""What other programs write over a persona's file: noticed as versions, and told since a moment."""
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
-from personas.errors import BrokenFile, UnknownVersion
-from personas.textfile import decode
+from personas.errors import BrokenFile, PersonaError, UnknownVersion
+from personas.textfile import decode, sha256
 from personas.timeline import Entry
 from personas.versions import VersionFolder
 
 if TYPE_CHECKING:
     from personas.store import Store
+
+
+def know(store: Store, persona_id: str) -> None:
+    """Keep what a persona's file holds now as known, so that what others write over it is a version. Blocking.
+
+    For whoever shows or uses a text. Where the disk refuses, or another process writes for long, nothing is kept.
+    """
+    with contextlib.suppress(PersonaError):
+        file = store.file(persona_id)
+        content = file.read()
+        if file.timeline(content).last_sha != sha256(content):
+            with file.lock():
+                file.know(file.read())
 
 
 def moment(store: Store, persona_id: str) -> int:

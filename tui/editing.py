@@ -156,6 +156,7 @@ class Editing(Undoing):
         self._desk.settings.show(persona, fresh=True)
         self.giving.show(kept, known=known)
         self._desk.show_state()
+        self._desk.start(self.workspace.know(persona_id))
         if there and not broken and (set(kept) - {PROMPT} or persona_id in self.unsaved.more):
             self._desk.start(self.giving.store(persona_id))
         return True
@@ -319,6 +320,8 @@ class Editing(Undoing):
         back = self._absence.noted
         self._absence.end()
         changed = now.revision != self.persona.revision
+        if changed:
+            self._desk.start(self.workspace.know(now.id))
         if changed or back:
             self.take(now, deed, outside=outside and deed is None)
         if back:

@@ -251,6 +251,12 @@ class Workspace:
         """Create a persona, or a copy of one."""
         return await self.write(self.store.create, name, from_id=from_id)
 
+    async def know(self, persona_id: str) -> None:
+        """Keep what a persona's file holds now as known, see `personas.outside_writes.know`."""
+        from personas.outside_writes import know
+
+        await self.call(know, self.store, persona_id)
+
     async def delete(self, persona_id: str) -> bool:
         """Delete a persona; returns whether a version keeps it."""
         from personas.authorship import USER

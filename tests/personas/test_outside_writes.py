@@ -11,7 +11,7 @@ from personas.authorship import Author
 from personas.changes import ReplaceText, SetPrompt
 from personas.errors import NothingToUndo
 from personas.home import Home
-from personas.outside_writes import moment, written_since
+from personas.outside_writes import know, moment, written_since
 from personas.store import Store
 from personas.textfile import sha256
 
@@ -33,6 +33,28 @@ def write_outside(file: Path, line: str) -> tuple[str, str]:
     before = file.read_text()
     file.write_text(before + f"# {line}\n")
     return before, file.read_text()
+
+
+def test_the_first_text_that_is_known_and_each_one_known_after_it_are_versions(
+    store: Store, file: Path
+) -> None:
+    texts = []
+    for line in ("one", "two", "three"):
+        know(store, "a")
+        know(store, "a")
+        texts.append(write_outside(file, line)[0])
+    log = store.log("a")
+    assert [store.version_text("a", version) for version in reversed(log)] == texts
+    assert {(version.by.kind, version.reason) for version in log} == {
+        ("external", "changed outside the program")
+    }
+
+
+def test_what_cannot_be_known_stands_in_nobodys_way(store: Store, file: Path, home: Home) -> None:
+    (home.versions / "a").write_text("in the way")
+    know(store, "a")
+    know(store, "nobody")
+    assert store.get("a").name == "A"
 
 
 def test_a_write_is_told_after_its_moment_only(store: Store, file: Path) -> None:

@@ -68,6 +68,23 @@ def test_new_reads_the_prompt_from_stdin_and_copies_with_from(place: Workplace) 
     assert copy["test_inputs"] == original["test_inputs"] and copy["name"] == "Copy"
 
 
+@pytest.mark.parametrize(
+    "arguments", [("show", "optimist"), ("chat", "optimist", "show the prompt"), ("edit", "optimist")]
+)
+def test_the_text_that_was_first_used_is_kept_when_the_file_is_changed_outside(
+    place: Workplace, arguments: tuple[str, ...]
+) -> None:
+    done(place.run_here("list"))
+    path = place.home / "personas" / "optimist.toml"
+    first = path.read_text(encoding="utf-8")
+    assert place.run(*arguments, env={"EDITOR": "true"}).returncode == 0
+    path.write_text(first.replace("Optimist", "Owl"), encoding="utf-8")
+    (version,) = parsed(place.run_here("log", "optimist", "--json"))
+    assert version["by"] == "external"
+    done(place.run_here("restore", "optimist", str(version["version"])))
+    assert path.read_text(encoding="utf-8") == first
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_a_link_out_of_the_home_is_told_what_works_and_rm_takes_it_away(
     place: Workplace, there: bool

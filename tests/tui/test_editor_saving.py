@@ -57,6 +57,18 @@ async def test_looking_without_typing_leaves_the_file_alone(tmp_path: Path) -> N
         assert store.log("one") == []
 
 
+async def test_the_text_that_was_opened_is_kept_when_others_change_the_file(tmp_path: Path) -> None:
+    texts = [f'name = "One"\nsystem_prompt = "{word}"\n' for word in ("first", "second", "third")]
+    store = make_store(tmp_path, {"one": texts[0]})
+    async with program(store) as p:
+        for text in texts[1:]:
+            await p.pilot.pause()
+            p.file("one").write_text(text)
+            await p.until(lambda text=text: p.main.prompt.raw in text)
+    versions = store.log("one")
+    assert [store.version_text("one", version) for version in reversed(versions)] == texts[:2]
+
+
 async def test_hidden_characters_survive_an_edit_elsewhere_in_the_text(tmp_path: Path) -> None:
     store = make_store(tmp_path, {"one": 'system_prompt = "a\\r\\nb\\u2028c\\u001b[31m\\u0085d"\n'})
     async with program(store) as p:

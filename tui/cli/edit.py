@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from personas.errors import BrokenFile, PersonaError, StorageError
+from personas.outside_writes import know
 from personas.store import Store
 from personas.textfile import read_regular
 from tui.cli.complaints import complain
@@ -42,6 +43,7 @@ def edit(invocation: Invocation, persona_id: str) -> None:
     """
     store = invocation.store
     old = store.text(persona_id)
+    know(store, persona_id)
     for left in earlier_drafts(store, persona_id):
         complain(f"an earlier edit of {persona_id}, or one that goes on, left its text in {left}")
     draft = write_draft(store, persona_id, old)

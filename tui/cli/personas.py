@@ -9,6 +9,7 @@ import click
 
 from personas.authorship import USER
 from personas.errors import InvalidValue
+from personas.outside_writes import know
 from personas.persona import FileError, Persona
 from tui.cli.group import Invocation
 from tui.cli.output import columns, emit, say
@@ -88,6 +89,7 @@ def show(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     persona show optimist --json | jq -r .system_prompt
     """
     persona = invocation.store.get(persona_id)
+    know(invocation.store, persona_id)
     if as_json:
         emit(persona.to_record(), indent=2)
         return
