@@ -62,6 +62,7 @@ class Persona(_Frozen):
         name: display name; the id where the file has none.
         revision: SHA-256 (hex) of the file's bytes; what a change is checked against. Empty where they cannot be read.
         error: set when the file is broken; the other fields then hold what could be read.
+        note: what the person should look at in a file that is not broken, such as the marks of a merge conflict.
         agent_chat_session_id: the current conversation, stored beside the file; None if never used.
     """
 
@@ -80,6 +81,7 @@ class Persona(_Frozen):
     arc: ArcLink | None = None
     revision: str = ""
     error: FileError | None = None
+    note: FileError | None = None
     agent_chat_session_id: str | None = None
 
     def to_record(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from personas.conflict_marks import conflict_in
 from personas.errors import BrokenFile, PersonaError
 from personas.persona import ArcLink, FileError, ModelSettings, PartLink, Persona, TestInput
 from personas.textfile import decode, sha256
@@ -34,11 +35,13 @@ def read_persona(persona_id: str, content: bytes, session_id: str | None = None)
         session_id: its current conversation.
     """
     revision = sha256(content)
+    conflict = None
     try:
         text = decode(content).text
+        conflict = conflict_in(text)
         fields = parse(text)
     except BrokenFile as error:
-        return broken_persona(persona_id, error, revision=revision, session_id=session_id)
+        return broken_persona(persona_id, conflict or error, revision=revision, session_id=session_id)
     reader = _Fields(fields)
     persona = Persona(
         id=persona_id,
@@ -55,6 +58,7 @@ def read_persona(persona_id: str, content: bytes, session_id: str | None = None)
         guardrails=reader.texts("guardrails"),
         arc=reader.arc(),
         revision=revision,
+        note=None if conflict is None else _fault(conflict),
         agent_chat_session_id=session_id,
     )
     if reader.faults:
@@ -66,13 +70,19 @@ def broken_persona(
     persona_id: str, error: PersonaError, *, revision: str = "", session_id: str | None = None
 ) -> Persona:
     """Return the persona of a file of which nothing can be read."""
-    if isinstance(error, BrokenFile):
-        fault = FileError(message=error.message, line=error.line, column=error.column)
-    else:
-        fault = FileError(message=str(error).removesuffix("."))
     return Persona(
-        id=persona_id, name=persona_id, revision=revision, error=fault, agent_chat_session_id=session_id
+        id=persona_id,
+        name=persona_id,
+        revision=revision,
+        error=_fault(error),
+        agent_chat_session_id=session_id,
     )
+
+
+def _fault(error: PersonaError) -> FileError:
+    if isinstance(error, BrokenFile):
+        return FileError(message=error.message, line=error.line, column=error.column)
+    return FileError(message=str(error).removesuffix("."))
 
 
 def _first_fault(text: str, faults: list[tuple[_Path, str]]) -> FileError:

@@ -12,10 +12,13 @@ from agent.hand_edits import Seen
 from agent.tool import ToolContext, ToolOutput
 from agent.tools.writing import NotWritten, Writes, Writing, write_aside
 from personas.authorship import Author
+from personas.conflict_marks import require_kept
 from personas.errors import BrokenFile, Conflict
 from personas.merge import count, unified_diff
 from personas.persona import Persona
 from personas.persona_file import LONGEST_WAIT, busy_persona
+from personas.persona_reading import read_persona
+from personas.textfile import encode
 
 if TYPE_CHECKING:
     from personas.authorship import Undone
@@ -153,6 +156,9 @@ class Desk:
         def make(writing: Writing) -> tuple[Persona, Persona]:
             before = self._read()
             check(before)
+            if before.note is not None:
+                text = change.apply(self.store.text(self.persona_id))
+                require_kept(before, read_persona(self.persona_id, encode(text)))
             writing.begin()
             return before, self.store.change(
                 self.persona_id, change, revision=before.revision, by=by, reason=reason

@@ -136,6 +136,42 @@ def test_a_fault_is_told_with_its_place(
         assert error.column == column
 
 
+MARKS = "<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> other\n"
+
+
+def test_a_merge_conflict_within_a_text_is_noted_with_its_line() -> None:
+    text = (
+        'name = "A"\nsystem_prompt = """\nfirst\n' + MARKS.format("a", "b") + MARKS.format("c", "d") + '"""\n'
+    )
+    for persona in (read_persona("x", text.encode()), read_persona("x", text.replace("\n", "\r\n").encode())):
+        assert persona.error is None and persona.note is not None
+        assert persona.note.message == "unresolved merge conflict up to line 8 (and 1 more)"
+        assert (persona.note.line, persona.note.column) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tags = []\n" + MARKS.format('name = "A"', 'name = "B"'),
+        "tags = []\n" + MARKS.format('system_prompt = """\na\n"""', 'system_prompt = """\nb'),
+    ],
+)
+def test_a_merge_conflict_outside_of_texts_is_called_that(text: str) -> None:
+    error = read_persona("x", text.encode()).error
+    assert error is not None and error.message.startswith("unresolved merge conflict") and error.line == 2
+
+
+def test_lines_that_only_look_like_marks_of_a_conflict_are_not_noted() -> None:
+    for prompt in (
+        "Title\n=======\n",
+        "<<<<<<< HEAD\n",
+        "=======\n>>>>>>> b\n",
+        "<<<<<<<< a\n=======\n>>>>>>>> b\n",
+    ):
+        persona = read_persona("x", f'system_prompt = """\n{prompt}"""\n'.encode())
+        assert persona.note is None and persona.error is None
+
+
 def test_what_is_right_beside_a_fault_is_read() -> None:
     text = """
 name = 5

@@ -85,6 +85,18 @@ def test_the_text_that_was_first_used_is_kept_when_the_file_is_changed_outside(
     assert path.read_text(encoding="utf-8") == first
 
 
+def test_a_merge_conflict_in_a_prompt_is_told_with_its_line(place: Workplace) -> None:
+    done(place.run_here("list"))
+    marks = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n"
+    (place.home / "personas" / "owl.toml").write_text(
+        f'name = "Owl"\nsystem_prompt = """\n{marks}"""\n', encoding="utf-8"
+    )
+    told = "unresolved merge conflict up to line 7, line 3"
+    assert f"note: {told}" in done(place.run_here("list"))
+    assert f"note: {told}" in done(place.run_here("show", "owl"))
+    assert f"note  persona owl: {told}" in done(place.run_here("doctor"))
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_a_link_out_of_the_home_is_told_what_works_and_rm_takes_it_away(
     place: Workplace, there: bool

@@ -69,6 +69,18 @@ async def test_the_text_that_was_opened_is_kept_when_others_change_the_file(tmp_
     assert [store.version_text("one", version) for version in reversed(versions)] == texts[:2]
 
 
+async def test_a_merge_conflict_in_the_prompt_is_noted_until_it_is_resolved(tmp_path: Path) -> None:
+    marks = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n"
+    store = make_store(tmp_path, {"one": f'name = "One"\nsystem_prompt = """\n{marks}"""\n'})
+    async with program(store) as p:
+        banner = p.main.query_one("#prompt-banner")
+        await p.until(lambda: "merge conflict up to line 7 (line 3 of the file)" in str(banner.render()))
+        await p.press("f3")
+        p.main.prompt.select_all()
+        await p.write("a")
+        await p.until(lambda: p.on_disk("one") == "a" and not banner.display)
+
+
 async def test_hidden_characters_survive_an_edit_elsewhere_in_the_text(tmp_path: Path) -> None:
     store = make_store(tmp_path, {"one": 'system_prompt = "a\\r\\nb\\u2028c\\u001b[31m\\u0085d"\n'})
     async with program(store) as p:

@@ -139,9 +139,11 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
         yield Finding("ok", "home", f"{root}, {len(personas)} personas")
     yield from _about(store.home, invocation.loaded.settings.about)
     for persona in personas:
-        if persona.error is not None:
-            from tui.cli.personas import describe
+        from tui.cli.personas import describe
 
+        if persona.note is not None:
+            yield Finding("note", f"persona {persona.id}", describe(persona.note))
+        if persona.error is not None:
             mend = f"; mend {store.path(persona.id)}" if persona.revision else ""
             yield Finding("problem", f"persona {persona.id}", f"{describe(persona.error)}{mend}")
     for name in strays(store.home):

@@ -97,6 +97,8 @@ def show(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     if persona.error is not None:
         mend = f"; mend it with: persona edit {persona.id}" if persona.revision else ""
         say(f"broken: {describe(persona.error)}{mend}")
+    if persona.note is not None:
+        say(f"note: {describe(persona.note)}")
     for label, text in (
         ("description", persona.description),
         ("tags", ", ".join(persona.tags)),
@@ -174,8 +176,12 @@ def _listed(persona: Persona, task: AgentTask | None) -> dict[str, object]:
 
 
 def _row(persona: Persona) -> tuple[str, ...]:
-    note = f"broken: {describe(persona.error)}" if persona.error else persona.description
-    return persona.id, persona.name, note
+    said = persona.description
+    if persona.error is not None:
+        said = f"broken: {describe(persona.error)}"
+    elif persona.note is not None:
+        said = f"note: {describe(persona.note)}"
+    return persona.id, persona.name, said
 
 
 def _with_task(row: tuple[str, ...], task: AgentTask | None) -> tuple[str, ...]:

@@ -369,6 +369,8 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
                 banner += _hint("shows both to choose from.", first_key("edit.compare", keymap))
             elif editing.state == "failed":
                 banner = f"Not saved: {editing.trouble}"
+            elif persona.note is not None:
+                banner = f"{persona.note.message} (line {persona.note.line} of the file)."
             if persona.error is None:
                 self.program.take_back(lambda told: OF_BROKEN in told.casefold())
             self.personas.show_entries([Entry.of(persona)])

@@ -1,0 +1,57 @@
+"""The marks that git leaves in a text where a merge met a conflict. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from personas.errors import BrokenFile, EditRefused
+from personas.persona import Persona
+from personas.toml_parse import line_and_column
+
+_MARK = re.compile(r"^(<{7}|={7}|>{7})(?=[ \r\n]|\Z)[^\n]*", re.MULTILINE)
+
+
+def conflicts(text: str) -> list[tuple[int, int]]:
+    """Return the spans of the conflicts in a text, each from its first mark to the end of the line of its last."""
+    found: list[tuple[int, int]] = []
+    start, divided = -1, False
+    for mark in _MARK.finditer(text) if "<<<<<<<" in text else ():
+        if mark[1][0] == "<":
+            start, divided = mark.start(), False
+        elif mark[1][0] == "=":
+            divided = start >= 0
+        elif divided:
+            found.append((start, mark.end()))
+            start, divided = -1, False
+    return found
+
+
+def conflict_in(text: str) -> BrokenFile | None:
+    """Return what to say of the conflicts in a file, with the place of the first; None where there is none."""
+    found = conflicts(text)
+    if not found:
+        return None
+    start, end = found[0]
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    last = line_and_column(text, end)[0]
+    return BrokenFile(f"unresolved merge conflict up to line {last}{more}", *line_and_column(text, start))
+
+
+def require_kept(before: Persona, after: Persona) -> None:
+    """Refuse a change to what stands between the marks of a conflict, or to the marks: the person resolves it.
+
+    Raises:
+        EditRefused: a conflict in the texts of `before` is not in those of `after` as it was.
+    """
+    if _conflicts_of(before) - _conflicts_of(after):
+        raise EditRefused(
+            "There is an unresolved merge conflict of git in the text, and this would change what stands between its "
+            "marks (<<<<<<< to >>>>>>>). Only the owner resolves it: ask them to. Nothing was written."
+        )
+
+
+def _conflicts_of(persona: Persona) -> Counter[str]:
+    inputs = [test_input.content for test_input in persona.test_inputs]
+    texts = [persona.system_prompt, persona.description, persona.summary, *inputs]
+    return Counter(text[start:end] for text in texts for start, end in conflicts(text))
