@@ -91,6 +91,8 @@ class Chat:
         self._desk = Desk(store, persona_id, on_change=on_change, writes=writes)
         self._window = ContextWindow()
         self._sent_turns = 0  # in this run
+        self._asked = "", ""  # the model of this run, and its endpoint
+        self._tool_callers = ToolCallers(store.home)
         self._running = False
         self._stop: Callable[[], None] | None = None
         self._assignment = PLAIN
@@ -103,6 +105,7 @@ class Chat:
             before_tool_call=self._before_tool_call,
         )
         self._agent.listener_grace = DISK_GRACE
+        self._agent.when_done = lambda run: asyncio.to_thread(self._note_on_calls, run)
         self.session = ChatSession(store, persona_id, self._agent, self._desk, on_settle=on_settle)
         self.reach = Reach()  # of `abort`, to what goes before the run
         self.set_options(options)
@@ -242,6 +245,8 @@ class Chat:
                     asyncio.get_running_loop().call_soon(self._stop)
                 end = await self._agent.prompt(prompts)
                 await asyncio.to_thread(self.session.close_run)
+                if any(isinstance(turn, ToolCallTurn) for turn in end.turns):
+                    await asyncio.to_thread(self._tool_callers.add, *self._asked)
             if (failure := self.session.why_not_kept(end)) is not None:
                 raise failure
             return end
@@ -317,8 +322,7 @@ class Chat:
         agent.limits = given.limits or self._limits
         agent.when_idle = given.when_idle
         agent.when_failed = given.when_failed
-        note = partial(self._note_on_calls, name_of(self._model), endpoint_of(self._model))
-        agent.when_done = partial(asyncio.to_thread, note)
+        self._asked = name_of(self._model), endpoint_of(self._model)
         agent.make_left_open = self.session.rest_is_made
         return [*asides, *given.asides, *prepared, *([said] if said is not None else [])]
 
@@ -333,12 +337,12 @@ class Chat:
         )
         return [NoticeTurn(content=notice, kind=OLDER_LEFT_OUT)]
 
-    def _note_on_calls(self, model: str, endpoint: str, run: Sequence[Turn]) -> NoticeTurn | None:
+    def _note_on_calls(self, run: Sequence[Turn]) -> NoticeTurn | None:
         """Say, once in a conversation, that a model which seems unable to call tools changed nothing. Blocking."""
-        note = ToolCallers(self._store.home).note_on(run, model, endpoint)
+        note = self._tool_callers.note_on(run, *self._asked)
         if not note or self._is_told(NO_CALL):
             return None
-        return NoticeTurn(content=f"{note} {why_no_tools(endpoint)}".strip(), kind=NO_CALL)
+        return NoticeTurn(content=f"{note} {why_no_tools(self._asked[1])}".strip(), kind=NO_CALL)
 
     def _is_told(self, kind: str) -> bool:
         """Whether the conversation has a notice of this kind."""

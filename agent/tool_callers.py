@@ -50,7 +50,6 @@ class ToolCallers:
     def note_on(self, run: Sequence[Turn], model: str, endpoint: str) -> str:
         """Return what to say of the turns of a completed run that seems to have done something and has not, or ""."""
         if any(isinstance(turn, ToolCallTurn) for turn in run):
-            self.add(model, endpoint)
             return ""
         said = "\n".join(turn.content for turn in run if isinstance(turn, AssistantTextTurn))
         if _CALL_AS_TEXT.search(said):

@@ -96,6 +96,7 @@ class MessagesServer:
         self.only_versions = tuple(only_versions)
         self.requests: list[Recorded] = []
         self.refusals: list[str] = []
+        self.props: dict[str, Any] = {}  # what a llama.cpp server tells of itself, to anybody
         self.client_left = threading.Event()
         self.connections = 0
         self.url = ""
@@ -207,6 +208,8 @@ class MessagesServer:
                 await self._stream(reply, str(request.body.get("model")), reader, writer)
 
     def _route(self, request: Recorded) -> Reply | dict[str, Any]:
+        if request.path == "/props":
+            return self.props
         if self._key is not None:
             bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
             given = {request.headers.get("x-api-key", "")} | (set() if self.only_api_key_header else {bearer})

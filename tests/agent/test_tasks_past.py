@@ -170,10 +170,11 @@ async def test_a_message_that_becomes_a_task_is_told_that_its_budget_cannot_hold
     bench = Bench(store, [answer("Hello."), *_begin_task(), answer(COMPLETE)], options)
     bench.model._name, bench.model._endpoint = "some-model", "http://127.0.0.1:1"
     await bench.run("Hello", mode="chat")
-    assert bench.notices() == []
+    assert bench.notices() == ["no_call"]
     task = await bench.run("Do many things.", mode="chat")
-    assert (task.mode, task.status) == ("task", "completed") and bench.notices() == ["budget", "nudge"]
-    notice = next(turn for turn in bench.chat.turns if isinstance(turn, NoticeTurn))
+    assert (task.mode, task.status) == ("task", "completed")
+    assert bench.notices() == ["no_call", "budget", "nudge"]
+    notice = next(turn for turn in bench.chat.turns if isinstance(turn, NoticeTurn) and turn.kind == "budget")
     assert "some-model" in notice.content and "0.50" in notice.content
 
 

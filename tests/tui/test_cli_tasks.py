@@ -190,7 +190,8 @@ def test_why_a_message_failed_is_told_once_stands_in_the_conversation_and_is_nev
     assert line.place.run_here("history", "kept").stdout.decode().count("does not accept the key") == 1
     assert line.place.run_here("chat", "kept", "Again", env=line.env).returncode == 0
     assert "does not accept" not in json.dumps(line.server.bodies[-1])
-    assert [turn["type"] for turn in line.history()] == ["user", "notice", "user", "assistant_text"]
+    told = [turn["type"] for turn in line.history()]
+    assert told == ["user", "notice", "user", "assistant_text", "notice"]  # the last: no tool was called
 
 
 def results(told: list[dict[str, Any]]) -> dict[str, str]:

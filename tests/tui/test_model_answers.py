@@ -14,7 +14,7 @@ from agent.agent import Agent
 from agent.models.base import Waiting
 from agent.models.local import LocalServer
 from agent.models.scripted import Act, ScriptedModel, answer
-from tests.messages_server import Answer, MessagesServer, Recorded, call, say
+from tests.messages_server import Answer, MessagesServer, call, say
 from tests.persona_agent import Workplace
 from tests.tui.program import Gate, GatedModel, make_store, program
 from tests.tui.test_app_layout import drawn
@@ -27,18 +27,11 @@ NOTHING = "The model answered with nothing; nothing was changed."
 NO_TOOLS = "Its chat template knows no tools: the model can talk, but not change anything."
 
 
-class LlamaServer(MessagesServer):
-    """A server that tells its chat template, as llama.cpp does."""
-
-    props: dict[str, Any] = {"chat_template": "{{ messages }}"}  # noqa: RUF012 - each test sets its own
-
-    def _route(self, request: Recorded) -> Any:
-        return self.props if request.path == "/props" else super()._route(request)
-
-
 @pytest.fixture
-def llama() -> Iterator[LlamaServer]:
-    with LlamaServer([say("Your name is now Nova.")]) as server:
+def llama() -> Iterator[MessagesServer]:
+    """A server that tells a chat template without tools, as llama.cpp does."""
+    with MessagesServer([say("Your name is now Nova.")]) as server:
+        server.props = {"chat_template": "{{ messages }}"}
         yield server
 
 
@@ -101,13 +94,13 @@ def test_a_model_that_was_never_seen_to_call_a_tool_is_told_once_to_change_nothi
         assert notices(chat(place, server, "Call yourself Nova", "--json", "--new")) == []
 
 
-def test_of_a_server_that_drops_tools_it_is_told_why(place: Workplace, llama: LlamaServer) -> None:
+def test_of_a_server_that_drops_tools_it_is_told_why(place: Workplace, llama: MessagesServer) -> None:
     (notice,) = notices(chat(place, llama, "Call yourself Nova", "--json"))
     assert notice.endswith(NO_TOOLS)
 
 
 async def test_the_ways_to_a_model_tell_whether_it_calls_tools(
-    tmp_path: Path, llama: LlamaServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, llama: MessagesServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def find() -> list[LocalServer]:
         return [LocalServer("llama.cpp", llama.url, ("a-model",), NO_TOOLS)]
