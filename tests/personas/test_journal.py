@@ -404,6 +404,14 @@ def test_reading_from_the_end_and_the_first_record_agree_with_reading_all(
         assert first == next(iter(Journal(path).read().records), None)
 
 
+def test_a_record_longer_than_what_is_read_at_a_time_is_read_whole_from_the_end(tmp_path: Path) -> None:
+    records: list[dict[str, Any]] = [{"n": 1}, {"text": "".join(map(str, range(30_000)))}, {"n": 2}]
+    journal = Journal(tmp_path / "j")
+    for record in records:
+        journal.append(record)
+    assert list(journal.backwards()) == records[::-1]
+
+
 def test_reading_from_the_end_takes_no_more_than_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
