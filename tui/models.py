@@ -28,7 +28,7 @@ class Connection:
     Attributes:
         model: the model's name, or `offline`.
         base_url: the server, empty for Anthropic's own.
-        api_key: the key, sent as the SDK sends keys; empty for none.
+        api_key: the key, sent as a bearer token; empty for none.
         auth_token: a bearer token in place of a key; empty for none.
         source: where the key comes from, for people: a variable's name or "api_key_command".
         key_command: the command to ask for the key when it is first needed; empty for none.
@@ -132,7 +132,7 @@ def key_from_command(command: str) -> str:
 
 
 def build_model(where: Connection) -> Model:
-    """Return the model a connection leads to. Imports no SDK and opens no connection.
+    """Return the model a connection leads to. Imports no HTTP client and opens no connection.
 
     Raises:
         ConfigError: the key command failed.

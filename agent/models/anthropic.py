@@ -1,17 +1,16 @@
-"""`AnthropicModel`: any server that speaks the Messages API, through the official SDK.
+"""`AnthropicModel`: any server that speaks the Messages API, over HTTP.
 
-The SDK is imported and its client built in a thread, at the first request. It makes the request and
-hands over raw bytes; reading them, the clocks and the errors are ours.
+Requests are those of the official SDK (`tests/agent/models/test_sdk_requests.py`), which takes seconds to import.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent.models import errors, profiles
 from agent.models.base import (
@@ -20,19 +19,19 @@ from agent.models.base import (
     ModelError,
     Notice,
     Request,
+    is_count,
 )
-from agent.models.bodies import ENCODINGS, body_hooks
 from agent.models.catalogue import ModelInfo, read_models, unknown_model
 from agent.models.endpoint import (
     OFFICIAL,
     check_base_url,
     check_key,
     hide_secrets,
-    is_loopback,
     is_official,
     normalise_base_url,
 )
 from agent.models.errors import ModelFailure, Where
+from agent.models.http_client import HttpClient
 from agent.models.profiles import EndpointProfile, Profiles
 from agent.models.pump import Put
 from agent.models.request_body import FEWEST_CHARACTERS, USUAL_CONTEXT, build_body, length_of
@@ -40,8 +39,12 @@ from agent.models.stalls import Clock, StallClocks, StallLimits, SystemClock, wa
 from agent.models.transfer import read_beginning, transfer
 from agent.models.wire import Accumulator
 
+if TYPE_CHECKING:
+    import httpx2
+
 DEFAULT_MODEL = "claude-sonnet-5-5"
-_MOST_CLIENTS = 16  # each is for one key and one profile; all share their connections
+API_VERSION = "2026-10-21"
+_STREAM_PATH = "/v1/messages"
 _ASK_TIMEOUT = 20.0  # seconds for a question other than a stream
 
 
@@ -95,8 +98,7 @@ class AnthropicModel:
         self._clock = clock or SystemClock()
         self._context: int | None = None
         self._says_length = True  # the server tells context and tokens, as far as it was asked
-        self._http: tuple[asyncio.AbstractEventLoop, Any] | None = None
-        self._clients: dict[tuple[str | None, EndpointProfile], Any] = {}
+        self._http = HttpClient(self._base_url, _STREAM_PATH)
 
     def __repr__(self) -> str:
         return f"AnthropicModel({self._name!r}, endpoint={self._endpoint!r})"
@@ -184,83 +186,70 @@ class AnthropicModel:
     async def _read(
         self, request: Request, body: Mapping[str, Any], profile: EndpointProfile, put: Put
     ) -> None:
-        """Make the request with the SDK and put the bytes of its answer."""
-        client = await self._client(request, profile)
-        import anthropic
+        """Make the request and put the bytes of its answer."""
+        async with self._send("POST", _STREAM_PATH, request, profile, body) as response:
+            content_type = response.headers.get("content-type", "")
+            if "event-stream" not in content_type.lower():
+                start = await read_beginning(response.aiter_bytes())
+                raise ModelFailure(errors.explain_page(content_type, start, self._where(request)))
+            async for chunk in response.aiter_bytes():
+                await put(chunk)
 
-        try:
-            async with client.messages.with_streaming_response.create(**_arguments(body)) as response:
-                content_type = response.headers.get("content-type", "")
-                if "event-stream" not in content_type.lower():
-                    start = await read_beginning(response.iter_bytes())
-                    raise ModelFailure(errors.explain_page(content_type, start, self._where(request)))
-                async for chunk in response.iter_bytes():
-                    await put(chunk)
-        except anthropic.APIStatusError as error:
-            headers = errors.as_headers(error.response.headers)
-            raise _Refused(error.status_code, error.body, headers) from None
+    @asynccontextmanager
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        request: Request,
+        profile: EndpointProfile,
+        body: Mapping[str, Any] | None = None,
+    ) -> AsyncIterator[httpx2.Response]:
+        """Make one HTTP request; its answer can be read until the context is left.
 
-    # -- the client --------------------------------------------------------------------------------------
+        Raises:
+            ModelFailure: there is something wrong before it can be sent.
+            _Refused: the status is outside 2xx.
+            Exception: whatever the client throws.
+        """
+        headers = self._headers(request, profile)
+        client = await self._http.get(self._where(request))
+        content = None
+        if body is not None:
+            headers["content-type"] = "application/json"
+            content = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        async with client.stream(method, self._endpoint + path, headers=headers, content=content) as response:
+            if not response.is_success:
+                refusal = await response.aread()
+                raise _Refused(response.status_code, refusal, errors.as_headers(response.headers))
+            yield response
 
-    async def _client(self, request: Request, profile: EndpointProfile) -> Any:
-        """Return the SDK's client for this key and profile; raises `ModelFailure` for what is wrong before."""
-        asked = request.api_key  # one that was given counts, an empty one too: it is no key then
-        key, problem = check_key(self._api_key if asked is None else asked, self._key_name)
-        token, token_problem = check_key(
-            self._auth_token if asked is None and not key else None, self._key_name
-        )
-        problem = problem or token_problem or check_base_url(self._base_url)
-        if problem is None and not key and not token and is_official(self._base_url):
+    def _headers(self, request: Request, profile: EndpointProfile) -> dict[str, str]:
+        """Return the headers of a request; raises `ModelFailure` for a key that cannot be sent, or none."""
+        given = self._auth_token if self._api_key is None else self._api_key
+        # One that was given with the request counts, an empty one too: it is no key then.
+        key, problem = check_key(given if request.api_key is None else request.api_key, self._key_name)
+        problem = problem or check_base_url(self._base_url)
+        if problem is None and not key and is_official(self._base_url):
             message = (
                 f"There is no API key: {errors.ways_to_a_key(self._key_name)}; --model offline needs none."
             )
             problem = ModelError("authentication", message)
         if problem is not None:
             raise ModelFailure(problem)
-        loop = asyncio.get_running_loop()
-        if self._http is None or self._http[0] is not loop:
-            # Connections belong to one event loop; a client of another one is useless here.
-            self._clients.clear()
-            self._http = None
-        while (client := self._clients.get((key or token, profile))) is None:
-            before = None if self._http is None else self._http[1]
-            try:
-                client, http = await asyncio.to_thread(
-                    build_client, self._base_url, (key, token), profile, before
-                )
-            except Exception as error:  # noqa: BLE001 - proxies, certificates, missing packages: all become one message
-                problem = errors.explain_construction(error, self._where(request))
-            if problem is not None:
-                raise ModelFailure(problem)
-            if before is not (None if self._http is None else self._http[1]):
-                # Another request was quicker, or the connections were closed: one client for all requests.
-                if before is None:
-                    await http.aclose()
-                continue
-            self._http = (loop, http)
-            if len(self._clients) >= _MOST_CLIENTS:
-                self._clients.clear()  # keys that change with every request
-            self._clients[(key or token, profile)] = client
-        return client
-
-    async def prepare(self) -> ModelError | None:
-        """Load the SDK and build the client, in a thread, so that the first request finds them ready.
-
-        Returns:
-            What a request would fail with before it is sent (no key, a bad base URL, a bad proxy), or None.
-        """
-        try:
-            await self._client(Request(system="", messages=()), self._profile())
-        except ModelFailure as failure:
-            return failure.error
-        return None
+        headers = {
+            "accept": "application/json",
+            "anthropic-version": profile.anthropic_version or API_VERSION,
+            "user-agent": "persona-editor",
+        }
+        if key:
+            headers["authorization"] = f"Bearer {key}"
+            if profile.api_key_header:
+                headers["x-api-key"] = key
+        return headers
 
     async def close(self) -> None:
         """Close the connections that are kept for the next request."""
-        http, self._http = self._http, None
-        self._clients.clear()
-        if http is not None and http[0] is asyncio.get_running_loop():
-            await http[1].aclose()
+        await self._http.close()
 
     def _where(self, request: Request | None = None) -> Where:
         password = self._base_url.rpartition("@")[0].rpartition(":")[2]
@@ -297,7 +286,8 @@ class AnthropicModel:
         Raises:
             ModelFailure: the server cannot be asked, or does not answer as expected.
         """
-        models = read_models(await self._get("/v1/models", {"limit": "1000"}, api_key))
+        request = Request(system="", messages=(), api_key=api_key)
+        models = read_models(await self._ask("GET", "/v1/models?limit=1000", request))
         for model in models:
             if model.id == self._name:
                 self._context = model.max_input_tokens
@@ -309,18 +299,15 @@ class AnthropicModel:
 
     async def count_tokens(self, request: Request) -> int | None:
         """Return the input tokens of `request`, or None where the server cannot count."""
-        profile = self._profile()
-        body = build_body(self._name, request, profile)
+        body = build_body(self._name, request, self._profile())
         wanted = ("model", "messages", "system", "tools", "thinking")
+        asked = {key: body[key] for key in wanted if key in body}
         try:
-            client = await self._client(request, profile)
-            asked = {key: body[key] for key in wanted if key in body}
-            async with asyncio.timeout(_ASK_TIMEOUT):
-                count = await client.messages.count_tokens(**asked, timeout=_ASK_TIMEOUT)
-            tokens = count.input_tokens
-        except Exception:  # noqa: BLE001 - counting is a courtesy: without it the request is simply made
+            answer = await self._ask("POST", "/v1/messages/count_tokens", request, asked)
+        except ModelFailure:  # counting is a courtesy: without it the request is simply made
             return None
-        return tokens if isinstance(tokens, int) else None
+        tokens = answer.get("input_tokens") if isinstance(answer, Mapping) else None
+        return tokens if is_count(tokens) else None
 
     def _may_be_too_long(self, request: Request) -> bool:
         """Whether a request is to be counted before it is made: a short one is not, nor where nobody can count."""
@@ -349,87 +336,26 @@ class AnthropicModel:
         )
         return ModelError("too_large", message)
 
-    async def _get(self, path: str, params: Mapping[str, str], api_key: str | None) -> object:
-        """Return the decoded JSON of a GET; raises `ModelFailure`, with no exception behind it."""
-        request = Request(system="", messages=(), api_key=api_key)
+    async def _ask(
+        self, method: str, path: str, request: Request, body: Mapping[str, Any] | None = None
+    ) -> object:
+        """Return the decoded JSON of an answer; raises `ModelFailure`, with no exception behind it."""
         where = self._where(request)
-        options = {"params": dict(params), "timeout": _ASK_TIMEOUT}
-        client = await self._client(request, self._profile())
-        import anthropic
-        import httpx2
-
         try:
-            async with asyncio.timeout(_ASK_TIMEOUT):  # the client's own is for each read
-                response = await client.get(path, cast_to=httpx2.Response, options=options)
-        except anthropic.APIStatusError as error:
-            headers = errors.as_headers(error.response.headers)
-            problem = errors.explain_status(error.status_code, error.body, where, headers)
+            async with asyncio.timeout(_ASK_TIMEOUT):
+                async with self._send(method, path, request, self._profile(), body) as response:
+                    content = await response.aread()
+        except ModelFailure as failure:
+            problem = failure.error
+        except _Refused as refused:
+            problem = errors.explain_status(refused.status, refused.body, where, refused.headers)
         except Exception as error:  # noqa: BLE001 - one boundary for whatever the client throws
             problem = errors.explain_exception(error, where)
         else:
             try:
-                return json.loads(response.content)
+                return json.loads(content)
             except (ValueError, RecursionError):
                 content_type = response.headers.get("content-type", "")
                 problem = errors.explain_page(content_type, response.text, where)
         # Raised here, outside the handlers: what the client threw holds the key and must not be chained.
         raise ModelFailure(problem)
-
-
-def build_client(
-    base_url: str, secret: tuple[str | None, str | None], profile: EndpointProfile, http: Any = None
-) -> tuple[Any, Any]:
-    """Import the SDK and return its client and the HTTP client below. Slow: call it in a thread.
-
-    Args:
-        secret: an API key or else a bearer token, checked; both None for a server that wants neither.
-        http: an HTTP client to share, or None for a new one.
-
-    Raises:
-        Exception: anything; the SDK or its transport cannot be set up.
-    """
-    import anthropic
-    import httpx2
-
-    key, token = secret
-    headers: dict[str, Any] = {}
-    if not key and not token:
-        headers["Authorization"] = anthropic.omit  # a local server that wants no key
-    if profile.api_key_header and (key or token):
-        headers["x-api-key"] = key or token
-    if profile.anthropic_version:
-        headers["anthropic-version"] = profile.anthropic_version
-    # Redirects are not followed: the key is for the server the person named. The stall clocks are ours.
-    timeout = httpx2.Timeout(None, connect=20.0)
-    if http is None:
-        http = anthropic.DefaultAsyncHttpxClient(
-            timeout=timeout,
-            follow_redirects=False,
-            trust_env=not is_loopback(base_url),
-            headers=ENCODINGS,
-            event_hooks=body_hooks("/v1/messages"),
-        )
-    client = anthropic.AsyncAnthropic(
-        api_key=None if token else key or "",
-        auth_token=token,
-        base_url=base_url,
-        max_retries=0,
-        open_telemetry=False,
-        timeout=timeout,
-        default_headers=headers,
-        http_client=http,
-    )
-    # Touched here, in the thread: each imports a good part of the SDK.
-    _ = client.messages.with_streaming_response, client.models
-    return client, http
-
-
-def _arguments(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `body` as arguments of the SDK's `create`.
-
-    All but the required ones go in as they are, as `extra_body`: the SDK writes warnings to the screen
-    about some of them.
-    """
-    required = ("model", "max_tokens", "messages", "stream")
-    rest = {key: value for key, value in body.items() if key not in required}
-    return {**{key: body[key] for key in required}, "extra_body": rest}

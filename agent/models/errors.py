@@ -288,7 +288,7 @@ def explain_page(content_type: str, start: str, where: Where) -> ModelError:
 def explain_exception(error: BaseException, where: Where) -> ModelError:
     """Return the error for an exception of the HTTP client, told apart by class names in its chain.
 
-    By name, so that neither the SDK nor its transport needs to be imported here.
+    By name, so that the HTTP client needs not be imported here.
     """
     chain = _chain(error)
     names = {cls.__name__ for link in chain for cls in type(link).__mro__}
@@ -320,7 +320,7 @@ def explain_exception(error: BaseException, where: Where) -> ModelError:
         )
     if "DecodingError" in names:
         return ModelError("protocol", f"{server} sent bytes that cannot be decompressed.", retryable=True)
-    if "TransportError" in names or "APIConnectionError" in names or "OSError" in names:
+    if "TransportError" in names or "OSError" in names:
         return ModelError("network", f"The connection to {where.endpoint} broke{because}", retryable=True)
     if "OversizedEvent" in names:
         return ModelError("protocol", f"{server} sent an event that is far too long.")
@@ -363,7 +363,7 @@ def explain_construction(error: BaseException, where: Where) -> ModelError:
     """Return the error for a client that could not be built: missing package, proxy, certificates."""
     text = where.clean(text_of(error), 120)
     if isinstance(error, ImportError):
-        missing = getattr(error, "name", None) or "anthropic"
+        missing = getattr(error, "name", None) or "httpx2"
         hint = " (a SOCKS proxy needs it)" if "socks" in text.lower() else ""
         return ModelError("client", f"The package {missing} cannot be loaded{hint}: {text}")
     if isinstance(error, OSError):

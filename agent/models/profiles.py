@@ -26,7 +26,7 @@ class EndpointProfile:
 
     Attributes:
         api_key_header: the key goes into `x-api-key` too.
-        anthropic_version: sent instead of the SDK's own, when set.
+        anthropic_version: sent instead of the newest one, when set.
         cache_control, effort, thinking: whether the feature is sent at all.
         adaptive_thinking: whether thinking may be `adaptive`; else `enabled` with a budget.
         thinking_off: whether thinking may be turned off by `disabled`; else it is left out.

@@ -14,7 +14,6 @@ No key leaves this side, and of the options only those listed in `OPTIONS`.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, get_args
@@ -34,9 +33,9 @@ from agent.models.base import (
     Usage,
     seconds_of,
 )
-from agent.models.bodies import ENCODINGS, body_hooks
-from agent.models.endpoint import check_base_url, check_key, hide_secrets, is_loopback
+from agent.models.endpoint import check_base_url, check_key, hide_secrets
 from agent.models.errors import ModelFailure, Where
+from agent.models.http_client import HttpClient
 from agent.models.pump import Put
 from agent.models.stalls import Clock, StallClocks, StallLimits, SystemClock
 from agent.models.transfer import read_beginning, transfer
@@ -79,7 +78,7 @@ class ProxyModel:
         self._token_name = token_name
         self._stall_limits = stall_limits or StallLimits()
         self._clock = clock or SystemClock()
-        self._http: tuple[asyncio.AbstractEventLoop, Any] | None = None
+        self._http = HttpClient(self._url, _STREAM_PATH)
 
     def __repr__(self) -> str:
         return f"ProxyModel({self._name!r}, endpoint={self.endpoint!r})"
@@ -116,7 +115,7 @@ class ProxyModel:
         problem = problem or check_base_url(self._url)
         if problem is not None:
             raise ModelFailure(problem)
-        client = await self._client(where)
+        client = await self._http.get(where)
         headers = {"accept": "text/event-stream", "content-type": "application/json"}
         if token:
             headers["authorization"] = f"Bearer {token}"
@@ -137,36 +136,9 @@ class ProxyModel:
             async for chunk in response.aiter_bytes():
                 await put(chunk)
 
-    async def _client(self, where: Where) -> Any:
-        loop = asyncio.get_running_loop()
-        if self._http is None or self._http[0] is not loop:
-            try:
-                client = await asyncio.to_thread(_build_client, is_loopback(self._url))
-            except Exception as error:  # noqa: BLE001 - proxies, certificates, missing packages: one message
-                raise ModelFailure(errors.explain_construction(error, where)) from None
-            if self._http is not None and self._http[0] is loop:  # another request was quicker
-                await client.aclose()
-            else:
-                self._http = (loop, client)
-        return self._http[1]
-
     async def close(self) -> None:
         """Close the connections that are kept for the next request."""
-        http, self._http = self._http, None
-        if http is not None and http[0] is asyncio.get_running_loop():
-            await http[1].aclose()
-
-
-def _build_client(loopback: bool) -> Any:
-    import httpx2
-
-    return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(None, connect=20.0),
-        follow_redirects=False,
-        trust_env=not loopback,
-        headers=ENCODINGS,
-        event_hooks=body_hooks(_STREAM_PATH),
-    )
+        await self._http.close()
 
 
 def build_request(name: str, request: Request) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def _program() -> Finding:
             return "not installed"
 
     parts = ", ".join(
-        f"{name} {installed(name)}" for name in ("persona-editor", "textual", "anthropic", "pydantic")
+        f"{name} {installed(name)}" for name in ("persona-editor", "textual", "httpx2", "pydantic")
     )
     return Finding("ok", "program", f"Python {platform.python_version()}, {parts}")
 

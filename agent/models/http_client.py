@@ -1,0 +1,80 @@
+"""The HTTP client below a model: built at the first request, kept for the next one, one for each event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agent.models import errors
+from agent.models.bodies import ENCODINGS, body_hooks
+from agent.models.endpoint import is_loopback
+from agent.models.errors import ModelFailure, Where
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+class HttpClient:
+    """Keeps the connections to one server.
+
+    Args:
+        base_url: the server's.
+        stream_path: how the path ends of what is asked for a stream of events.
+    """
+
+    def __init__(self, base_url: str, stream_path: str) -> None:
+        self._base_url = base_url
+        self._stream_path = stream_path
+        self._built: tuple[asyncio.AbstractEventLoop, httpx2.AsyncClient] | None = None
+
+    async def get(self, where: Where) -> httpx2.AsyncClient:
+        """Return the client of the running event loop: connections cannot be used in another one.
+
+        Raises:
+            ModelFailure: it cannot be built.
+        """
+        loop = asyncio.get_running_loop()
+        if self._built is not None and self._built[0] is loop:
+            return self._built[1]
+        problem = None
+        try:
+            # The import takes 0.2 s, the certificates some more: the screen must not stand still for it.
+            client = await asyncio.to_thread(build_client, self._base_url, self._stream_path)
+        except Exception as error:  # noqa: BLE001 - proxies, certificates, missing packages: all become one message
+            problem = errors.explain_construction(error, where)
+        if problem is not None:
+            raise ModelFailure(problem)
+        if self._built is not None and self._built[0] is loop:  # another request was quicker
+            await client.aclose()
+        else:
+            self._built = (loop, client)
+        return self._built[1]
+
+    async def close(self) -> None:
+        """Close the connections; the next request opens new ones."""
+        built, self._built = self._built, None
+        if built is not None and built[0] is asyncio.get_running_loop():
+            await built[1].aclose()
+
+
+def build_client(base_url: str, stream_path: str) -> httpx2.AsyncClient:
+    """Return a client that uses proxies and certificates as the environment says. Slow: call it in a thread.
+
+    Redirects are not followed: the key is for the server the person named. The stall clocks are ours.
+
+    Args:
+        base_url: the server: none of the proxies is for one on this machine.
+        stream_path: as for `body_hooks`.
+
+    Raises:
+        Exception: anything; the transport cannot be set up.
+    """
+    import httpx2
+
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(None, connect=20.0),
+        follow_redirects=False,
+        transport=httpx2.AsyncHTTPTransport() if is_loopback(base_url) else None,
+        headers=ENCODINGS,
+        event_hooks=body_hooks(stream_path),
+    )
