@@ -57,6 +57,7 @@ class Recorded:
     headers: Mapping[str, str]
     body: Any
     raw: bytes
+    target: str = ""  # the path with its query
 
 
 class MessagesServer:
@@ -181,7 +182,7 @@ class MessagesServer:
                 body = json.loads(raw) if raw else None
             except ValueError:
                 body = None
-            request = Recorded(method, target.partition("?")[0], headers, body, raw)
+            request = Recorded(method, target.partition("?")[0], headers, body, raw, target)
             self.requests.append(request)
             await self._answer(request, reader, writer)
 

@@ -1,7 +1,7 @@
 """The three utilities of end-to-end tests: create a persona, send the agent a message, check the turns.
 
 Messages go the whole way through `persona chat --json`, in a process of its own, so that what is tested is
-what a script gets; or, where a process would spend its time on loading the SDK again, in this one.
+what a script gets; or, where a process would spend its time on loading everything again, in this one.
 """
 
 from __future__ import annotations

@@ -157,6 +157,11 @@ class PersonaApp(Ending, inherit_bindings=False):
             self.model_name = self._model.name
         return self._model
 
+    async def prepare_model(self) -> None:
+        """Let the agent's model load what its first request needs."""
+        if (prepare := getattr(self._model, "prepare", None)) is not None:
+            await prepare()
+
     async def use_model(self, name: str) -> None:
         """Use another model from now on.
 

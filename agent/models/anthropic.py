@@ -247,6 +247,11 @@ class AnthropicModel:
                 headers["x-api-key"] = key
         return headers
 
+    async def prepare(self) -> None:
+        """Load the HTTP client, so that the first request leaves as fast as the next ones."""
+        with suppress(ModelFailure):  # the request says it
+            await self._http.get(self._where())
+
     async def close(self) -> None:
         """Close the connections that are kept for the next request."""
         await self._http.close()

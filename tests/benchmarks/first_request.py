@@ -70,7 +70,7 @@ def program(folder: Path, env: dict[str, str], noted: Noting) -> tuple[float, fl
     waits = []
     with Watched(["--home", str(folder / "home"), "optimist"], folder, env, SIZE) as terminal:
         terminal.came("Test inputs")
-        terminal.quiet(1.0)
+        terminal.quiet(2.0)
         for word in ("hello", "again"):
             before, seen = len(noted.times), len(terminal.received)
             terminal.send(f"{word}")
@@ -103,8 +103,13 @@ def main() -> None:
         place = {"PERSONA_HOME": str(folder / "home"), "PERSONA_CONFIG": str(folder / "config.toml")}
         whole = {"PATH": os.environ["PATH"], "HOME": name, "PYTHONPATH": str(ROOT), **place, **env}
         chat(whole, noted)  # the first one reads files from the disk
-        took, memory = (statistics.median(column) for column in zip(*(chat(whole, noted) for _ in range(runs)), strict=True))
-        print(f"persona chat to its request   {took:6.2f} s (budget {BUDGET} s)   {memory:4.0f} MB (budget {MEMORY:.0f} MB)")
+        took, memory = (
+            statistics.median(column)
+            for column in zip(*(chat(whole, noted) for _ in range(runs)), strict=True)
+        )
+        print(
+            f"persona chat to its request   {took:6.2f} s (budget {BUDGET} s)   {memory:4.0f} MB (budget {MEMORY:.0f} MB)"
+        )
         measured = [program(folder, env, noted) for _ in range(max(1, runs // 2))]
         first, second, peak_then = (statistics.median(column) for column in zip(*measured, strict=True))
         print(f"the program: first message    {first:6.2f} s, second {second:.2f} s   {peak_then:4.0f} MB")

@@ -158,7 +158,7 @@ def started(folder: Path, url: str = "") -> Iterator[Watched]:
         }
     with Watched(["--home", str(folder / "home"), "a"], folder, env, SIZE) as terminal:
         terminal.came("Test inputs")
-        terminal.watch(2.5)  # the SDK is loaded after the first paint
+        terminal.watch(2.5)  # the HTTP client is loaded after the first paint
         yield terminal
 
 

@@ -1,4 +1,7 @@
-"""The models the persona agent is tested with: embedded, the SDK against our loopback server, the real service."""
+"""The models the persona agent is tested with: embedded, our loopback server, the real service.
+
+The two servers are asked both ways: as the program does it, and with the official SDK making the requests.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +27,27 @@ def live_environment() -> dict[str, str]:
     }
 
 
-@pytest.fixture(params=["offline", "loopback", "live"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workplace]:
+@pytest.fixture(params=["offline", "loopback", "loopback over the SDK", "live", "live over the SDK"])
+def place(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Workplace]:
     home = tmp_path / "home"
-    match request.param:
+    name, _, over_sdk = request.param.partition(" over ")
+    live = live_environment() if name == "live" else {}
+    if over_sdk:
+        from tests.sdk_model import SdkModel
+
+        monkeypatch.setattr("agent.models.anthropic.AnthropicModel", SdkModel)
+    match name:
         case "offline":
-            yield Workplace(home, Backend("offline", {"PERSONA_MODEL": "offline"}))
+            yield Workplace(home, Backend(name, {"PERSONA_MODEL": "offline"}))
         case "loopback":
             with MessagesServer(ToolUsingBrain()) as server:
                 env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
-                yield Workplace(home, Backend("loopback", env, here=True))
+                yield Workplace(home, Backend(name, env, here=True))
                 assert server.refusals == [], "every request must satisfy the API's rules"
+                assert all(
+                    ("x-stainless-lang" in asked.headers) is bool(over_sdk) for asked in server.requests
+                )
         case _:
-            yield Workplace(home, Backend("live", live_environment()))
+            yield Workplace(home, Backend(name, live, here=bool(over_sdk)))

@@ -204,6 +204,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
     async def _read_rest(self) -> None:
         await self._isolated(self.read_list())
         await self.conversing.find_tasks()
+        await self.program.prepare_model()
 
     async def _try_first(self, *, again: bool = False) -> None:
         """Show what comes first; where the disk does not say which personas there are, each look tries `again`."""

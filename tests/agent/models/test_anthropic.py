@@ -178,7 +178,7 @@ async def test_no_log_holds_the_key(caplog: pytest.LogCaptureFixture) -> None:
     assert KEY not in caplog.text
 
 
-async def test_the_sdk_writes_no_warnings_to_the_screen() -> None:
+async def test_no_warnings_are_written_to_the_screen() -> None:
     refusal = Refusal(400, message="adaptive thinking is not supported on this model")
     async with MessagesServer([refusal, say("ok")], models=None, strict=False) as server:
         with warnings.catch_warnings():
@@ -217,17 +217,15 @@ async def test_two_requests_at_once_do_not_mix() -> None:
 async def test_two_first_requests_at_once_share_one_client(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agent.models import anthropic, proxy
+    from agent.models import http_client, proxy
 
-    module, name = (anthropic, "build_client") if kind == "anthropic" else (proxy, "_build_client")
-    build, built = getattr(module, name), []
+    build, built = http_client.build_client, []
 
     def build_noted(*args: Any) -> Any:
-        made = build(*args)
-        built.append(made[1] if kind == "anthropic" else made)
-        return made
+        built.append(build(*args))
+        return built[-1]
 
-    monkeypatch.setattr(module, name, build_noted)
+    monkeypatch.setattr(http_client, "build_client", build_noted)
     async with MessagesServer(lambda _body: say("ok")) as server:
         model = model_at(server) if kind == "anthropic" else proxy.ProxyModel("m", url=server.url)
         await asyncio.gather(*(collect(model, ask()) for _ in range(3)))
@@ -275,31 +273,31 @@ async def test_tokens_are_counted_where_the_server_can() -> None:
         assert await model_at(server, api_key="bad\nkey").count_tokens(ask()) is None
 
 
-def test_importing_the_model_does_not_import_the_sdk() -> None:
+def test_importing_the_model_does_not_import_the_http_client() -> None:
     code = "import sys, agent.models.anthropic, agent.models.proxy, agent.models.local; print(sorted({'anthropic', 'httpx2', 'pydantic'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-async def test_the_sdk_is_loaded_off_the_event_loop() -> None:
+async def test_the_http_client_is_loaded_off_the_event_loop_and_without_the_sdk() -> None:
     code = """
-import asyncio, threading
-from agent.models.anthropic import AnthropicModel, build_client
-import agent.models.anthropic as module
-threads = []
-def noting(*arguments):
-    threads.append(threading.current_thread() is threading.main_thread())
-    return build_client(*arguments)
-module.build_client = noting
+import asyncio, sys, threading
+from agent.models.anthropic import AnthropicModel
 from agent.models.base import Request
+threads = []
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "httpx2":
+            threads.append(threading.current_thread() is threading.main_thread())
+sys.meta_path.insert(0, Finder())
 async def main():
     async for _ in AnthropicModel(api_key="k", base_url="http://127.0.0.1:9").stream(Request(system="", messages=[])):
         pass
 asyncio.run(main())
-print(threads)
+print(threads, "anthropic" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[False]"
+    assert done.stdout.strip() == "[False] False"
 
 
 async def test_bytes_that_cannot_be_decompressed_are_told() -> None:
@@ -314,11 +312,22 @@ async def test_an_empty_event_stream_is_an_incomplete_answer() -> None:
     assert [event.error.kind for event in events if isinstance(event, Failed)] == ["incomplete"]
 
 
-async def test_a_model_can_be_made_ready_before_the_first_request() -> None:
+async def test_a_model_can_be_made_ready_before_the_first_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    from agent.models import http_client
+
     async with MessagesServer([say("ok")]) as server:
         model = model_at(server)
-        assert await model.prepare() is None
+        await model.prepare()
         assert server.requests == []
-        problem = await model_at(server, api_key="two words").prepare()
-        assert problem is not None
-        assert problem.kind == "authentication"
+        monkeypatch.delattr(http_client, "build_client")
+        assert text_of(await collect(model, ask())) == "ok"
+        await model.close()
+
+
+async def test_what_fails_while_a_model_is_made_ready_is_told_by_its_first_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/does/not/exist.pem")
+    model = AnthropicModel(api_key="k", base_url="https://server.invalid", known=Profiles())
+    await model.prepare()
+    assert "SSL_CERT_FILE" in (await collect(model, ask()))[-1].error.message
