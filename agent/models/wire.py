@@ -217,7 +217,7 @@ class Accumulator:
             case "citations_delta":
                 return []
             case _:
-                return self._note(_SKIPPED)
+                return [] if index in self._skipped else self._note(_SKIPPED)
 
     def _stop(self, event: Mapping[str, Any]) -> list[BlockEvent]:
         index = _index(event)
@@ -357,8 +357,6 @@ def _word(value: object) -> str:
 
 
 def _dump(value: object) -> str:
-    if isinstance(value, str):
-        return _mend(value)  # some servers give the JSON text itself
     try:
         return _mend(json.dumps(value, ensure_ascii=False))
     except (TypeError, ValueError, RecursionError):

@@ -33,6 +33,7 @@ def parse(*chunks: bytes) -> list[ServerEvent]:
         (b"\xef\xbb\xbfdata: after a BOM\n\n", [("", "after a BOM")]),
         (b"data: \xff\xc3\xa9\n\n", [("", "\ufffd\u00e9")]),
         (b"data\n\n", [("", "")]),
+        (b"data:   x\n\n", [("", "  x")]),
         (b"\n\n\n", []),
         (b"", []),
     ],
@@ -87,6 +88,13 @@ def test_an_event_without_end_is_refused() -> None:
     with pytest.raises(OversizedEvent):
         for _ in range(20):
             parser.feed(b"data: " + b"x" * 94 + b"\n")
+
+
+def test_an_oversized_event_that_begins_in_the_chunk_that_ends_another_is_refused() -> None:
+    parser = SSEParser(max_event=1000)
+    assert parser.feed(b"data: 1\n\ndata: " + b"x" * 500) == [ServerEvent("", "1")]
+    with pytest.raises(OversizedEvent):
+        parser.feed(b"x" * 500)
 
 
 def test_signs_of_life_do_not_add_up_to_an_oversized_event() -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.answer import parse_input
 from agent.models.base import (
     BlockDelta,
     BlockEnd,
@@ -132,6 +133,31 @@ def test_full_input_in_the_start_event_counts_when_no_deltas_come() -> None:
     events = run(start(0, "tool_use", id="a", name="t", input={"x": "é"}), stop(0), reason("tool_use"), STOP)
     assert calls(events) == [("t", '{"x": "é"}', True)]
     assert BlockDelta(0, '{"x": "é"}') in events
+
+
+@pytest.mark.parametrize("whole", ['{"x": 1}', "[]", "\ud83d", ["x"], 7, False])
+def test_input_that_is_no_object_is_refused_in_the_start_event_as_in_deltas(whole: Any) -> None:
+    at_once = run(start(0, "tool_use", id="a", name="t", input=whole), stop(0), reason("tool_use"), STOP)
+    in_deltas = run(
+        start(0, "tool_use", id="a", name="t"),
+        json_part(0, json.dumps(whole)),
+        stop(0),
+        reason("tool_use"),
+        STOP,
+    )
+    for events in (at_once, in_deltas):
+        ((_, raw, complete),) = calls(events)
+        assert complete and parse_input(raw) == (
+            {},
+            "Not run: the input must be a JSON object. Send the call again.",
+        )
+
+
+def test_an_object_in_a_delta_is_the_input() -> None:
+    events = run(
+        start(0, "tool_use", id="a", name="t"), json_part(0, {"x": 1}), stop(0), reason("tool_use"), STOP
+    )
+    assert calls(events) == [("t", '{"x": 1}', True)]
 
 
 def test_deltas_win_over_the_input_in_the_start_event() -> None:
@@ -279,6 +305,16 @@ def test_unknown_events_blocks_and_deltas_are_noted_once() -> None:
     assert len(notices) == 2
     assert "hologram" in notices[1]
     assert texts(events) == ["ok"]
+
+
+def test_all_deltas_of_an_unknown_block_give_one_notice() -> None:
+    events = run(
+        start(0, "server_tool_use", id="s", name="search"), json_part(0, '{"a"'), json_part(0, ": 1}"), stop(0),
+        start(0, "hologram"), *(delta(0, "hologram_delta") for _ in range(3)), json_part(0, "{"), stop(0),
+        reason("end_turn"), STOP,
+    )  # fmt: skip
+    notices = [event.message for event in events if isinstance(event, Notice)]
+    assert len(notices) == 2 and "server_tool_use" in notices[0] and "hologram" in notices[1]
 
 
 def test_the_event_name_stands_in_for_a_missing_type() -> None:
