@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from urllib.parse import urlsplit, urlunsplit
 
 from agent.models.base import ModelError
@@ -72,6 +73,23 @@ def is_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def proxy_for(url: str) -> str:
+    """Return the proxy of the environment that requests to `url` go through, with the variable that names it, or ""."""
+    from urllib.request import (
+        getproxies,
+        proxy_bypass,
+    )  # slow to load, and wanted only where something failed
+
+    parts, proxies = urlsplit(url), getproxies()
+    name = next((name for name in (parts.scheme, "all") if proxies.get(name)), "")
+    if not name or is_loopback(url) or proxy_bypass(parts.hostname or ""):
+        return ""
+    proxy = proxies[name]
+    variables = (f"{name}_proxy", f"{name}_proxy".upper())
+    variable = next((one for one in variables if os.environ.get(one) == proxy), "the system's settings")
+    return f"{hide_secrets(proxy if '://' in proxy else f'http://{proxy}')} ({variable})"
 
 
 def check_key(key: str | None, key_name: str) -> tuple[str | None, ModelError | None]:

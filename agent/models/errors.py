@@ -14,6 +14,7 @@ from typing import Any
 
 from agent.error_text import Secrets, printable, text_of
 from agent.models.base import ErrorKind, ModelError
+from agent.models.endpoint import proxy_for
 
 EXCERPT = 200
 """Characters of a server's text that may stand in a message."""
@@ -106,6 +107,8 @@ class Complaint:
     type: str
     message: str
     code: str
+    is_page: bool = False
+    """It is the text of a web page: the API itself answers with JSON."""
 
     @property
     def text(self) -> str:
@@ -122,6 +125,8 @@ def read_complaint(body: object) -> Complaint:
     if isinstance(body, bytes):
         body = body.decode("utf-8", "replace")
     if isinstance(body, str):
+        if _PAGE.match(body):
+            return Complaint("", text_of_page(body), "", is_page=True)
         try:
             decoded = json.loads(body)
         except (ValueError, RecursionError):
@@ -136,6 +141,24 @@ def read_complaint(body: object) -> Complaint:
     code = details.get("error_code") if isinstance(details, Mapping) else error.get("code")
     message = next((error[key] for key in ("message", "detail", "msg") if error.get(key)), "")
     return Complaint(_word(error.get("type")), _text(message), _word(code))
+
+
+_PAGE = re.compile(r"\s*<(!doctype html|html)\b", re.IGNORECASE)
+_HIDDEN = re.compile(r"<(head|script|style)\b.*?(</\1\s*>|\Z)|<!--.*?(-->|\Z)", re.IGNORECASE | re.DOTALL)
+_TITLE = re.compile(r"<title\b[^>]*>([^<]*)", re.IGNORECASE)
+_MOST_OF_A_PAGE = 8_000  # characters
+
+
+def text_of_page(page: str) -> str:
+    """Return what a person reads on a web page, its title where that is nothing; another text as it is."""
+    if not _PAGE.match(page):
+        return page
+    from html import unescape
+
+    page = page[:_MOST_OF_A_PAGE]
+    title = _TITLE.search(page)
+    text = re.sub(r"<[^>]*(>|\Z)", " ", _HIDDEN.sub(" ", page))
+    return unescape(text if text.strip() else title[1] if title else "")
 
 
 def _word(value: object) -> str:
@@ -186,12 +209,14 @@ def explain_status(
         return ModelError(
             "protocol", f"{_server(where)} redirects to {target}: set that as the base URL.", status=status
         )
+    message, proxy = _sentence(kind, status, complaint, where), proxy_for(where.endpoint)
+    if status == 407:
+        kind = "network"
+        message = f"The proxy {proxy or 'in between'} wants a user and a password (407)."
+    elif proxy and not complaint.type:  # the API says what kind of error it is
+        message = f"{message.rstrip('.')}. It came through the proxy {proxy}."
     return ModelError(
-        kind,
-        _sentence(kind, status, complaint, where),
-        retryable=retryable,
-        retry_after=read_retry_after(headers),
-        status=status,
+        kind, message, retryable=retryable, retry_after=read_retry_after(headers), status=status
     )
 
 
@@ -252,6 +277,8 @@ def _sentence(kind: ErrorKind, status: int | None, complaint: Complaint, where: 
     code = f" ({status})" if status is not None else ""
     server = _server(where)
     match kind:
+        case "authentication" | "permission" if complaint.is_page:
+            return f"{server} answered with a web page{code}; is something in front of it, such as a firewall, or the base URL wrong?{f' It says: {said}' if said else ''}"
         case "authentication" | "permission" if not where.has_key:
             wants = "wants a key" if kind == "authentication" else "does not allow this"
             return f"{server} {wants}{code}, and no key is set; {ways_to_a_key(where.key_name)}{because}"
@@ -280,7 +307,7 @@ def explain_page(content_type: str, start: str, where: Where) -> ModelError:
     kind = where.clean(content_type, 60) or "no content type"
     return ModelError(
         "protocol",
-        f"{_server(where)} answered with {kind} instead of a Messages API stream; check the base URL: {where.clean(start)}",
+        f"{_server(where)} answered with {kind} instead of a Messages API stream; check the base URL: {where.clean(text_of_page(start))}",
         status=200,
     )
 
@@ -307,12 +334,15 @@ def explain_exception(error: BaseException, where: Where) -> ModelError:
             "invalid_request", "The conversation holds characters that cannot be sent as UTF-8."
         )
     if "ProxyError" in names:
-        return ModelError(
-            "network", f"The proxy in the environment refused the connection{because}", retryable=True
-        )
+        message = f"The proxy {proxy_for(where.endpoint)} refused the connection to {where.endpoint}{because}"
+        return ModelError("network", message, retryable=not deepest.startswith("4"))
     if "SSLError" in names or "SSLCertVerificationError" in names:
-        return ModelError("network", f"The certificate of {where.endpoint} is not trusted{because}")
+        advice = "If a CA of your own signed it, set SSL_CERT_FILE to the file of that CA."
+        return ModelError("network", f"The certificate of {where.endpoint} is not trusted{because} {advice}")
     if "ConnectError" in names or "ConnectTimeout" in names or "gaierror" in names:
+        if proxy := proxy_for(where.endpoint):
+            message = f"Cannot reach {where.endpoint} through the proxy {proxy}{because} Is that the right proxy, and running?"
+            return ModelError("network", message, retryable=True)
         return ModelError(
             "network",
             f"Cannot reach {where.endpoint}{because} Is the address right and the server running?",

@@ -63,7 +63,7 @@ def build_client(base_url: str, stream_path: str) -> httpx2.AsyncClient:
     Redirects are not followed: the key is for the server the person named. The stall clocks are ours.
 
     Args:
-        base_url: the server: none of the proxies is for one on this machine.
+        base_url: the server; no proxy is used for one on this machine.
         stream_path: as for `body_hooks`.
 
     Raises:
@@ -71,10 +71,14 @@ def build_client(base_url: str, stream_path: str) -> httpx2.AsyncClient:
     """
     import httpx2
 
+    # A transport of our own keeps the proxies of the environment out; certificates are not for plain HTTP.
+    direct = (
+        httpx2.AsyncHTTPTransport(trust_env=base_url.startswith("https:")) if is_loopback(base_url) else None
+    )
     return httpx2.AsyncClient(
         timeout=httpx2.Timeout(None, connect=20.0),
         follow_redirects=False,
-        transport=httpx2.AsyncHTTPTransport() if is_loopback(base_url) else None,
+        transport=direct,
         headers=ENCODINGS,
         event_hooks=body_hooks(stream_path),
     )

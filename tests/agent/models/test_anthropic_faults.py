@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import socket
+import ssl
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent.models.base import BlockEnd, Done, Failed, Notice, Waiting
+from agent.models.errors import Where, explain_status, text_of_page
 from agent.models.profiles import OLDER_VERSION, EndpointProfile
 from agent.models.stalls import StallLimits
 from tests.agent.models.clock import FakeClock
@@ -51,7 +56,7 @@ async def failure(server: MessagesServer, **options: Any) -> Failed:
             Refusal(502, body=b"<html>Bad gateway</html>", content_type="text/html"),
             "server",
             True,
-            "Bad gateway",
+            ": Bad gateway",
         ),
         (Refusal(503, "api_error", "later"), "overloaded", True, "later"),
         (Refusal(529, "overloaded_error", "Overloaded"), "overloaded", True, "overloaded"),
@@ -262,6 +267,128 @@ async def test_a_client_that_cannot_be_built_is_a_message(
 async def test_proxies_of_the_environment_are_not_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(variable, "socks5://127.0.0.1:1")
+    async with MessagesServer([say("direct")]) as server:
+        assert text_of(await collect(model_at(server), ask())) == "direct"
+
+
+@pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
+async def test_a_proxy_that_is_not_there_is_named_with_its_variable(
+    monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "http://me:hunter2@127.0.0.1:1")
+    error = (await failure(MessagesServer(), base_url="https://server.invalid")).error
+    assert (error.kind, error.retryable) == ("network", True)
+    assert f"through the proxy http://127.0.0.1:1 ({variable})" in error.message
+    assert "hunter2" not in error.message
+
+
+@pytest.mark.parametrize(
+    ("scheme", "status", "words"),
+    [
+        ("https", 403, "The proxy PROXY refused the connection to https://server.invalid: 403 X."),
+        ("https", 407, "The proxy PROXY refused the connection to https://server.invalid: 407 X."),
+        ("http", 407, "The proxy PROXY wants a user and a password (407)."),
+        ("http", 403, "It came through the proxy PROXY."),
+        ("http", 503, "It came through the proxy PROXY."),
+    ],
+)
+async def test_a_proxy_that_refuses_is_named_with_its_variable(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, status: int, words: str
+) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 {status} X\r\ncontent-length: 6\r\nconnection: close\r\n\r\nNo way".encode())
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        proxy = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        variable = f"{scheme}_proxy".upper()
+        monkeypatch.setenv(variable, proxy.replace("//", "//me:hunter2@"))
+        error = (await failure(MessagesServer(), base_url=f"{scheme}://server.invalid")).error
+    assert words.replace("PROXY", f"{proxy} ({variable})") in error.message
+    assert "hunter2" not in error.message
+    assert error.retryable is (status == 503)
+
+
+async def test_what_the_api_says_through_a_proxy_is_not_put_down_to_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    where = Where("http://server.invalid")
+    body = {"error": {"type": "permission_error", "message": "not yours"}}
+    assert "proxy" not in explain_status(403, body, where).message
+    monkeypatch.setenv("NO_PROXY", "server.invalid")
+    assert "proxy" not in explain_status(403, "No way", where).message
+
+
+WEB_PAGE = b"""
+<!DOCTYPE html><html><head><title>Access denied</title><style>p {color: red}</style></head>
+<body><h1>Blocked</h1><script>go()</script><p>Ask the <b>help desk</b> &amp; wait.</p></body></html>"""
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_web_page_is_told_by_its_text_and_not_put_down_to_the_key(status: int) -> None:
+    async with MessagesServer([Refusal(status, body=WEB_PAGE, content_type="text/html")]) as server:
+        message = (await failure(server)).error.message
+    assert message == (
+        f"The server at {server.url} answered with a web page ({status}); is something in front of it, such as a "
+        "firewall, or the base URL wrong? It says: Blocked Ask the help desk & wait."
+    )
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<html><head><title>Sign in</title></head><body></body></html>", "Sign in"),
+        ("<HTML>a<!-- b -->c<br", "ac"),
+        ("<html><script>" + "x" * 9_000, ""),
+        ("a < b > c", "a < b > c"),
+    ],
+)
+def test_of_a_web_page_only_what_a_person_reads_is_told(page: str, text: str) -> None:
+    assert " ".join(text_of_page(page).split()).replace("a c", "ac") == text
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes its certificate with openssl")
+async def test_a_certificate_on_this_machine_is_trusted_by_ssl_cert_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    make = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-subj",
+        "/CN=localhost",
+        "-days",
+        "2",
+    ]
+    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*make, *names], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 418 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context) as server:
+        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+        error = (await failure(MessagesServer(), base_url=url)).error
+        assert f"certificate of {url} is not trusted" in error.message and "SSL_CERT_FILE" in error.message
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert (await failure(MessagesServer(), base_url=url)).error.status == 418
+
+
+async def test_a_plain_server_on_this_machine_needs_no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/does/not/exist.pem")
     async with MessagesServer([say("direct")]) as server:
         assert text_of(await collect(model_at(server), ask())) == "direct"
 
