@@ -41,6 +41,20 @@ def test_retry_after_is_never_undercut_and_never_above_a_minute() -> None:
     assert delay(1, 1.0, retry_after=60.0) == 60.0
 
 
+def test_our_own_wait_is_never_longer_than_the_policy_says() -> None:
+    verdict = decide(error(), 9, RetryPolicy(retries=9, longest=30.0), 0.5)
+    assert verdict == Wait(9, 30.0)
+
+
+def test_a_server_that_asks_for_no_wait_is_asked_again_at_once() -> None:
+    assert delay(3, 0.0, retry_after=0.0) == 0.0
+    assert delay(3, 1.0, retry_after=0.0) == 0.1
+
+
+def test_jitter_adds_a_second_at_the_most_to_what_a_server_asks_for() -> None:
+    assert delay(1, 1.0, retry_after=40.0) == 41.0
+
+
 @pytest.mark.parametrize("nonsense", [float("nan"), -5.0])
 def test_a_senseless_retry_after_is_ignored(nonsense: float) -> None:
     assert delay(1, 0.5, retry_after=nonsense) == 1.0
@@ -74,7 +88,11 @@ def test_these_kinds_are_never_tried_again(kind: ErrorKind) -> None:
     assert isinstance(decide(error(kind), 1, POLICY, 0.5), GiveUp)
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 413])
+def test_what_nobody_may_retry_is_given_up_whatever_its_kind() -> None:
+    assert decide(error(retryable=False), 1, POLICY, 0.5) == GiveUp(error(retryable=False))
+
+
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 422])
 def test_these_statuses_are_never_tried_again(status: int) -> None:
     assert isinstance(decide(error(status=status), 1, POLICY, 0.5), GiveUp)
 

@@ -31,6 +31,7 @@ def parse(*chunks: bytes) -> list[ServerEvent]:
         (b"data: no blank line at the end", [("", "no blank line at the end")]),
         (b"data: no blank line\n", [("", "no blank line")]),
         (b"\xef\xbb\xbfdata: after a BOM\n\n", [("", "after a BOM")]),
+        (b"data: x\n\xef\xbb\xbfdata: y\n\n", [("", "x")]),
         (b"data: \xff\xc3\xa9\n\n", [("", "\ufffd\u00e9")]),
         (b"data\n\n", [("", "")]),
         (b"data:   x\n\n", [("", "  x")]),

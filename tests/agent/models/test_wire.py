@@ -18,6 +18,7 @@ from agent.models.base import (
     BlockStart,
     Done,
     Failed,
+    ModelError,
     Notice,
     Usage,
     UsageSoFar,
@@ -271,6 +272,112 @@ def test_a_call_that_is_never_closed_is_incomplete() -> None:
     assert isinstance(events[-1], Done)
 
 
+def test_an_answer_is_whole_when_a_reason_came_and_no_block_is_open() -> None:
+    wire, seen = Accumulator(), []
+    for event in (start(0, "text"), reason("end_turn"), stop(0), STOP):
+        wire.feed(event)
+        seen.append(wire.is_whole)
+    assert seen == [False, False, True, False]
+
+
+def test_silence_after_a_stop_reason_ends_a_whole_answer_and_before_it_a_failed_one() -> None:
+    silence = ModelError("stall", "Nothing came.")
+    for event, end in ((reason("end_turn"), Done("end_turn")), (start(0, "text"), Failed(silence))):
+        wire = Accumulator()
+        wire.feed(event)
+        assert wire.cut(silence) == [end]
+        assert wire.cut(silence) == wire.close() == wire.fail(silence) == []
+
+
+@pytest.mark.parametrize("tail", [[reason("end_turn")], [start(0, "text"), text(0, "a")]])
+@pytest.mark.parametrize(("first", "second"), [("msg_1", "msg_2"), ("", ""), ("msg_1", "")])
+def test_the_start_of_another_answer_ends_in_an_error(tail: list[Any], first: str, second: str) -> None:
+    begins = [{"type": "message_start", "message": {"id": name}} for name in (first, second)]
+    (*_, end) = run(begins[0], *tail, begins[1], stop(0), reason("end_turn"), STOP)
+    assert isinstance(end, Failed) and end.error.kind == "protocol"
+
+
+def test_a_start_that_is_repeated_is_no_other_answer() -> None:
+    again = {"type": "message_start", "message": {"usage": {"output_tokens": 2}}}
+    assert run(begin(), again, reason("end_turn"), STOP)[-1] == Done("end_turn", Usage(0, 2), "msg_1")
+    assert isinstance(run(begin(), start(0, "text"), begin(), stop(0), reason("end_turn"))[-1], Done)
+
+
+def test_the_stop_reason_is_kept_when_a_later_event_has_none() -> None:
+    assert run(reason("tool_use"), reason(None), reason(""), STOP) == [Done("tool_use")]
+
+
+def test_an_unknown_block_in_place_of_an_open_call_leaves_that_call_incomplete() -> None:
+    events = run(
+        start(0, "tool_use", id="a", name="t"), json_part(0, "{}"), start(0, "hologram"), stop(0),
+        reason("tool_use"), STOP,
+    )  # fmt: skip
+    assert calls(events) == [("t", "{}", False)]
+
+
+def test_a_known_block_in_place_of_an_unknown_one_is_read_as_itself() -> None:
+    events = run(start(0, "hologram"), start(0, "text"), text(0, "a"), delta(0, "smell_delta"), stop(0))
+    assert texts(events) == ["a"]
+    assert len([event for event in events if isinstance(event, Notice)]) == 2
+
+
+def test_a_start_that_is_repeated_without_its_fields_goes_on_with_the_block() -> None:
+    events = run(
+        start(0, "tool_use", id="a", name="t"), json_part(0, "{"), start(0, "tool_use"), json_part(0, "}"), stop(0),
+        start(1, "redacted_thinking", data="xyz"), start(1, "redacted_thinking"), stop(1),
+        start(2, "thinking", thinking="Hm", signature="sig"), start(2, "thinking"), stop(2), reason("tool_use"), STOP,
+    )  # fmt: skip
+    assert calls(events) == [("t", "{}", True)]
+    assert ends(events)[1:] == [BlockEnd(1, redacted="xyz"), BlockEnd(2, signature="sig")]
+    assert texts(events, "thinking") == ["", "Hm"]
+
+
+def test_an_empty_delta_after_the_end_of_a_call_is_nothing() -> None:
+    events = run(
+        start(0, "tool_use", id="a", name="t"), json_part(0, "{}"), stop(0), json_part(0, ""), reason("tool_use"), STOP
+    )  # fmt: skip
+    assert isinstance(events[-1], Done) and calls(events) == [("t", "{}", True)]
+
+
+def test_input_of_a_call_that_never_began_is_noted_and_nothing_else() -> None:
+    (notice, end) = run(json_part(0, "{}"), reason("end_turn"), STOP)
+    assert isinstance(notice, Notice) and "never began" in notice.message and isinstance(end, Done)
+
+
+def test_no_server_can_fill_the_screen_with_notices() -> None:
+    events = run(*(start(0, f"kind {number}") for number in range(50)), reason("end_turn"), STOP)
+    assert len([event for event in events if isinstance(event, Notice)]) == 10
+
+
+def test_input_that_is_nested_without_end_is_refused() -> None:
+    deep: Any = "x"
+    for _ in range(50_000):
+        deep = [deep]
+    events = run(start(0, "tool_use", id="a", name="t", input=deep), stop(0), reason("tool_use"), STOP)
+    assert calls(events) == [("t", "null", True)] and parse_input("null")[1]
+
+
+def test_half_a_pair_at_the_end_of_a_calls_input_is_part_of_it() -> None:
+    events = run(
+        start(0, "tool_use", id="a", name="t"), json_part(0, '"\ud83d'), stop(0), reason("tool_use"), STOP
+    )
+    assert calls(events) == [("t", '"\ufffd', True)]
+
+
+def test_a_half_pair_is_not_joined_over_plain_text() -> None:
+    events = run(start(0, "text"), text(0, "\ud83d"), text(0, "plain"), text(0, "\ude00"), stop(0))
+    assert texts(events) == ["\ufffdplain\ufffd"]
+
+
+def test_usage_is_reported_as_it_comes_where_there_is_any_and_with_all_its_counts() -> None:
+    counts = dict(zip(("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
+                      (1, 2, 3, 4), strict=True))  # fmt: skip
+    assert run(begin(**counts), reason("end_turn", output_tokens=5), STOP) == [
+        UsageSoFar(Usage(1, 2, 3, 4)), Done("end_turn", Usage(1, 5, 3, 4), "msg_1")
+    ]  # fmt: skip
+    assert run(begin(), reason("end_turn"), STOP) == [Done("end_turn", message_id="msg_1")]
+
+
 def test_usage_is_overwritten_and_never_added() -> None:
     events = run(
         begin(input_tokens=10, output_tokens=1),
@@ -324,7 +431,8 @@ def test_the_event_name_stands_in_for_a_missing_type() -> None:
 
 
 def test_an_error_without_a_type_is_an_error() -> None:
-    assert isinstance(run({"error": {"message": "boom"}})[-1], Failed)
+    (failed,) = run({"error": {"message": "boom"}})
+    assert isinstance(failed, Failed) and failed.error.kind == "server" and "boom" in failed.error.message
 
 
 def test_a_surrogate_pair_cut_in_two_is_joined() -> None:
