@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from agent.messages import BEGIN, GO_ON, NO_OUTPUT, NO_RESULT, last_user_turns, sendable, to_messages
+from agent.messages import (
+    BEGIN,
+    GO_ON,
+    NO_OUTPUT,
+    NO_RESULT,
+    Conversion,
+    last_user_turns,
+    sendable,
+    to_messages,
+)
 from agent.turns import (
     AssistantTextTurn,
     CustomTurn,
@@ -185,6 +194,58 @@ def test_a_refused_answer_and_its_results_are_kept_out() -> None:
     ]
 
 
+def test_a_refused_answer_of_which_nothing_is_sent_does_not_take_the_one_before_with_it() -> None:
+    refused = NoticeTurn(content="refused", kind="refused")
+    assert short(user("q"), call("a"), result("a"), thinking(signature=""), refused, user("else")) == [
+        ("user", ["q"]),
+        ("assistant", ["a"]),
+        ("user", ["a", "else"]),
+    ]
+
+
+def test_what_was_said_around_an_answer_that_is_left_out_is_one_message() -> None:
+    assert short(user("q"), text("a"), user("b"), thinking(), user("c"), text("d"), user("e")) == [
+        ("user", ["q"]),
+        ("assistant", ["a"]),
+        ("user", ["b", "c"]),
+        ("assistant", ["d"]),
+        ("user", ["e"]),
+    ]
+
+
+def test_a_result_says_whether_it_is_an_error() -> None:
+    blocks = convert(user("q"), call("a"), call("b"), result("a", "no", is_error=True), result("b"))[-1][
+        "content"
+    ]
+    assert [block.get("is_error", False) for block in blocks] == [True, False]
+
+
+def test_a_name_is_no_longer_than_the_api_takes() -> None:
+    block = convert(user("q"), call("a", "n" * 200))[1]["content"][0]
+    assert block["name"] == "n" * 128
+
+
+_TURNS = [
+    user("q"), text("a"), call("x"), call("x"), result("x", "1"), user("b"), thinking(), user("c"), text("d"),
+    call("x"), NoticeTurn(content="refused", kind="refused"), user("e"), text("f"), thinking(signature=""),
+]  # fmt: skip
+_ASIDES = [
+    [user("u")], [text("t")], [call("x"), result("x", "2")], [result("x", "3")], [thinking()],
+    [text("t"), NoticeTurn(content="refused", kind="refused")], [user("u"), text("t"), user("v"), text("w")],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("at", range(len(_TURNS) + 1))
+@pytest.mark.parametrize("aside", _ASIDES, ids=lambda aside: "+".join(turn.type for turn in aside))
+def test_a_request_with_turns_that_are_not_taken_up_changes_no_later_one(at: int, aside: list[Turn]) -> None:
+    conversion = Conversion(model="m", endpoint="e")
+    conversion.extend(_TURNS[:at])
+    assert conversion.messages_with(aside) == to_messages([*_TURNS[:at], *aside], model="m", endpoint="e")
+    assert conversion.messages() == to_messages(_TURNS[:at], model="m", endpoint="e")
+    conversion.extend(_TURNS[at:])
+    assert conversion.messages() == to_messages(_TURNS, model="m", endpoint="e")
+
+
 def test_thinking_is_replayed_byte_for_byte() -> None:
     blocks = convert(user("q"), thinking(" raw \n"), text("a"), user("b"))[1]["content"]
     assert blocks[0] == {"type": "thinking", "thinking": " raw \n", "signature": "sig"}
@@ -217,6 +278,7 @@ def test_thinking_that_cannot_be_replayed_whole_is_left_out(fields: dict[str, An
 def test_thinking_that_led_to_nothing_is_left_out() -> None:
     assert short(user("q"), thinking(), user("b")) == [("user", ["q", "b"])]
     assert short(user("q"), text("a"), thinking(), user("b"))[1] == ("assistant", ["a"])
+    assert short(user("q"), text("a"), thinking(), thinking(), user("b"))[1] == ("assistant", ["a"])
 
 
 def test_lone_surrogates_and_nul_are_replaced_and_pairs_are_joined() -> None:
@@ -226,8 +288,9 @@ def test_lone_surrogates_and_nul_are_replaced_and_pairs_are_joined() -> None:
 
 
 def test_inputs_are_plain_json_objects() -> None:
-    block = convert(user("q"), call("a", x=float("nan"), y=(1, "\ud800"), z={"k": None}))[1]["content"][0]
-    assert block["input"] == {"x": None, "y": [1, "\ufffd"], "z": {"k": None}}
+    given = {"x": float("nan"), "inf": -float("inf"), "y": (1, "\ud800"), "z": {"k\0": None}, "half": 0.5}
+    block = convert(user("q"), call("a", **given))[1]["content"][0]
+    assert block["input"] == {"x": None, "inf": None, "y": [1, "\ufffd"], "z": {"k\ufffd": None}, "half": 0.5}
 
 
 def test_an_earlier_request_is_a_prefix_of_the_next() -> None:
@@ -238,6 +301,7 @@ def test_an_earlier_request_is_a_prefix_of_the_next() -> None:
 
 def test_history_is_cut_at_a_user_turn() -> None:
     turns = [user("1"), text("a"), user("2"), call("x"), result("x"), text("b"), user("3")]
+    assert last_user_turns(turns, 1) == turns[6:]
     assert last_user_turns(turns, 2) == turns[2:]
     assert last_user_turns(turns, 3) == turns
     assert last_user_turns(turns, 99) == turns
