@@ -98,7 +98,7 @@ class AnthropicModel:
         self._clock = clock or SystemClock()
         self._context: int | None = None
         self._says_length = True  # the server tells context and tokens, as far as it was asked
-        self._http = HttpClient(self._base_url, _STREAM_PATH)
+        self._http = HttpClient(self._endpoint, _STREAM_PATH)
 
     def __repr__(self) -> str:
         return f"AnthropicModel({self._name!r}, endpoint={self._endpoint!r})"

@@ -78,7 +78,7 @@ class ProxyModel:
         self._token_name = token_name
         self._stall_limits = stall_limits or StallLimits()
         self._clock = clock or SystemClock()
-        self._http = HttpClient(self._url, _STREAM_PATH)
+        self._http = HttpClient(self.endpoint, _STREAM_PATH)
 
     def __repr__(self) -> str:
         return f"ProxyModel({self._name!r}, endpoint={self.endpoint!r})"
