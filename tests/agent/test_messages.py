@@ -228,6 +228,7 @@ def test_a_name_is_no_longer_than_the_api_takes() -> None:
 _TURNS = [
     user("q"), text("a"), call("x"), call("x"), result("x", "1"), user("b"), thinking(), user("c"), text("d"),
     call("x"), NoticeTurn(content="refused", kind="refused"), user("e"), text("f"), thinking(signature=""),
+    user("g"), call("z"), result("z"), thinking(signature=""), NoticeTurn(content="refused", kind="refused"), user("h"),
 ]  # fmt: skip
 _ASIDES = [
     [user("u")], [text("t")], [call("x"), result("x", "2")], [result("x", "3")], [thinking()],
