@@ -188,7 +188,7 @@ async def test_a_key_that_does_not_work_leaves_the_model_as_it_was(
             assert p.app.model_name == "offline"
             assert settings.connection().api_key == ""
             await p.until(lambda: len(closed) == 1)
-            assert closed[0]._http is None
+            assert closed[0]._http._built is None
 
 
 class Closable(GatedModel):
