@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -111,3 +112,23 @@ def save_letter(terminal: Terminal, letter: str) -> int:
     terminal.until("· saved")
     settle(terminal)
     return len(terminal.received) - before
+
+
+def test_a_terminal_without_a_size_settles_and_shows_what_is_typed(folder: Path) -> None:
+    command = ("sh", "-c", 'stty cols 0 rows 0; exec "$0" -m tui "$@"', sys.executable)
+    with Terminal(["--home", str(folder / "home"), "a"], folder, command=command) as terminal:
+        begin(terminal)
+        terminal.send("hello")
+        terminal.until("hello")
+        settle(terminal)
+        before = len(terminal.received)
+        terminal.read(0.5)
+        assert len(terminal.received) - before < WHOLE
+
+
+@pytest.mark.parametrize("command", ["open", "demo"])
+def test_a_dumb_terminal_is_told_what_works_there(folder: Path, command: str) -> None:
+    with Terminal(["--home", str(folder / "home"), command], folder, {"TERM": "dumb"}) as terminal:
+        assert terminal.ended() == 2
+        assert terminal.received.count(b"\n") == 1
+        assert "persona chat" in terminal.text

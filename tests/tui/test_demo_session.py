@@ -101,7 +101,7 @@ def test_without_its_home_a_recording_begins_with_what_the_agent_read(tmp_path: 
 
 
 def run(monkeypatch: pytest.MonkeyPatch, home: Path, wanted: str) -> Any:
-    monkeypatch.setattr(demo_command, "has_terminal", lambda: True)
+    monkeypatch.setattr(demo_command, "require_screen", lambda: None)
     monkeypatch.setattr(demo_command, "run_in_terminal", lambda app: 0)
     return CliRunner().invoke(
         persona, ["--home", str(home), "demo", "--session", wanted], standalone_mode=False

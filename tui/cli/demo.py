@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.open import run_in_terminal
+from tui.cli.open import require_screen, run_in_terminal
 from tui.cli.output import say
-from tui.signals import has_terminal
 
 if TYPE_CHECKING:
     from personas.home import Home
@@ -35,8 +34,7 @@ def demo(invocation: Invocation, session: str | None) -> None:
     persona demo --session optimist
     persona demo --session recorded.jsonl
     """
-    if not has_terminal():
-        raise click.UsageError("the demo needs a terminal")
+    require_screen()
     settings = invocation.config.settings
     recording, origin = _chosen(invocation, session) if session is not None else (None, None)
     from tui.demo_app import DemoApp

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,9 +31,20 @@ def open_persona(invocation: Invocation, persona_id: str | None = None) -> None:
     persona
     persona open optimist
     """
+    require_screen()
+    raise click.exceptions.Exit(_run(invocation, persona_id))
+
+
+def require_screen() -> None:
+    """Refuse a terminal that cannot show a full-screen program.
+
+    Raises:
+        click.UsageError: there is none, or it calls itself dumb.
+    """
     if not has_terminal():
         raise click.UsageError("the program needs a terminal; without one, use `persona chat ID MESSAGE`")
-    raise click.exceptions.Exit(_run(invocation, persona_id))
+    if os.environ.get("TERM") == "dumb":
+        raise click.UsageError("TERM=dumb cannot show the program; use `persona chat ID MESSAGE`")
 
 
 def _run(invocation: Invocation, persona_id: str | None) -> int:
@@ -76,7 +88,8 @@ def run_in_terminal(app: PersonaApp) -> int:
     app.guard = guard
     _collect_rarely()
     try:
-        code = app.run(mouse=app.settings.mouse)
+        # Measured as the driver does. Textual's other measure differs without a size, and then it repaints for ever.
+        code = app.run(mouse=app.settings.mouse, size=shutil.get_terminal_size())
     finally:
         guard.stop()
     if is_gone(0):
