@@ -332,6 +332,29 @@ async def test_a_no_with_its_reason_reaches_the_model(tmp_path: Path) -> None:
         assert any("the owner said no: keep that line" in text for text in texts(p))
 
 
+@pytest.mark.parametrize(("reason", "told"), [("keep that line", "no: keep that line"), ("", "no.")])
+async def test_a_no_that_is_picked_asks_for_its_reason(tmp_path: Path, reason: str, told: str) -> None:
+    async with program(make_store(tmp_path), answer(EDIT), answer(DONE), settings=ASK_ALL) as p:
+        await p.say("/task go")
+        await asked(p)
+        await p.press("4", "enter", *reason)
+        assert p.main.conversing.question is not None, "nothing is answered before Enter"
+        assert "Enter alone: no reason" in str(box(p).query_one(".ask--hint").render())
+        await p.press("enter")
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert any(f"the owner said {told}" in text for text in texts(p))
+
+
+async def test_a_no_whose_task_is_stopped_leaves_an_empty_chat_bar(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer(EDIT), settings=ASK_ALL) as p:
+        await p.say("/task go")
+        await asked(p)
+        await p.press("4", "enter", "escape")
+        await over(p)
+        assert p.main.chat_bar.draft == ""
+
+
 async def test_what_answers_neither_yes_nor_no_comes_back(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer(EDIT), settings=ASK_ALL) as p:
         await p.say("/task go")

@@ -178,7 +178,8 @@ class ChatActions(Screen[None]):
 
     def on_question_box_answered(self, event: QuestionBox.Answered) -> None:
         event.stop()
-        self._all.start(self._chat.answer(event.question_id, event.text))
+        if not (event.text == "no" and self._chat.ask_reason()):
+            self._all.start(self._chat.answer(event.question_id, event.text))
 
     def on_agent_panel_pressed(self, event: AgentPanel.Pressed) -> None:
         event.stop()

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tui.talk import Talk
     from tui.talking import Talks
 
+REFUSAL = "no, "
+"""What stands in the draft before the reason of a no."""
 BEAT, CALM_BEAT = 0.5, 1.0
 """Seconds between two looks at the activity line."""
 
@@ -63,6 +65,8 @@ class Tasking(Delivering):
             if self._asked is not None:
                 self._panel.ask_closed(self._asked)
             self._asked = key
+            if self._bar.draft == REFUSAL:
+                self._bar.set_draft("")  # there is nothing to refuse any more
             self._widget.ask(question)
             if key is not None:
                 self._panel.ask_opened(key)
@@ -82,6 +86,17 @@ class Tasking(Delivering):
         """A key of the empty chat bar, for the options."""
         if self._widget is not None:
             self._widget.box.press(key)
+
+    def ask_reason(self) -> bool:
+        """Ask in the chat bar why the open approval is refused; return False where the draft is for something else."""
+        question = self.question
+        if question is None or question.approval is None or self._bar.mode != "asking":
+            return False
+        self._bar.set_draft(f"{REFUSAL}{self._bar.draft}")
+        self._screen.focus_chat()
+        assert self._widget is not None
+        self._widget.box.ask_reason()
+        return True
 
     @property
     def can_pick(self) -> bool:

@@ -251,6 +251,11 @@ class QuestionBox(Vertical, can_focus=False):
                 told.pop()  # the last line of the screen says it too
             self.query_one(".ask--hint", LiteralLabel).update(self._way_back or " · ".join(told))
 
+    def ask_reason(self) -> None:
+        """No was picked: say how to give a reason."""
+        self._how = ["Write why, then Enter", "Enter alone: no reason"]
+        self._show_how()
+
     def fit(self, rows: int) -> None:
         """Take at most so many rows: first for the question, as many as are left for its answers."""
         wanted = self.choices.rows_at(self.size.width - 2)
