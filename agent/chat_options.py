@@ -15,7 +15,7 @@ class ChatOptions:
         about: what the personas are for; empty: what the home's `about.md` says.
         sent_turns: how many of the last user turns, with what follows them, go to the model.
         thinking: how much the model thinks.
-        max_tokens: the longest answer, None for the model's own limit.
+        max_tokens: the longest answer, None for as long as the model allows.
         retries: further attempts at a request that failed.
         max_steps: model answers in one run.
         max_seconds: duration of one run.

@@ -66,7 +66,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("persona.switch", "Switch persona", "ctrl+p,f2", "switch_persona", short="personas",
             slash="persona"),
-    Command("persona.news", "Next persona with news", "ctrl+n", "next_news"),
+    Command("persona.news", "Next persona with unread activity", "ctrl+n", "next_news"),
     Command("output.toggle", "Show the agent's output, read it, hide it", "ctrl+o", "output", short="output"),
     Command("output.pin", "Keep the agent's output on the screen", "", "pin_output"),
     Command("output.enlarge", "Full height for the agent's output, and back", "", "enlarge_output"),
@@ -172,8 +172,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("clash.both", "Both", "3", "choose('both')", where="clash", priority=False),
     Command("clash.previous", "The button before", "left", "app.focus_previous", where="clash", priority=False),
     Command("clash.next", "The next button", "right", "app.focus_next", where="clash", priority=False),
-    Command("clash.up", "Both texts up", "up", "scroll_sides(-1)", where="clash", priority=False),
-    Command("clash.down", "Both texts down", "down", "scroll_sides(1)", where="clash", priority=False),
+    Command("clash.up", "Scroll both texts up", "up", "scroll_sides(-1)", where="clash", priority=False),
+    Command("clash.down", "Scroll both texts down", "down", "scroll_sides(1)", where="clash", priority=False),
     Command("program.default", "Take a setting out of the file", "d", "default", where="program",
             priority=False),
     Command("program.file", "Edit the file in $EDITOR", "e", "open_file", where="program", priority=False),
@@ -192,7 +192,7 @@ TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
     ("chat", "/", "Commands: a list to choose from; a blank before it makes a message"),
     ("output", "1, 2", "When it asks: pick an answer, in the empty chat bar"),
     ("prompt", "edit.undo, edit.redo", "Undo, redo; the agent's runs among them"),
-    ("list", "back", "With marks: take them away"),
+    ("list", "back", "Clear the marks"),
     ("list", "› ▎ ■", "The row you are at, what is open or set, what is marked"),
     ("personas", "● ? ✓ !", "At work, waits for you, done and not seen, failed or stopped"),
 )

@@ -54,7 +54,7 @@ class Settings:
     """How much the model thinks before it answers: off, minimal, low, medium, high, max."""
 
     max_tokens: int = 0
-    """The longest answer, in tokens. 0: the model's own limit."""
+    """The longest answer, in tokens. 0: as long as the model allows."""
 
     sent_turns: int = 40
     """How many of your messages, with what followed them, go to the model."""
@@ -97,7 +97,7 @@ class Settings:
     or nothing."""
 
     panel_seconds: float = 5.0
-    """After how many seconds without news the agent's panel goes away."""
+    """After how many seconds without anything new the agent's panel goes away."""
 
     reading_rate: float = 0.0
     """How many characters you read in a second: the panel then stays as much longer as what is new in it takes to read.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,32 +40,50 @@ class Situation:
 
 
 def keys_now(now: Situation, keymap: Keymap = NO_KEYMAP) -> list[Key]:
-    """Return (key, word) of what keys do, the most important first."""
+    """Return (key, word) of what keys do, the most important first.
+
+    A narrow line loses the last ones: undo and help come right behind Esc and Enter.
+    """
     keys = [(key, now.escape)] if now.escape and (key := first_key("back", keymap)) else []
     output = [(key, _output_word(now))] if (key := first_key("output.toggle", keymap)) else []
+    own: list[Key] = []  # further keys of the place
     if now.place == "output":
-        keys += [*output, *_picking(now), *_reading(keymap)]
+        keys += [*output, *_picking(now)]
+        own = _reading(keymap)
     elif now.place in ("chat", "commands"):
         keys += _chat(now)
     elif now.place == "filter":
         keys += [("Enter", "to the list")]
     elif now.place == "settings":
-        keys += [("Enter", "store"), ("Up Down", "fields")]
+        keys += [("Enter", "save")]
+        own = [("Up Down", "fields")]
     elif now.place in ("personas", "tests"):
         if now.place == "personas" and (key := first_key("rows.open", keymap)):
             keys.append((key, "open"))
-        keys += _commands(now.place, keymap)
-    if tab := first_key("pane.next", keymap):
-        # It belongs to the list as Enter does; panes are no business of the list.
-        keys.insert(1 if now.place == "commands" else len(keys), (tab, _tab_word(now)))
-    shown = {key for key, _ in keys}
-    undo = first_key("edit.undo", keymap)
-    for key, word in _commands("anywhere", keymap):
-        if output and key == output[0][0]:
-            word = output[0][1]
-        if key not in shown and (now.undoes or key != undo):
-            keys.append((key, word))
+        own = _commands(now.place, keymap)
+    tab = [(key, _tab_word(now))] if (key := first_key("pane.next", keymap)) else []
+    if now.place == "commands":  # it belongs to the list as Enter does; panes are no business of the list
+        keys[1:1] = tab
+        tab = []
+    anywhere = dict(_commands("anywhere", keymap))
+    anywhere.update(output)
+    undo, help_, agent = (first_key(name, keymap) for name in ("edit.undo", "help", "agent.undo"))
+    if not now.undoes:
+        anywhere.pop(undo, None)
+    for told in (
+        _those(anywhere, undo, help_),
+        own,
+        _those(anywhere, agent),
+        tab,
+        list(anywhere.items()),
+    ):
+        shown = {key for key, _ in keys}
+        keys += [(key, word) for key, word in told if key not in shown]
     return keys
+
+
+def _those(keys: Mapping[str, str], *wanted: str) -> list[Key]:
+    return [(key, keys[key]) for key in wanted if key in keys]
 
 
 def _commands(where: Where, keymap: Keymap) -> list[Key]:

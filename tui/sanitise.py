@@ -179,6 +179,20 @@ def one_line(text: str, limit: int, *, sign: str = "…") -> str:
     return clip(line, limit, sign=sign, always=cut)
 
 
+def both_ends(text: str, limit: int) -> str:
+    """Return `text` as one harmless line of at most `limit` cells; what is too long loses its middle.
+
+    Names, of models for example, often differ at their ends alone.
+    """
+    line = one_line(text, 1_000)
+    if cell_len(line) <= limit:
+        return line
+    tail = line[-(limit // 2) :]
+    while cell_len(tail) > limit // 2:
+        tail = tail[1:]
+    return clip(line, limit - cell_len(tail), always=True) + tail
+
+
 def shortened(text: str, limit: int) -> str:
     """Return `text` with at most `limit` characters, the last an ellipsis where it is cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

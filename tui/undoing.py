@@ -424,11 +424,11 @@ class Undoing:
 
 
 def _said(operation: Retrace) -> str:
-    return "Undone" if operation == "undo" else "Done again"
+    return "Undone" if operation == "undo" else "Redone"
 
 
 def _wanted(operation: Retrace) -> str:
-    return "Before that change" if operation == "undo" else "Done again"
+    return "Before that change" if operation == "undo" else "After that change"
 
 
 def _title(place: str) -> str:

@@ -25,6 +25,7 @@ from tui.screens.help import Help
 from tui.screens.pick import Pick
 from tui.screens.settings import ProgramSettings
 from tui.secret_text import redact
+from tui.widgets.field import Field
 
 WORKS = [say("ready"), call("report", {"word": "ready"}), say("Hello from afar.")]
 
@@ -36,6 +37,26 @@ async def choose(p: Program, way: str) -> None:
     dialog = await p.dialog(Connect)
     dialog.query_one("#choices").select(way)
     await p.press("enter")
+
+
+async def test_what_is_typed_takes_the_place_of_the_server_before(tmp_path: Path) -> None:
+    settings = preferences(tmp_path, 'base_url = "https://old.example"\nmodel = "old"\n')
+    async with program(make_store(tmp_path), preferences=settings) as p:
+        p.main.action_choose_model()
+        await p.dialog(Connect)
+        await p.press("down", "down", "enter")
+        dialog = await p.dialog(AskLine)
+        field = dialog.query_one(Field)
+        assert field.value == "https://old.example"
+        await p.write("new")
+        assert field.value == "new"
+
+
+async def greeted_in_a_line(p: Program) -> None:
+    """Wait until the line above the chat bar says the welcome; it covers nothing."""
+    line = p.main.chat_bar.query_one(".chat--trace")
+    await p.until(lambda: line.display and "Welcome. F1 shows the keys" in str(line.render()))
+    assert not any("Welcome" in message for message in p.messages)
 
 
 async def fill(p: Program, kind: type, text: str) -> None:
@@ -74,7 +95,7 @@ async def test_what_is_typed_before_the_greeting_comes_keeps_it_away(tmp_path: P
         make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path, None), ready=False
     ) as p:
         await p.press("m")
-        await p.told("Welcome. The agent's model is offline; /model changes it.")
+        await greeted_in_a_line(p)
         assert p.app.screen is p.main
         assert p.main.chat_bar.draft == "m"
 
@@ -91,13 +112,13 @@ async def test_what_is_typed_over_the_greeting_goes_into_the_chat_bar(tmp_path: 
             await p.write("just kinder")
         await p.until(lambda: p.main.chat_bar.draft == "just kinder")
         assert p.app.screen is p.main
-        await p.told("Welcome. The agent's model is offline; /model changes it.")
+        await greeted_in_a_line(p)
 
 
 async def test_whoever_named_a_model_is_greeted_by_a_line(tmp_path: Path) -> None:
     settings = preferences(tmp_path, None, {"PERSONA_MODEL": "offline"})
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
-        await p.told("Welcome. The agent's model is offline")
+        await greeted_in_a_line(p)
         assert p.app.screen is p.main
 
 
@@ -126,7 +147,7 @@ async def test_a_model_that_is_named_while_a_run_is_at_work_is_for_the_next_run(
 async def test_whoever_has_settings_is_greeted_in_a_line_in_a_new_home(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     async with program(store, model=OfflineModel(), preferences=preferences(tmp_path)) as p:
-        await p.told("Welcome. The agent's model is offline; /model changes it.")
+        await greeted_in_a_line(p)
         assert p.app.screen is p.main
         await p.write("a draft")
         await p.until((store.home.state / "screen.json").exists)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.widgets._toast import Toast
 
 from agent.models.scripted import answer
 from tests.tui.program import Program, make_store, program
@@ -74,9 +73,6 @@ async def test_a_click_on_a_list_s_keys_is_a_key_of_the_list(tmp_path: Path) -> 
 
 async def test_a_click_on_the_model_s_name_chooses_another(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), preferences=preferences(tmp_path), size=(120, 40)) as p:
-        await p.told("Welcome")
-        p.app.take_back(lambda told: True)  # it names the model too
-        await p.until(lambda: not p.main.query(Toast))
         await click(p, p.main.conversing.note, at=2)
         await p.dialog(Connect)
 

@@ -77,7 +77,7 @@ async def test_f8_undoes_the_agents_last_run_wherever_the_focus_is_and_f9_does_i
         await p.until(lambda: p.on_disk("one") == TEXT and p.prompt.raw == TEXT)
         await p.press("f9")
         await p.until(lambda: "2nd" in p.on_disk("one") and "2nd" in p.prompt.raw)
-        await p.told("Done again")
+        await p.told("Redone")
 
 
 async def test_f8_keeps_what_was_typed_since(tmp_path: Path) -> None:

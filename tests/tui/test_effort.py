@@ -34,7 +34,7 @@ async def test_a_level_is_chosen_with_keys_and_the_mouse(tmp_path: Path) -> None
         await p.press("enter")
         dialog = await p.dialog(Pick)
         rows = dialog.query_one(RowList)
-        assert [row.text for row in rows.rows] == ["the usual", *LEVELS] and rows.key == ""
+        assert [row.text for row in rows.rows] == ["not set: the model decides", *LEVELS] and rows.key == ""
         await p.press("down", "down", "down", "enter")
         await p.until(lambda: effort(p) == "low")
         assert p.main.settings.field("effort").raw == "low"

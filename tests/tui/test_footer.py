@@ -84,7 +84,7 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         await says(p, "Esc chat", "n new", "Enter edit")
         main.action_go("settings")
         await p.until(lambda: isinstance(main.focused, Field))
-        await says(p, "Enter store", "Up Down fields")
+        await says(p, "Enter save", "Up Down fields")
         await p.press("down")
         assert main.focused is main.settings.field("description")
         await p.press("escape")
@@ -139,6 +139,22 @@ def test_a_key_that_was_given_away_or_has_no_effect_is_not_told() -> None:
     assert "panes" not in [word for _, word in keys]
     assert ("Ctrl+Z", "undo") in keys
     assert "undo" not in [word for _, word in keys_now(Situation("chat", undoes=False))]
+
+
+@pytest.mark.parametrize("go", ["chat", "prompt", "tests", "personas", "settings", "output"])
+async def test_at_80_columns_undo_and_help_are_told_whatever_the_model_is_called(
+    tmp_path: Path, go: str
+) -> None:
+    async with program(make_store(tmp_path), settings=Settings(), size=(80, 24)) as p:
+        p.app.model_name = "hf.co/somebody/a-model-of-a-very-long-name-indeed-GGUF:Q4_K_M"
+        if go == "output":
+            await p.press("ctrl+o", "ctrl+o")
+        elif go != "chat":
+            await p.until(lambda: p.main.settings.first_field)
+            p.main.action_go(go)
+        p.main.show_keys()
+        await says(p, "Ctrl+Z undo", "F1 help")
+        assert p.main.query_one(KeyLine).render_line(0).text.rstrip().endswith(":Q4_K_M")
 
 
 @pytest.mark.parametrize("columns", [60, 80, 160])

@@ -173,7 +173,7 @@ def test_the_readme_tells_every_key_and_all_that_escape_does() -> None:
         "close filter": "the filter",
         "close list": "the list of commands",
         "stop": "stops the running agent",
-        "take marks away": "takes away the marks",
+        "clear the marks": "clears the marks",
         "chat": "goes to the chat bar",
         "hide output": "hides the output",
     }

@@ -66,7 +66,7 @@ async def test_saying_no_keeps_personas_and_marks_and_escape_takes_the_marks_awa
         await p.until(lambda: p.app.screen is p.main)
         assert store.ids() == ["a", "b", "c"]
         assert p.main.personas.rows.marked == ["a"]
-        assert "take marks away" in drawn(p.main)
+        assert "clear the marks" in drawn(p.main)
         await p.press("escape")
         assert p.main.personas.rows.marked == []
         assert p.main.personas.rows.has_focus

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.examples import examples
-from tui.sanitise import Sanitiser, clip, one_line, sanitise, shortened, spell_out_too, spelled_out, stand_ins
+from tui.sanitise import (
+    Sanitiser,
+    both_ends,
+    clip,
+    one_line,
+    sanitise,
+    shortened,
+    spell_out_too,
+    spelled_out,
+    stand_ins,
+)
 
 FORBIDDEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u061c\u2028-\u202e\u2060-\u206f\ufeff"
@@ -152,6 +162,18 @@ def test_one_line_is_one_line_that_fits(text: str, limit: int) -> None:
     assert "\n" not in line
     assert cell_len(line) <= limit
     assert FORBIDDEN.search(line) is None
+
+
+def test_names_that_differ_at_their_ends_are_told_apart_where_they_are_cut() -> None:
+    names = [f"hf.co/somebody/a-model-of-a-long-name-GGUF:{kind}" for kind in ("Q4_K_M", "Q8_0")]
+    shown = [both_ends(name, 24) for name in names]
+    assert shown[0] != shown[1] and all(cell_len(name) <= 24 for name in shown)
+    assert both_ends("short", 24) == "short"
+
+
+@given(st.text(max_size=60), st.integers(0, 30))
+def test_both_ends_fit(text: str, limit: int) -> None:
+    assert cell_len(both_ends(text, limit)) <= limit
 
 
 def test_one_line_says_that_it_was_cut() -> None:

@@ -165,7 +165,7 @@ async def test_what_redo_cannot_merge_stays_to_be_redone_and_in_the_log_whatever
         await p.press("ctrl+z")
         await p.until(lambda: p.prompt.raw.startswith("OUT") and p.state == "saved")
         assert logged("mine first"), "it never was in the file"
-        for key, title in (("escape", "1 Done again"), ("2", "2 As it is now")):
+        for key, title in (("escape", "1 After that change"), ("2", "2 As it is now")):
             await p.press("ctrl+y")
             dialog = await p.dialog(ChooseText)
             await p.until(lambda: title in [str(button.label) for button in dialog.query(LiteralButton)])  # noqa: B023

@@ -314,7 +314,7 @@ async def test_the_agents_run_is_undone_and_redone_while_a_dialog_is_open(tmp_pa
         await p.press(key)
         await p.until(lambda: p.app.screen is not p.main)
         dialog = p.app.screen
-        for pressed, found, told in (("f8", "first line", "Undone"), ("f9", "1st line", "Done again")):
+        for pressed, found, told in (("f8", "first line", "Undone"), ("f9", "1st line", "Redone")):
             await p.press(pressed)
             await p.until(lambda found=found: found in p.prompt.raw)
             await p.told(told)

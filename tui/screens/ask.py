@@ -62,7 +62,7 @@ class AskLine(Dialog[str]):
         super().on_mount()
         field = self.query_one(Field)
         field.focus()
-        field.cursor_position = len(field.value)
+        field.action_select_all()  # typing takes the place of what stood there
 
     @on(Input.Submitted)
     def _answered(self, event: Input.Submitted) -> None:

@@ -61,9 +61,9 @@ class Connecting:
 
     def greet_in_a_line(self) -> None:
         """The same for somebody who knows what they want already: nothing stands in their way."""
-        self._screen.tell(
-            f"Welcome. The agent's model is {self._program.model_name}; /model changes it. "
-            f"{first_key('help', self._program.settings.keys) or '/help'} shows the keys."
+        self._screen.conversing.greet(
+            f"Welcome. {first_key('help', self._program.settings.keys) or '/help'} shows the keys, "
+            "/model connects another model."
         )
 
     async def choose(self, tried: str = "") -> None:
@@ -140,7 +140,7 @@ class Connecting:
             await self.choose("local")
             return
         rows = [
-            Row(str(place), model, tail=f"{server.name}{' (!)' if server.note else ''}")
+            Row(str(place), model, tail=f"{server.name}{' (!)' if server.note else ''}", whole_end=True)
             for place, (server, model) in enumerate(offers)
         ]
         notes = "\n".join(
@@ -172,7 +172,7 @@ class Connecting:
             server = f"http://{server}" if server.startswith(("localhost", "127.")) else f"https://{server}"
         model = await self._screen.ask(
             AskLine(
-                "Which model of it", text=before.model, hint="its name on that server", wanted=MODEL_WANTED
+                "Which model on that server", text=before.model, hint="its name there", wanted=MODEL_WANTED
             )
         )
         if not model:

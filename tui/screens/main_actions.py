@@ -48,7 +48,7 @@ class MainActions(Screen[None]):
             return "stop", screen.conversing.stop
         for pane in (screen.personas, screen.tests):
             if pane.rows.has_focus and pane.rows.marked:
-                return "take marks away", pane.rows.clear_marks
+                return "clear the marks", pane.rows.clear_marks
         if screen.conversing.reading:
             return "chat", screen.conversing.stop_reading
         if not screen.conversing.bar_focused:
@@ -200,7 +200,7 @@ class MainActions(Screen[None]):
             if key in screen.conversing.badges and key != current:
                 screen.lead(screen.open_persona(key))
                 return
-        screen.tell("No other persona has news.")
+        screen.tell("No other persona has unread activity.")
 
     def action_help(self) -> None:
         from tui.screens.help import Help
@@ -236,7 +236,7 @@ class MainActions(Screen[None]):
     async def _with_marks(
         self, deed: Any, event: TestInputs.Wanted | PersonaList.Wanted, key: str | None
     ) -> None:
-        """Do a deed; what is done to all that is marked takes the marks away."""
+        """Do a deed; what is done to all that is marked clears the marks."""
         screen = self._screen
         rows = screen.tests.rows if isinstance(event, TestInputs.Wanted) else screen.personas.rows
         if event.marked and event.deed in ("delete", "duplicate"):

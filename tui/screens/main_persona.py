@@ -9,7 +9,7 @@ from textual.screen import Screen
 
 from tui.sanitise import one_line
 from tui.widgets.prompt_pane import Banner
-from tui.widgets.settings_pane import CHOICES, FIELDS, SettingsPane
+from tui.widgets.settings_pane import CHOICES, FIELDS, NOT_SET, SettingsPane
 from tui.widgets.test_inputs import TestInputs
 from tui.widgets.text_editor import TextEditor
 
@@ -165,10 +165,10 @@ class PersonaActions(Screen[None]):
         if editing is None:
             return
         persona_id, now = editing.id, screen.settings.field(field).raw
-        title, usual = next((title, hint) for name, title, hint in FIELDS if name == field)
-        rows = [Row(value, value or usual, current=value == now) for value in ("", *CHOICES[field])]
+        title = next(f"{title}: {hint}" for name, title, hint in FIELDS if name == field)
+        rows = [Row(value, value or NOT_SET, current=value == now) for value in ("", *CHOICES[field])]
         if now and now not in CHOICES[field]:
-            title = f"{title}: {now} is none of these"
+            title = f"{title.partition(':')[0]}: {now} is none of these"
         chosen = await screen.ask(Pick(title, rows, at=now))
         if chosen is not None and chosen != now and editing.id == persona_id:
             screen.settings.field(field).raw = chosen
@@ -178,7 +178,7 @@ class PersonaActions(Screen[None]):
     def _setting_met(self, event: SettingsPane.Met) -> None:
         theirs = f"to “{one_line(event.theirs, 60)}”" if event.theirs else "and is empty there"
         self._screen.tell(
-            f"{event.title} was changed elsewhere, {theirs}. Leaving the field stores what you typed; undo brings "
+            f"{event.title} was changed elsewhere, {theirs}. Leaving the field saves what you typed; undo brings "
             "the other back.",
             error=True,
         )

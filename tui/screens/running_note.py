@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tui.activity import spent_parts
-from tui.sanitise import one_line
+from tui.sanitise import both_ends, one_line
 
 if TYPE_CHECKING:
     from agent.events import ToolEnd
     from personas.undo import Retrace
     from tui.talk import Talk
+
+
+LONGEST_NAME = 24
+"""Cells that the name of a model takes at most beside what keys do."""
 
 
 class Trace:
@@ -25,7 +29,9 @@ class Trace:
         self._changes: list[ToolEnd] = []
         self._last: ToolEnd | None = None
         self._run: str | None = None
-        self._undone_at: float | None = None
+        self._is_undone = False
+        self.greeting = ""
+        """Said while the agent has done nothing."""
 
     def note(self, event: ToolEnd, run_id: str | None) -> None:
         """A tool has ended, in a run that is undone under this id."""
@@ -35,22 +41,22 @@ class Trace:
         self._last = event
         if event.is_error or not has_written(event):
             return
-        if self._undone_at is not None:  # the run went on after it was undone
-            self._undone_at, self._changes = None, []
+        if self._is_undone:  # the run went on after it was undone
+            self._is_undone, self._changes = False, []
         self._changes.append(event)
 
-    def stepped(self, operation: Retrace, run_id: str | None, now: float) -> None:
-        """A run was undone, or done again."""
+    def stepped(self, operation: Retrace, run_id: str | None) -> None:
+        """A run was undone or redone."""
         if run_id is not None and run_id == self._run:
-            self._undone_at = now if operation == "undo" else None
+            self._is_undone = operation == "undo"
 
     def text(self, now: float) -> str:
-        """Return it as one line, empty if nothing was done; `now` on the clock of the events."""
-        if self._undone_at is not None:
-            return f"the agent's run is undone · {age(now - self._undone_at)}"
+        """Return it as one line; empty if nothing was done, or it was undone. `now`: on the clock of the events."""
+        if self._is_undone:
+            return ""
         event = self._changes[-1] if self._changes else self._last
         if event is None:
-            return ""
+            return self.greeting
         what = _sum(self._changes) if len(self._changes) > 1 else _done(event)
         return f"{what} · {age(now - event.at)}"
 
@@ -97,7 +103,7 @@ def age(seconds: float) -> str:
 
 def spent(model: str, talk: Talk | None) -> str:
     """Return the model's name with tokens and cost as far as there are any."""
-    parts = [model]
+    parts = [both_ends(model, LONGEST_NAME)]
     if talk is not None and talk.usage is not None:
         parts += spent_parts(talk.usage, talk.cost)
     return " · ".join(part for part in parts if part)

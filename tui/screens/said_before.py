@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING
 
 from tui.screens.running_note import Trace
@@ -25,8 +24,13 @@ class SaidBefore(Tasking):
         self._looking_back = asyncio.Lock()
 
     def stepped(self, operation: Retrace, run_id: str | None) -> None:
-        """A unit of the open persona was undone, or done again; `run_id`: the agent's run that it is, None for none."""
-        self._trace.stepped(operation, run_id, time.monotonic())
+        """A unit of the open persona was undone or redone; `run_id`: the agent's run that it is, None for none."""
+        self._trace.stepped(operation, run_id)
+        self._show_activity()
+
+    def greet(self, text: str) -> None:
+        """Say a welcome above the chat bar, where it covers nothing, until the agent does something."""
+        self._trace.greeting = text
         self._show_activity()
 
     async def load_older(self) -> None:

@@ -187,7 +187,7 @@ class ProgramSettings(Dialog[None]):
             field.display = True
             field.focus()
             field.cursor_position = len(field.value)
-            self.say_hint("Enter stores", ("dialog.close", "leaves it as it was"))
+            self.say_hint("Enter saves", ("dialog.close", "leaves it as it was"))
 
     def _choices(self, name: str) -> list[str]:
         if name == "theme":

@@ -19,7 +19,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui.commands import bindings
-from tui.sanitise import one_line
+from tui.sanitise import both_ends, one_line
 from tui.widgets.inks import ink
 from tui.widgets.literal import NotCopied
 
@@ -36,6 +36,7 @@ class Row:
         tone: how it is drawn.
         current: whether it carries the mark of what is open.
         head_cells: the least cells of `head`, so that the texts stand below each other.
+        whole_end: a text that is too long loses its middle, not its end.
     """
 
     key: str
@@ -45,6 +46,7 @@ class Row:
     tone: Literal["", "error", "dim", "fresh"] = ""
     current: bool = False
     head_cells: int = 0
+    whole_end: bool = False
 
 
 POINTER, CURRENT, MARK = "›", "▎", "■"
@@ -239,7 +241,8 @@ class RowList(NotCopied, ScrollView, can_focus=True):
         head = one_line(row.head, room // 2)
         column = max(row.head_cells, cell_len(head))
         head = f"{set_cell_size(head, column)}  " if column else ""
-        text = set_cell_size(one_line(row.text, room - cell_len(head)), room - cell_len(head))
+        room -= cell_len(head)
+        text = set_cell_size((both_ends if row.whole_end else one_line)(row.text, room), room)
         head_style = style if under_cursor or row.tone else style + ink(self, "text-secondary")
         return Strip(
             [

@@ -28,14 +28,17 @@ FIELDS = (
     ("name", "Name", "the id"),
     ("description", "Description", "what it is for"),
     ("tags", "Tags", "work, demo"),
-    ("model", "Model", "the usual one"),
-    ("effort", "Effort", "the usual"),
-    ("max_tokens", "Max tokens", "the model's own"),
+    ("model", "Model", "which model answers"),
+    ("effort", "Effort", "how long it thinks"),
+    ("max_tokens", "Max tokens", "the longest answer"),
 )
 
 
 CHOICES = {"effort": LEVELS}
 """What a field may hold beside nothing, for those where that is one of a few things."""
+OF_ANSWERS = "For its answers, not for the agent:"
+"""Stands above the fields that say how the persona is tried: they do not govern the agent that edits it."""
+NOT_SET = "not set: the model decides"
 NO_CHOICE = "not a level"
 
 
@@ -89,7 +92,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
         """Mount the fields; done after the first paint, which they would hold up."""
         from tui.widgets.field import Field
 
-        await self.mount_all(
+        rows = [
             Horizontal(
                 LiteralLabel(title),
                 Field(hint=hint, id=f"setting-{field}"),
@@ -97,7 +100,9 @@ class SettingsPane(VerticalScroll, can_focus=False):
                 classes="setting",
             )
             for field, title, hint in FIELDS
-        )
+        ]
+        of_answers = [field for field, _, _ in FIELDS].index("model")
+        await self.mount_all([*rows[:of_answers], LiteralLabel(OF_ANSWERS, classes="setting-for"), *rows[of_answers:]])
         for name, choices in CHOICES.items():
             self.field(name).tooltip = f"One of {', '.join(choices)}, or empty. Enter or a click shows them."
         self._filled = True
