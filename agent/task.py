@@ -78,7 +78,7 @@ class Approval(_Frozen):
     Attributes:
         tool: the tool's name.
         label: what it does, for people.
-        diff: unified diff of the persona's file, computed without writing; empty when nothing is known.
+        diff: unified diff of the persona's texts, computed without writing; empty when nothing is known.
         added, removed: lines of that diff.
         note: what else there is to know, in a sentence; empty for nothing.
     """

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from tui.sanitise import spelled_out
+from tui.word_diffs import Span, differences
 
 _HEADING = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 
 _COUNTS = re.compile(r"(\+\d{1,9}) -(?=\d)")
 
 FILE_LINES = ("--- ", "+++ ")
+_REPLACED = re.compile(r"(-+)\++")
+"""The signs of lines that went, and of those that came in their place."""
+
 LONGEST = 200_000
 """Characters of a diff that are shown."""
 
@@ -53,17 +58,19 @@ def close_context(diff: str) -> str:
     kept: list[str] = []
     old = new = 0  # the numbers of the next line on either side; 0: no heading has told
     heading: int | None = None  # where the heading of the present stretch stands
+    title = ""  # what stands behind its numbers
     begun = (0, 0)
 
     def close() -> None:
         if heading is not None and old:
-            kept[heading] = f"@@ -{_range(begun[0], old)} +{_range(begun[1], new)} @@"
+            kept[heading] = f"@@ -{_range(begun[0], old)} +{_range(begun[1], new)} @@{title}"
 
     for place, line in enumerate(lines):
         sign = line[:1]
         if sign == "@":
             close()
             found = _HEADING.match(line)
+            title = line[found.end() :] if found else ""
             old, new = (_first(*found.group(1, 2)), _first(*found.group(3, 4))) if found else (0, 0)
             heading = None
             if not found:
@@ -81,6 +88,31 @@ def close_context(diff: str) -> str:
         new += bool(old) and sign in (" ", "+")
     close()
     return "\n".join(kept)
+
+
+def changed_words(lines: Sequence[str]) -> dict[int, list[Span]]:
+    """Return where words differ (begin, end) in the lines of a diff that took the place of others, by their numbers.
+
+    Args:
+        lines: of a unified diff, each with its sign.
+    """
+    found: dict[int, list[Span]] = {}
+    signs = "".join(line[:1] or " " for line in lines)
+    for block in _REPLACED.finditer(signs):
+        middle = block.end(1)
+        sides = (block.start(), middle), (middle, block.end())
+        texts = ["\n".join(line[1:] for line in lines[first:last]) for first, last in sides]
+        for (first, last), spans in zip(sides, differences(*texts), strict=True):
+            begin = 0
+            for number in range(first, last):
+                end = begin + len(lines[number]) - 1
+                found[number] = [
+                    (max(start, begin) - begin + 1, min(stop, end) - begin + 1)
+                    for start, stop in spans
+                    if start < end and stop > begin
+                ]
+                begin = end + 1
+    return found
 
 
 def _first(start: str, count: str | None) -> int:

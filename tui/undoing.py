@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Literal
 
+from personas.edited_text import edited_diff
 from personas.errors import Conflict, NothingToUndo, PersonaError
 from tui.commands import keymap_of, sentence
 from tui.diffs import shown_counts
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from personas.authorship import Undone
     from personas.persona import Persona
+    from personas.store import Store
     from personas.undo import Retrace
     from tui.desk import Desk
     from tui.input_saving import InputSaving
@@ -412,15 +415,31 @@ class Undoing:
         assert self.persona is not None
         persona_id = self.persona.id
         try:
-            log = await self.workspace.call(self.workspace.store.log, persona_id)
-            if not log:
-                return "Nothing was changed yet.", ""
-            diff = await self.workspace.call(self.workspace.store.diff, persona_id)
+            return await self.workspace.call(_last_change, self.workspace.store, persona_id)
         except PersonaError as error:
             return str(error), ""
-        kind = log[0].by.kind
-        who = {"user": "you", "agent": "the agent", "external": "outside"}.get(kind, kind)
-        return f"Last change: {shown_counts(log[0].reason).removeprefix(f'{kind}: ')} · by {who}", diff.diff
+
+
+def _last_change(store: Store, persona_id: str) -> tuple[str, str]:
+    """Return what the last change was called, and its diff: of an agent's run, all that it changed last. Reads the disk.
+
+    Raises:
+        PersonaError: a text cannot be read.
+    """
+    log = store.log(persona_id)
+    if not log:
+        return "Nothing was changed yet.", ""
+    last = log[0]
+    of_run = [*takewhile(lambda version: version.by == last.by, log)] if last.by.run_id else [last]
+    diff = edited_diff(store.version_text(persona_id, of_run[-1]), store.text(persona_id))
+    kind = last.by.kind
+    who = {"user": "you", "agent": "the agent", "external": "outside"}.get(kind, kind)
+    what = (
+        shown_counts(last.reason).removeprefix(f"{kind}: ")
+        if len(of_run) == 1
+        else f"{len(of_run)} edits of a run"
+    )
+    return f"Last change: {what} · by {who}", diff
 
 
 def _said(operation: Retrace) -> str:

@@ -1,4 +1,4 @@
-"""What a tool call would change, as a diff of the persona's file, computed without writing."""
+"""What a tool call would change, as a diff of the persona's texts, computed without writing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from personas.changes import (
     SetPrompt,
     UpdateTestInput,
 )
-from personas.merge import count, unified_diff
+from personas.edited_text import edited_diff
 from personas.store import Store
 
 CHANGES: dict[str, Callable[[Any], Change]] = {
@@ -34,11 +34,11 @@ HARMLESS = frozenset({"get_persona", "list_test_inputs", "get_test_input", "keep
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The file's diff, and its lines.
+    """The diff, and its lines.
 
     Attributes:
-        diff: unified; empty when the call would change nothing.
-        added, removed: how many lines.
+        diff: unified, of the texts as they are edited; empty when the call would change nothing.
+        added, removed: how many lines of it.
     """
 
     diff: str
@@ -68,4 +68,6 @@ def preview(store: Store, persona_id: str, tool_name: str, given: Any) -> Previe
     else:
         return None
     name = f"{persona_id}.toml"
-    return Preview(unified_diff(before, after, name, name), *count(before, after))
+    diff = edited_diff(before, after, name, name)
+    signs = [line[:1] for line in diff.split("\n")[2:]]
+    return Preview(diff, signs.count("+"), signs.count("-"))

@@ -247,9 +247,10 @@ def test_the_same_change_elsewhere_in_the_file_is_the_same_request(store: Store)
     tools = {one.name: one for one in Chat(store, "kept", ScriptedModel()).tools}
     tool = tools["edit_system_prompt"]
     given = tool.input.model_validate({"old": "Always.", "new": "Sometimes."})
+    far = EditPrompt("You are kept.", "You are kept.\none\ntwo\nthree")
+    store.change("kept", far, revision=None, by=USER)
     first = approval_of(store, "kept", tool, given)
-    path = store.path("kept")
-    path.write_text("# mine\n\n\n\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    store.change("kept", EditPrompt("You are kept.", "So:\nYou are kept."), revision=None, by=USER)
     moved = approval_of(store, "kept", tool, given)
     assert moved.diff != first.diff and is_same(first, moved)
     other = tool.input.model_validate({"old": "Always.", "new": "Never."})

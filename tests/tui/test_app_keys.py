@@ -302,6 +302,18 @@ async def test_f5_shows_what_the_last_change_did(tmp_path: Path) -> None:
         assert "+[/] 2nd line" in str(p.app.screen.query_one("#diff").render())
 
 
+async def test_f5_shows_all_that_a_run_changed_and_no_toml(tmp_path: Path) -> None:
+    edit = ToolUse("edit_system_prompt", {"old": "first", "new": "1st"})
+    new = ToolUse("create_test_input", {"content": "Say \\ twice"})
+    async with program(make_store(tmp_path), answer(edit), answer(new), answer("Done.")) as p:
+        await p.run_to_end("change it")
+        await p.press("f5")
+        dialog = await p.dialog(ShowDiff)
+        shown = str(dialog.query_one("#diff").render())
+        assert "+1st line" in shown and "+Say \\ twice" in shown
+        assert '"' not in shown and "[[" not in shown
+
+
 async def test_the_help_names_every_key_of_the_registry(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(120, 60)) as p:
         await p.press("f1")

@@ -297,7 +297,7 @@ async def test_an_approval_shows_the_exact_change_and_is_given_by_keyboard(tmp_p
         await p.say("/task go")
         question = await asked(p)
         diff = str(box(p).query_one(".ask--diff").render())
-        assert "-second line" in diff and "+better line" in diff
+        assert "-second line" in diff and "+better line" in diff and '"""' not in diff
         assert question.approval.diff and "second line" in p.on_disk("one")
         await p.press("1", "enter")
         await p.until(lambda: task(p).status == "completed")

@@ -10,7 +10,7 @@ from textual.visual import RenderOptions, Visual
 
 from personas.merge import unified_diff
 from tests.hostile import ESCAPES
-from tui.diffs import close_context, diff_lines
+from tui.diffs import changed_words, close_context, diff_lines
 from tui.sanitise import sanitise
 from tui.widgets.breaking import CountedText, DiffText
 from tui.widgets.conversation.diff_parts import diff_parts
@@ -124,6 +124,20 @@ def test_the_headings_of_a_diff_with_less_context_fit_their_lines(old: list[str]
             if line[0] in (" ", sign):
                 assert sides[side][at[side]] == line[1:]
                 at[side] += 1
+
+
+def test_of_lines_in_the_place_of_others_only_the_words_that_changed_are_marked() -> None:
+    lines = ["@@ -1 +1,2 @@", "-You are kind and brief.", "+You are warm and brief.", "+More"]
+    marked = {
+        number: [lines[number][a:b] for a, b in spans] for number, spans in changed_words(lines).items()
+    }
+    assert marked == {1: ["kind"], 2: ["warm"], 3: ["More"]}
+    assert changed_words(["+all", "+new", " same", "-gone"]) == {}
+
+
+def test_a_heading_keeps_its_title() -> None:
+    diff = "@@ -1,4 +1,4 @@ system prompt\n a\n b\n c\n-d\n+e\n"
+    assert close_context(diff) == "@@ -3,2 +3,2 @@ system prompt\n c\n-d\n+e\n"
 
 
 def test_what_is_left_out_between_two_changes_is_seen_to_be() -> None:

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
-from tui.diffs import diff_lines
+from tui.diffs import changed_words, diff_lines
 from tui.widgets.conversation.lines import UNICODE
 from tui.widgets.literal import content
 from tui.widgets.seen_rows import LongText
@@ -23,16 +23,24 @@ _STYLES = {"+": "$text-success", "-": "$text-error", "@": "$text-accent"}
 class DiffText(LongText):
     """A unified diff, exact and without its two file lines; the first column holds nothing but signs.
 
-    A row that goes on with a line has a bar there, so that it cannot pose as another line.
+    A row that goes on with a line has a bar there, so that it cannot pose as another line. Of lines that took the
+    place of others, only the words that changed are marked.
     """
 
     def __init__(self, diff: str) -> None:
-        super().__init__([*diff_lines(diff), ""])
+        lines = diff_lines(diff)
+        super().__init__([*lines, ""])
+        self._changed = changed_words(lines)
 
     def line(self, number: int) -> Content:
         line = super().line(number)
         style = _STYLES.get(line.plain[:1])
-        return line.stylize(style) if style else line
+        if style is None or number not in self._changed:
+            return line.stylize(style) if style else line
+        line = line.stylize(style, 0, 1)
+        for begin, end in self._changed[number]:
+            line = line.stylize(f"bold underline {style}", begin, end)
+        return line
 
     def row(self, y: int, width: int, style: Style, options: RenderOptions) -> Strip:
         return _with_bar(super().row(y, max(1, width - 1), style, options))

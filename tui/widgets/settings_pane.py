@@ -102,7 +102,9 @@ class SettingsPane(VerticalScroll, can_focus=False):
             for field, title, hint in FIELDS
         ]
         of_answers = [field for field, _, _ in FIELDS].index("model")
-        await self.mount_all([*rows[:of_answers], LiteralLabel(OF_ANSWERS, classes="setting-for"), *rows[of_answers:]])
+        await self.mount_all(
+            [*rows[:of_answers], LiteralLabel(OF_ANSWERS, classes="setting-for"), *rows[of_answers:]]
+        )
         for name, choices in CHOICES.items():
             self.field(name).tooltip = f"One of {', '.join(choices)}, or empty. Enter or a click shows them."
         self._filled = True

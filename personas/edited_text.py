@@ -1,0 +1,97 @@
+"""The difference between two texts of a persona as people edit it: values as they read, not as TOML writes them."""
+
+from __future__ import annotations
+
+import re
+
+from personas.errors import BrokenFile
+from personas.lines import split_lines
+from personas.merge import unified_diff
+from personas.toml_nodes import Entry, Section
+from personas.toml_parse import parse
+from personas.toml_text import scan
+
+_LEFT_OUT = "…"
+"""Stands in the rest of the file where a text was."""
+_OF_A_TEXT = re.compile(r"[+-]\s*(?:\[\[?[\w.-]+\]\]?|[\w.-]+\s*=\s*…)?\s*")
+"""A line of the rest that comes and goes with a text."""
+
+
+def edited_diff(before: str, after: str, from_name: str = "before", to_name: str = "after") -> str:
+    """Return a unified diff of the texts in two files, each named in its headings; empty for equal files.
+
+    Nothing that changes is left out: what else differs stands as the file has it, and so does everything where a file
+    cannot be read, or differs only in how TOML writes the same.
+    """
+    try:
+        (old, old_rest), (new, new_rest) = _texts(before), _texts(after)
+    except BrokenFile:
+        return unified_diff(before, after, from_name, to_name)
+    if [title for title in old if title in new] != [title for title in new if title in old]:
+        return unified_diff(before, after, from_name, to_name)  # something was moved
+    hunks = [
+        _hunks(*_whole_lines(old.get(title, ""), new.get(title, "")), title)
+        for title in dict.fromkeys([*new, *old])
+    ]
+    rest = _hunks(old_rest, new_rest, "the file")
+    if not all(_OF_A_TEXT.fullmatch(line) for line in split_lines(rest) if line[:1] in ("+", "-")):
+        hunks.append(rest)
+    if not any(hunks):
+        return unified_diff(before, after, from_name, to_name)
+    return "".join([f"--- {from_name}\n+++ {to_name}\n", *hunks])
+
+
+def _texts(toml: str) -> tuple[dict[str, str], str]:
+    """Return the texts of a file by what they are called, and the file without them.
+
+    Raises:
+        BrokenFile: it is no TOML, or two texts have one name.
+    """
+    parse(toml)
+    texts: dict[str, str] = {}
+    rest: list[str] = []
+    at = 0
+    counted: dict[tuple[str, ...], int] = {}
+    for section in scan(toml).sections:
+        counted[section.keys] = number = counted.get(section.keys, 0) + 1
+        own = {
+            entry.keys: parse(f"v = {source}")["v"]
+            for entry in section.entries
+            if (source := toml[entry.value.start : entry.value.end])[:1] in ("'", '"')
+        }
+        for entry in section.entries:
+            if entry.keys not in own:
+                continue
+            rest += [toml[at : entry.value.start], _LEFT_OUT]
+            at = entry.value.end
+            if entry.keys == ("id",) and ("content",) in own:
+                continue  # it names the content
+            title = _title(section, entry, str(own.get(("id",), number)))
+            if title in texts:
+                raise BrokenFile(f"there are two of {title}")
+            texts[title] = own[entry.keys]
+    return texts, "".join([*rest, toml[at:]])
+
+
+def _title(section: Section, entry: Entry, which: str) -> str:
+    """Return what a text is called; `which`: of the elements of an array."""
+    key = ".".join(entry.keys).replace("_", " ")
+    if section.keys == ("test_inputs",):
+        title = f"test input {which}{'' if key == 'content' else f' {key}'}"
+    elif section.keys:
+        title = f"{'.'.join(section.keys)} {which if section.is_element else ''} {key}"
+    else:
+        title = key
+    return " ".join(title.split())
+
+
+def _whole_lines(old: str, new: str) -> tuple[str, str]:
+    """Return two texts that end in a newline, unless that is where they differ."""
+    if old and new and old.endswith("\n") != new.endswith("\n"):
+        return old, new
+    return tuple(text if not text or text.endswith("\n") else f"{text}\n" for text in (old, new))  # type: ignore[return-value]
+
+
+def _hunks(old: str, new: str, title: str) -> str:
+    lines = split_lines(unified_diff(old, new))[2:]
+    return "".join(f"{line.rstrip()} {title}\n" if line.startswith("@@ ") else line for line in lines)
