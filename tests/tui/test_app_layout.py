@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from tui.screens.conflict import ChooseText
 from tui.screens.diff import ShowDiff
 from tui.screens.pick import Pick
 from tui.widgets.row_list import Row
+from tui.widgets.settings_pane import SettingsPane
 
 EVIL = "[/] [@click=app.quit]x[/] \x1b[31mred\x1b]0;t\x07 \x9b2J \u202ertl \U000e0041 日本語 👩‍👩‍👧"
 QUOTED = EVIL.encode("unicode_escape").decode().replace("\\x", "\\u00")
@@ -252,3 +254,22 @@ async def test_whether_the_prompt_is_saved_is_said_at_any_width(tmp_path: Path) 
             assert said.endswith("saved")
             assert len(said) <= pane.size.width
         assert said.startswith("401 lines · ~")
+
+
+async def test_the_settings_take_their_room_before_their_fields_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, fill = asyncio.Event(), SettingsPane.fill
+
+    async def later(pane: SettingsPane) -> None:
+        await go_on.wait()
+        await fill(pane)
+
+    monkeypatch.setattr(SettingsPane, "fill", later)
+    async with program(make_store(tmp_path), size=(120, 40), ready=False) as p:
+        settings = p.main.settings
+        await p.until(lambda: settings.region.height)
+        first = settings.region
+        go_on.set()
+        await p.until(lambda: settings.first_field and settings.first_field.region)
+        assert settings.region == first and settings.max_scroll_y == 0
