@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from itertools import takewhile
 from typing import TYPE_CHECKING, Literal
 
-from personas.edited_text import edited_diff
 from personas.errors import Conflict, NothingToUndo, PersonaError
 from tui.commands import keymap_of, sentence
 from tui.diffs import shown_counts
 from tui.draft import Clash, meet
 from tui.past import BEFORE, Past, Stored, Typed, opposite
 from tui.unsaved import PROMPT, TEST
+from tui.workspace import last_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from personas.authorship import Undone
     from personas.persona import Persona
-    from personas.store import Store
     from personas.undo import Retrace
     from tui.desk import Desk
     from tui.input_saving import InputSaving
@@ -415,31 +413,9 @@ class Undoing:
         assert self.persona is not None
         persona_id = self.persona.id
         try:
-            return await self.workspace.call(_last_change, self.workspace.store, persona_id)
+            return await self.workspace.call(last_change, self.workspace.store, persona_id)
         except PersonaError as error:
             return str(error), ""
-
-
-def _last_change(store: Store, persona_id: str) -> tuple[str, str]:
-    """Return what the last change was called, and its diff: of an agent's run, all that it changed last. Reads the disk.
-
-    Raises:
-        PersonaError: a text cannot be read.
-    """
-    log = store.log(persona_id)
-    if not log:
-        return "Nothing was changed yet.", ""
-    last = log[0]
-    of_run = [*takewhile(lambda version: version.by == last.by, log)] if last.by.run_id else [last]
-    diff = edited_diff(store.version_text(persona_id, of_run[-1]), store.text(persona_id))
-    kind = last.by.kind
-    who = {"user": "you", "agent": "the agent", "external": "outside"}.get(kind, kind)
-    what = (
-        shown_counts(last.reason).removeprefix(f"{kind}: ")
-        if len(of_run) == 1
-        else f"{len(of_run)} edits of a run"
-    )
-    return f"Last change: {what} · by {who}", diff
 
 
 def _said(operation: Retrace) -> str:

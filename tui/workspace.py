@@ -10,9 +10,12 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from personas.edited_text import edited_diff
 from personas.errors import BrokenFile, Conflict, PersonaError
+from tui.diffs import shown_counts
 from tui.draft import Clash, meet
 from tui.file_stamp import Stamp, stamp_of
 from tui.unsaved import PROMPT, TEST
@@ -345,3 +348,25 @@ class Look:
             known: what `at` said before it was read.
         """
         self._files = {persona_id: known}
+
+
+def last_change(store: Store, persona_id: str) -> tuple[str, str]:
+    """Return what the last change was called, and its diff: of an agent's run, all that it changed last. Reads the disk.
+
+    Raises:
+        PersonaError: a text cannot be read.
+    """
+    log = store.log(persona_id)
+    if not log:
+        return "Nothing was changed yet.", ""
+    last = log[0]
+    of_run = [*takewhile(lambda version: version.by == last.by, log)] if last.by.run_id else [last]
+    diff = edited_diff(store.version_text(persona_id, of_run[-1]), store.text(persona_id))
+    kind = last.by.kind
+    who = {"user": "you", "agent": "the agent", "external": "outside"}.get(kind, kind)
+    what = (
+        shown_counts(last.reason).removeprefix(f"{kind}: ")
+        if len(of_run) == 1
+        else f"{len(of_run)} edits of a run"
+    )
+    return f"Last change: {what} · by {who}", diff

@@ -86,7 +86,7 @@ async def test_a_value_is_typed_written_with_comments_kept_and_holds_at_once(tmp
     async with program(make_store(tmp_path), preferences=settings) as p:
         rows = await page(p, "panel_seconds")
         assert row(rows, "panel_seconds") == ("4", "the file")
-        assert "without news" in str(p.app.screen.query_one("#setting-help").render())
+        assert "without anything new" in str(p.app.screen.query_one("#setting-help").render())
         await p.press("enter", "backspace", "9", "enter")
         await p.until(lambda: row(rows, "panel_seconds") == ("9", "the file"))
         assert (tmp_path / "config.toml").read_text() == "# mine\npanel_seconds = 9.0 # short\n"
