@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent.turns import CustomTurn, Turn, UserTurn
@@ -192,7 +192,7 @@ class Look:
 
 def _rest(text: str) -> Persona:
     """What a file says beside the prompt."""
-    return read_persona("", encode(text)).model_copy(update={"system_prompt": "", "revision": ""})
+    return replace(read_persona("", encode(text)), system_prompt="", revision="")
 
 
 def _path(store: Store, session_id: str) -> Path:

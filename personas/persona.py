@@ -1,17 +1,16 @@
-"""What a persona is: the pydantic models of one `personas/<id>.toml` and of what the program adds to it."""
+"""What a persona is: the values of one `personas/<id>.toml` and of what the program adds to it.
+
+They are checked where the file is read, in `persona_reading`.
+"""
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
 
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True)
-
-
-class TestInput(_Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestInput:
     """A prompt to try the persona with. `id` is short and unique in its file."""
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
@@ -20,15 +19,17 @@ class TestInput(_Frozen):
     content: str
 
 
-class ModelSettings(_Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
     """How this persona is tried: never an endpoint or a key (a home cannot choose a server)."""
 
     name: str | None = None
     effort: str | None = None
-    max_tokens: int | None = Field(default=None, gt=0)
+    max_tokens: int | None = None
 
 
-class PartLink(_Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartLink:
     """A link into the library: assembly `order`, and `priority` when context is scarce."""
 
     name: str
@@ -36,14 +37,16 @@ class PartLink(_Frozen):
     priority: int = 0
 
 
-class ArcLink(_Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArcLink:
     """The arc a persona is on and the stage it has reached."""
 
     name: str
     stage: str | None = None
 
 
-class FileError(_Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileError:
     """Why a file cannot be read in full, with a 1-based position where one is known.
 
     The message is a clause to be built into a sentence: without a full stop at its end.
@@ -54,7 +57,8 @@ class FileError(_Frozen):
     column: int | None = None
 
 
-class Persona(_Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Persona:
     """One persona as read from its file.
 
     Attributes:
@@ -85,5 +89,5 @@ class Persona(_Frozen):
     agent_chat_session_id: str | None = None
 
     def to_record(self) -> dict[str, Any]:
-        """Return a JSON-ready dict of all fields (tuples as lists)."""
-        return self.model_dump(mode="json")
+        """Return a dict of all fields, for JSON."""
+        return asdict(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from personas.conflict_marks import conflict_in
@@ -62,7 +63,7 @@ def read_persona(persona_id: str, content: bytes, session_id: str | None = None)
         agent_chat_session_id=session_id,
     )
     if reader.faults:
-        return persona.model_copy(update={"error": _first_fault(text, reader.faults)})
+        return replace(persona, error=_first_fault(text, reader.faults))
     return persona
 
 

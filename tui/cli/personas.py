@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -170,7 +171,7 @@ def _listed(persona: Persona, task: AgentTask | None) -> dict[str, object]:
         "description": persona.description,
         "tags": list(persona.tags),
         "test_inputs": len(persona.test_inputs),
-        "error": persona.error.model_dump() if persona.error else None,
+        "error": asdict(persona.error) if persona.error else None,
         **task_field(task),
     }
 
