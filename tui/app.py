@@ -29,6 +29,7 @@ from tui.widgets.literal import content
 
 if TYPE_CHECKING:
     from agent.models.base import Model
+    from personas.persona import Persona
     from personas.store import Store
     from tui.models import Connection
     from tui.preferences import Preferences
@@ -43,6 +44,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         make_model: makes the agent's model by name ("" for the one the settings name); may block.
         name_model: says what that model is called before it is made.
         persona_id: the persona to begin with; None for the first.
+        first: the same as it was read before the start, to be shown at once; None where it was not.
         find_offer: finds a folder with personas that nobody was asked about yet, to be offered as home.
         accept: remembers the answer to that offer; `open_store` then goes by it.
         config_path: where the settings are, to be named to the person.
@@ -62,6 +64,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         name_model: Callable[[], str],
         settings: Settings | None = None,
         persona_id: str | None = None,
+        first: Persona | None = None,
         find_offer: Callable[[], Path | None] = lambda: None,
         accept: Callable[[bool], object] | None = None,
         config_path: Path | None = None,
@@ -82,7 +85,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         self._open_store = open_store
         self._make_model = make_model
         self._model: Model | None = None
-        self._persona_id = persona_id
+        self._persona_id, self._first = persona_id, first
         self._name_model = name_model
         self._find_offer, self._accept = find_offer, accept
         self.has_typed = False
@@ -96,7 +99,7 @@ class PersonaApp(Ending, inherit_bindings=False):
 
         if not self.capabilities.calm:
             paint_promptly()
-        screen = MainScreen(self._persona_id)
+        screen = MainScreen(self._persona_id, self._first)
         if self.settings.repaint == "changed":
             screen._compositor = FrontCompositor()
         return screen

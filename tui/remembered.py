@@ -7,13 +7,15 @@ may be of any size; what cannot be read is set aside and never written over.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from personas.errors import PersonaError
 from personas.home import Home
-from personas.textfile import replace_file
-from tui.long_texts import Found, TextRecord
+from personas.textfile import read_regular, replace_file
+from tui.long_texts import LARGEST_READ, Found, TextRecord
 from tui.put_away import Drafts, read_drafts, store_drafts, together
 from tui.undelivered import Said, as_stored, read_queued
 
@@ -61,6 +63,15 @@ def recall(home: Home) -> Remembered:
     record = TextRecord(home, _NAME)
     with record.alone():
         return _of(record.read())
+
+
+def opened_last(home: Home) -> str:
+    """Return the id of the persona that was open last, empty where that is not known. Blocking."""
+    try:
+        content = read_regular(TextRecord(home, _NAME).path, root=home.root, limit=LARGEST_READ)
+        return str(json.loads(content)["persona_id"])
+    except (OSError, PersonaError, ValueError, TypeError, KeyError, RecursionError):
+        return ""
 
 
 def _of(found: Found) -> Remembered:

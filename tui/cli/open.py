@@ -17,6 +17,7 @@ from tui.signals import Guard, has_terminal, is_gone
 
 if TYPE_CHECKING:
     from personas.home import Found
+    from personas.persona import Persona
     from personas.store import Store
     from tui.app import PersonaApp
 
@@ -64,6 +65,7 @@ def _run(invocation: Invocation, persona_id: str | None) -> int:
         make_model=preferences.make_model,
         name_model=preferences.name_model,
         persona_id=persona_id,
+        first=place.read_first(persona_id),
         find_offer=place.find_offer,
         accept=place.accept,
         config_path=preferences.path,
@@ -122,7 +124,7 @@ def _collect_rarely() -> None:
 
 
 class _Place:
-    """The home, found when it is first asked for: looking for it would hold up the first paint."""
+    """The home, found when it is first asked for."""
 
     def __init__(self, invocation: Invocation) -> None:
         self._invocation = invocation
@@ -137,6 +139,12 @@ class _Place:
     def find_offer(self) -> Path | None:
         """Return the current folder if it could be the home and nobody was asked yet."""
         return self._found.offer
+
+    def read_first(self, wanted: str | None) -> Persona | None:
+        """Return the persona to begin with; None where the person has yet to say which home to use."""
+        from tui.first_persona import read_first
+
+        return read_first(self._found.home.root, wanted) if self._found.offer is None else None
 
     def accept(self, answer: bool) -> None:
         """Remember whether the current folder is to be the home, and use it if so."""

@@ -65,9 +65,9 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
 
     AUTO_FOCUS = ""  # what has the keys is decided here
 
-    def __init__(self, persona_id: str | None = None) -> None:
+    def __init__(self, persona_id: str | None = None, first: Persona | None = None) -> None:
         super().__init__()
-        self._wanted = persona_id
+        self._wanted, self._read_before = persona_id, first
         self._tasks: set[asyncio.Task[Any]] = set()
         self._again: dict[Callable[[], Coroutine[Any, Any, Any]], asyncio.Task[Any]] = {}
         self._reading: asyncio.Task[Any] | None = None
@@ -147,6 +147,9 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         self.chat_bar.input.knows_sent = self.conversing.settled.is_set
         self.chat_bar.show_output_button(False)
         self.chat_bar.commands.find = self.find_offers
+        if (first := self._read_before) is not None:  # to be read; it is opened in a moment
+            self.prompt.show(first.system_prompt, read_only=True)
+            self.query_one(PromptPane).show_state(first.name, "saved", "")
         self.focus_chat()
         self.program.take_keys()
         self.call_after_refresh(self._start_up)
