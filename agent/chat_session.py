@@ -207,8 +207,6 @@ class ChatSession:
         with self._reading:
             self._refusal()
             self.detach()
-            if self._session is not None:
-                self._session.close()
             self._session = None
             self._agent.turns = ()
             self._agent.session_id = None
@@ -237,6 +235,8 @@ class ChatSession:
         if self._detach is not None:
             self._detach()
         self._detach = None
+        if self._session is not None:
+            self._session.close()
 
     def _fail(self, error: PersonaError) -> None:
         """The log cannot be written: stop, so that nothing happens that is not kept."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -232,7 +233,7 @@ class Session:
     def record(self, event: Event) -> Awaitable[None] | None:
         """Write what an event adds to the log: a listener for `Agent.subscribe`.
 
-        At the end of a step and of a run the log is forced to the disk, in a thread.
+        At the end of a step and of a run the log is forced to the disk, in a thread. Between runs the file is closed.
         """
         if isinstance(event, TurnEnd):
             self.add(event.turn)
@@ -256,7 +257,7 @@ class Session:
             return self._sync_aside()
         elif isinstance(event, AgentEnd):
             self._write(run_end(event))
-            return self._sync_aside()
+            return self._sync_aside(close=True)
         return None
 
     def add(self, turn: Turn) -> None:
@@ -347,19 +348,22 @@ class Session:
 
         return detach
 
-    def sync(self) -> PersonaError | None:
-        """Wait until everything written is on the disk, in any thread; return what the disk says instead."""
+    def sync(self, *, close: bool = False) -> PersonaError | None:
+        """Wait until everything written is on the disk, in any thread; return what the disk says instead.
+
+        `close`: close the file as well; a later record opens it again.
+        """
         try:
-            self._journal.sync()
+            self._journal.sync(close=close)
         except PersonaError as error:
             self._unsynced = error
         else:
             self._unsynced = None
         return self._unsynced
 
-    async def _sync_aside(self) -> None:
+    async def _sync_aside(self, *, close: bool = False) -> None:
         """`sync` in a thread. A failure is told on the loop, also when nobody waits for the disk any more."""
-        writing = asyncio.get_running_loop().run_in_executor(None, self.sync)
+        writing = asyncio.get_running_loop().run_in_executor(None, partial(self.sync, close=close))
         writing.add_done_callback(self._tell_failure)
         await asyncio.wait([writing])
 

@@ -83,8 +83,8 @@ class Journal:
             self._end = -1
             raise storage_error(error, "write", self.path) from None
 
-    def sync(self) -> None:
-        """Wait until everything appended so far is on the disk.
+    def sync(self, *, close: bool = False) -> None:
+        """Wait until everything appended so far is on the disk; `close` the file as well.
 
         Raises:
             StorageError: the disk refused.
@@ -92,6 +92,8 @@ class Journal:
         try:
             with self._lock:
                 copy = os.dup(self._descriptor) if self._descriptor >= 0 else -1
+                if close:
+                    self._close()
             if copy >= 0:
                 _make_last(copy)
         except OSError as error:
@@ -179,9 +181,12 @@ class Journal:
     def close(self) -> None:
         """Close the file; a later append opens it again."""
         with self._lock:
-            if self._descriptor >= 0:
-                os.close(self._descriptor)
-                self._descriptor = self._end = -1
+            self._close()
+
+    def _close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = self._end = -1
 
     def __enter__(self) -> Journal:
         return self
@@ -210,8 +215,7 @@ class Journal:
             status = os.fstat(self._descriptor)
             if status.st_nlink:
                 return status.st_size, False
-            os.close(self._descriptor)
-            self._descriptor = self._end = -1
+            self._close()
         try:
             self._descriptor = _open_regular(self.path, os.O_RDWR | os.O_APPEND)
         except FileNotFoundError:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from personas.journal import Journal
 from personas.lock import holder
 from personas.persona import Persona
 from personas.store import Store
+from tests.agent.task_bench import ASK, PROMPT, Bench
 from tests.elsewhere import PID, held_elsewhere
 from tests.slow_fsync import SlowFsync
 
@@ -34,6 +36,15 @@ def store(tmp_path: Path) -> Store:
     store = Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
     store.create("Wren", system_prompt="One.\n")
     return store
+
+
+def open_files(folder: Path) -> list[str]:
+    """The files below a folder that this process has open."""
+    links = []
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # the one by which they are listed is closed again
+            links.append(os.readlink(link))
+    return [link for link in links if link.startswith(str(folder))]
 
 
 def spoken_in(store: Store, words: str) -> list[str]:
@@ -412,3 +423,26 @@ async def test_a_message_that_is_cancelled_as_its_conversation_is_read_lets_that
             await asyncio.wait(rest)
         await asyncio.sleep(0)  # what is called when they are done
     assert chat.clear() and (await chat.send("three")).outcome == "completed"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not list open files")
+async def test_no_file_stays_open_between_runs(store: Store) -> None:
+    chats = []
+    for number in range(5):
+        persona = store.create(f"Wren {number}", system_prompt="One.\n")
+        chats.append(Chat(store, persona.id, ScriptedModel([answer("hi"), answer("again")])))
+    await asyncio.gather(*(chat.send("one") for chat in chats))
+    await asyncio.gather(*(chat.send("two") for chat in chats))
+    assert open_files(store.home.root) == []
+    assert [turn.content for turn in chats[0].turns if isinstance(turn, UserTurn)] == ["one", "two"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not list open files")
+async def test_no_file_stays_open_of_a_task_that_is_left_waiting(store: Store) -> None:
+    store.create("kept", system_prompt=PROMPT)
+    bench = Bench(store, [answer(ASK)])
+    await bench.runner.start(bench.chat, "Do it.")
+    await bench.until("waiting_user")
+    bench.runner.park("kept")
+    await bench.runner.wait("kept")
+    assert open_files(store.home.root) == []

@@ -220,7 +220,7 @@ async def test_the_log_is_synced_at_the_end_of_a_step_off_the_loop(
     session = Session.create(tmp_path, "p")
     threads: list[bool] = []
     monkeypatch.setattr(
-        session, "sync", lambda: threads.append(threading.current_thread() is threading.main_thread())
+        session, "sync", lambda **_: threads.append(threading.current_thread() is threading.main_thread())
     )
     agent = Agent(model=ScriptedModel([answer("a")]))
     order: list[tuple[str, int]] = []
