@@ -1,9 +1,10 @@
-"""No test sees or touches the person's own settings, homes, keys or terminal."""
+"""No test sees or touches the person's own settings, homes, keys or terminal, nor has its children ignore signals."""
 
 from __future__ import annotations
 
 import gc
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,12 @@ settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("ours")
 # and "waiting for the model" is said only where a test asks for it.
 StallLimits.__init__.__defaults__ = (*StallLimits.__init__.__defaults__[:-1], 600.0)  # type: ignore[index]
+
+# A script's background job ignores Ctrl+C, as `nohup` ignores a hang-up, and children inherit that: what tests
+# start would not end where a test sends these.
+for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _handler)
 
 _OURS = ("ANTHROPIC_BASE_URL", "PERSONA_MODEL", "PERSONA_HOME", "NO_COLOR", "TEXTUAL_THEME")
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
