@@ -60,6 +60,34 @@ async def test_a_file_that_is_read_slowly_is_not_taken_for_that_of_the_persona_o
         assert p.file("two").read_text() == TWO.replace("I am", "my I am")
 
 
+async def test_a_persona_that_is_read_slowly_does_not_take_the_place_of_one_opened_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, reads = threading.Event(), threading.Event()
+    get = Store.get
+
+    def slow(store: Store, persona_id: str) -> object:
+        found = get(store, persona_id)
+        if persona_id == "one":
+            reads.set()
+            go.wait(60)
+        return found
+
+    files = {"one": ONE, "two": TWO, "three": TWO.replace("two", "three")}
+    async with program(make_store(tmp_path, files), persona_id="three") as p:
+        editing = p.main.editing
+        assert editing is not None
+        with monkeypatch.context() as disk:
+            disk.setattr(Store, "get", slow)
+            opening = asyncio.ensure_future(editing.open("one"))
+            await p.until(reads.is_set)
+            assert await editing.open("two")
+            go.set()
+            assert not await opening
+        await p.pilot.pause()
+        assert (editing.id, p.prompt.raw) == ("two", "I am two.")
+
+
 async def test_a_step_of_undo_that_waits_for_the_disk_does_nothing_to_the_persona_opened_since(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
