@@ -105,7 +105,7 @@ def _mend_streams() -> None:
 def _end_json_stream(arguments: Sequence[str]) -> None:
     """Give a JSON stream its last line when Ctrl+C came before there was anything to print."""
     asked = "--json" in arguments and any(word in arguments for word in ("chat", "reply"))
-    if asked and "tui.cli.conversing" not in sys.modules:
+    if asked and "tui.cli.stream" not in sys.modules:  # which prints that line itself
         from agent.models.base import Usage
         from tui.cli.output import emit
 
