@@ -75,7 +75,7 @@ async def test_the_first_start_greets_once_and_enter_begins(tmp_path: Path) -> N
         await p.until(lambda: p.app.screen is p.main)
         await p.main.conversing.remember()
     async with program(store, model=OfflineModel(), preferences=preferences(tmp_path, None)) as p:
-        await p.pilot.pause(0.2)
+        await p.until(lambda: not p.main._tasks)  # also what greets
         assert p.app.screen is p.main
         assert not any("Welcome" in message for message in p.messages)
 

@@ -209,8 +209,8 @@ async def test_a_failed_request_is_shown_and_its_panel_waits_for_a_key(tmp_path:
     script = failed("authentication", "The key [/] is wrong.")
     async with program(make_store(tmp_path), [script], settings=Settings(panel_seconds=0.1)) as p:
         await p.run_to_end("hello")
-        await p.pilot.pause(0.3)
         assert p.main.conversing.panel.shown
+        assert p.main.conversing.panel.next_deadline() is None  # no time hides it
         assert any("The key [/] is wrong." in e.text() for e in p.main.conversing.view.layout_model.entries)
         await p.press("f3")  # a key for the page, none for the chat bar
         await p.until(lambda: not p.main.conversing.panel.shown)

@@ -52,7 +52,7 @@ async def test_looking_without_typing_leaves_the_file_alone(tmp_path: Path) -> N
     store = make_store(tmp_path, {"one": odd})
     async with program(store) as p:
         await p.press("f3", "right", "end", "down", "escape")
-        await p.pilot.pause(0.1)
+        await p.main.editing.flush()
         assert p.file("one").read_bytes() == odd.encode()
         assert store.log("one") == []
 
@@ -352,10 +352,9 @@ async def test_no_dialog_opens_by_itself_over_a_person_who_types(
         p.main.editing.take(store.change("one", SetPrompt("its line\n"), revision=None, by=USER))
         await p.write("version 2 of it ")
         await p.main.editing.flush()
-        await p.pilot.pause(0.1)
+        await p.until(lambda: p.state == "conflict")
         assert p.app.screen is p.main
         assert p.prompt.raw.startswith("my version 2 of it first line")
-        assert p.state == "conflict"
 
 
 async def test_a_text_that_is_not_taken_is_kept_as_a_version(

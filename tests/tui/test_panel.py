@@ -40,6 +40,7 @@ def after(panel: Panel, clock: Clock, seconds: float) -> PanelState:
     while (deadline := panel.next_deadline()) is not None and deadline <= end:
         clock.now = deadline
         panel.expire()
+        assert panel.next_deadline() != deadline, "it rings again and again, and nothing comes of it"
     clock.now = end
     return panel.expire()
 

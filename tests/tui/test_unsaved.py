@@ -321,7 +321,7 @@ async def test_a_file_that_was_broken_from_the_start_takes_no_keys_and_says_so_o
         await p.told("Nothing can be typed")
         p.app.clear_notifications()
         await p.write("def")
-        await p.pilot.pause(0.4)
+        await p.pilot.pause()
         assert not any("Nothing can be typed" in message for message in p.messages)
 
 
@@ -378,7 +378,7 @@ async def test_a_file_that_is_gone_for_a_moment_changes_nothing(tmp_path: Path, 
         p.file("one").unlink()
         await p.until(lambda: p.main.editing._absence.noted)
         time_of[0] += 1.9
-        await p.pilot.pause(0.4)
+        await p.main.editing.look()
         assert p.main.editing.id == "one"
         p.file("one").write_bytes(content)
         await p.until(lambda: not p.main.editing._absence.noted)
@@ -430,7 +430,7 @@ async def test_a_file_that_is_gone_is_written_back_with_everything_it_held(
             await p.write("so ")
             await p.until(lambda: p.on_disk("one").startswith("so first"))
             text = p.file("one").read_text()
-        await p.pilot.pause(0.4)
+        await p.main.editing.look()
         await lose_file(p)
         time_of[0] += 3
         await p.until(lambda: p.state == "gone")
@@ -586,7 +586,7 @@ async def test_a_test_input_typed_over_a_broken_file_is_saved_once_it_is_mended(
             p.file("one").write_text("<<<<\n" + TESTED)
             await p.until(lambda: p.state == "broken")
         await p.press("escape")
-        await p.pilot.pause(0.4)
+        await p.main.editing.flush()
         p.file("one").write_text(TESTED)
         await p.until(lambda: contents(store) == ["My What is 2+2?", "Else."])
         await p.until(lambda: not left(store))
