@@ -6,7 +6,7 @@ from pathlib import Path
 
 from personas.errors import PersonaError
 from personas.folder import stems
-from personas.home import Home, open_home
+from personas.home import open_home
 from personas.persona import Persona
 from personas.persona_reading import read_persona
 from personas.slug import is_id
