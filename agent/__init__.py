@@ -25,9 +25,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent.agent import Agent, AgentBusy
-    from agent.config import AgentContext, LoopConfig
-    from agent.events import (
+    from agent.core.abort_controller import Interrupts
+    from agent.core.agent import Agent, AgentBusy
+    from agent.core.clock import Clock, SystemClock
+    from agent.core.events import (
         AgentEnd,
         AgentStart,
         Event,
@@ -42,12 +43,11 @@ if TYPE_CHECKING:
         TurnEnd,
         TurnStart,
     )
-    from agent.interrupts import Interrupts
-    from agent.limits import Limits
-    from agent.loop import NothingToContinue, agent_loop, agent_loop_continue
-    from agent.messages import to_messages
-    from agent.models.anthropic import AnthropicModel
-    from agent.models.base import (
+    from agent.core.limits import Limits
+    from agent.core.loop import NothingToContinue, agent_loop, agent_loop_continue
+    from agent.core.loop_config import AgentContext, LoopConfig
+    from agent.core.messages import to_messages
+    from agent.core.model import (
         BlockDelta,
         BlockEnd,
         BlockEvent,
@@ -63,15 +63,10 @@ if TYPE_CHECKING:
         UsageSoFar,
         Waiting,
     )
-    from agent.models.proxy import ProxyModel
-    from agent.models.retry import RetryPolicy
-    from agent.models.scripted import ScriptedModel
-    from agent.models.stalls import Clock, SystemClock
-    from agent.saying import NoWords
-    from agent.session import Session
-    from agent.state import AgentState
-    from agent.tool import Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
-    from agent.turns import (
+    from agent.core.retry import RetryPolicy
+    from agent.core.state import AgentState
+    from agent.core.tool import Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
+    from agent.core.turns import (
         AssistantTextTurn,
         CustomTurn,
         NoticeTurn,
@@ -81,6 +76,11 @@ if TYPE_CHECKING:
         Turn,
         UserTurn,
     )
+    from agent.core.user_message import NoWords
+    from agent.models.anthropic.client import AnthropicModel
+    from agent.models.proxy import ProxyModel
+    from agent.models.scripted import ScriptedModel
+    from agent.transcript.session_log import Session
 
 __all__ = [
     "Agent", "AgentBusy", "AgentContext", "AgentEnd", "AgentStart", "AgentState", "AnthropicModel",
@@ -95,24 +95,24 @@ __all__ = [
 ]  # fmt: skip
 
 _NAMES = {
-    "agent.agent": "Agent AgentBusy",
-    "agent.config": "AgentContext LoopConfig",
-    "agent.events": "AgentEnd AgentStart Event ModelNotice RetryWait StepEnd StepStart ToolEnd ToolProgress ToolStart TurnDelta TurnEnd TurnStart",
-    "agent.interrupts": "Interrupts",
-    "agent.limits": "Limits",
-    "agent.loop": "NothingToContinue agent_loop agent_loop_continue",
-    "agent.messages": "to_messages",
-    "agent.models.anthropic": "AnthropicModel",
-    "agent.models.base": "BlockDelta BlockEnd BlockEvent BlockStart Done Failed Model ModelError Notice Request ToolSpec Usage UsageSoFar Waiting",
+    "agent.core.agent": "Agent AgentBusy",
+    "agent.core.loop_config": "AgentContext LoopConfig",
+    "agent.core.events": "AgentEnd AgentStart Event ModelNotice RetryWait StepEnd StepStart ToolEnd ToolProgress ToolStart TurnDelta TurnEnd TurnStart",
+    "agent.core.abort_controller": "Interrupts",
+    "agent.core.limits": "Limits",
+    "agent.core.loop": "NothingToContinue agent_loop agent_loop_continue",
+    "agent.core.messages": "to_messages",
+    "agent.models.anthropic.client": "AnthropicModel",
+    "agent.core.model": "BlockDelta BlockEnd BlockEvent BlockStart Done Failed Model ModelError Notice Request ToolSpec Usage UsageSoFar Waiting",
     "agent.models.proxy": "ProxyModel",
-    "agent.models.retry": "RetryPolicy",
+    "agent.core.retry": "RetryPolicy",
     "agent.models.scripted": "ScriptedModel",
-    "agent.models.stalls": "Clock SystemClock",
-    "agent.saying": "NoWords",
-    "agent.session": "Session",
-    "agent.state": "AgentState",
-    "agent.tool": "Block ChangeInput HookContext Tool ToolContext ToolOutput",
-    "agent.turns": "AssistantTextTurn CustomTurn NoticeTurn ThinkingTurn ToolCallTurn ToolResultTurn Turn UserTurn",
+    "agent.core.clock": "Clock SystemClock",
+    "agent.core.user_message": "NoWords",
+    "agent.transcript.session_log": "Session",
+    "agent.core.state": "AgentState",
+    "agent.core.tool": "Block ChangeInput HookContext Tool ToolContext ToolOutput",
+    "agent.core.turns": "AssistantTextTurn CustomTurn NoticeTurn ThinkingTurn ToolCallTurn ToolResultTurn Turn UserTurn",
 }
 """Where the names live. A module is loaded when one of its names is first asked for."""
 

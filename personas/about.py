@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from personas.errors import BrokenFile, StorageError
-from personas.home import Home
-from personas.textfile import decode, read_regular
+from personas.files.home import Home
+from personas.files.text_file import decode, read_regular
 
 ABOUT_LIMIT = 8_000
 """Most characters: all of it goes to the model with each request."""

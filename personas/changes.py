@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, Final, Protocol
 
-from personas import toml_edit
 from personas.errors import InvalidValue
 from personas.fields import field_at, line_counts, require_line, set_field, short
 from personas.input_changes import (
@@ -22,7 +21,8 @@ from personas.input_changes import (
     new_test_input_id,
 )
 from personas.look_alikes import describe_difference, near_match
-from personas.toml_parse import parse
+from personas.toml import edit as toml_edit
+from personas.toml.parse import parse
 
 __all__ = [
     "KEEP",

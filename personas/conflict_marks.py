@@ -7,7 +7,7 @@ from collections import Counter
 
 from personas.errors import BrokenFile, EditRefused
 from personas.persona import Persona
-from personas.toml_parse import line_and_column
+from personas.toml.parse import line_and_column
 
 _MARK = re.compile(r"^(<{7}|={7}|>{7})(?=[ \r\n]|\Z)[^\n]*", re.MULTILINE)
 

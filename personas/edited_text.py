@@ -6,10 +6,10 @@ import re
 
 from personas.errors import BrokenFile
 from personas.lines import split_lines
-from personas.merge import unified_diff
-from personas.toml_nodes import Entry, Section
-from personas.toml_parse import parse
-from personas.toml_text import scan
+from personas.toml.nodes import Entry, Section
+from personas.toml.parse import parse
+from personas.toml.scanner import scan
+from personas.versions.merge import unified_diff
 
 _LEFT_OUT = "…"
 """Stands in the rest of the file where a text was."""

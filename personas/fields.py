@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from personas import toml_edit
 from personas.errors import EditRefused, InvalidValue
-from personas.merge import count
-from personas.toml_parse import parse
+from personas.toml import edit as toml_edit
+from personas.toml.parse import parse
+from personas.versions.merge import count
 
 _SHOWN_LENGTH = 40
 

@@ -6,11 +6,11 @@ import os
 from collections.abc import Mapping
 
 from personas.errors import OutsideHome, StorageError, UnknownPersona
-from personas.home import Home
+from personas.files.home import Home
+from personas.files.slug import is_id
+from personas.files.text_file import read_link, read_regular, remove_file, storage_error
 from personas.persona import Persona
 from personas.persona_reading import broken_persona, read_persona
-from personas.slug import is_id
-from personas.textfile import read_link, read_regular, remove_file, storage_error
 
 
 def stems(home: Home) -> list[str]:

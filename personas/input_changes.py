@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from personas import toml_edit
 from personas.errors import EditRefused, InvalidValue
 from personas.fields import field_at, line_counts, require_line, set_field, short
-from personas.slug import free_id, slug
-from personas.toml_parse import parse
+from personas.files.slug import free_id, slug
+from personas.toml import edit as toml_edit
+from personas.toml.parse import parse
 
 TEST_INPUT_ID_LIMIT = 100
 """Most characters of a test input's id. A longer one in a file written by hand is read and kept."""

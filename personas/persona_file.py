@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from personas.authorship import Author
 from personas.errors import (
     Busy,
     Conflict,
@@ -24,12 +23,10 @@ from personas.errors import (
     StorageError,
     UnknownPersona,
 )
-from personas.folder import read_file
-from personas.home import Home
-from personas.lock import busy, hold
-from personas.merge import count
-from personas.slug import is_id
-from personas.textfile import (
+from personas.files.home import Home
+from personas.files.lock import busy, hold
+from personas.files.slug import is_id
+from personas.files.text_file import (
     SIZE_LIMIT,
     make_link,
     read_link,
@@ -39,13 +36,16 @@ from personas.textfile import (
     sha256,
     storage_error,
 )
-from personas.timeline import Entry, Role, Timeline
-from personas.undo import key_of_run
-from personas.versions import VersionFolder
+from personas.folder import read_file
+from personas.versions.authorship import Author
+from personas.versions.merge import count
+from personas.versions.timeline import Entry, Role, Timeline
+from personas.versions.undo import key_of_run
+from personas.versions.version_store import VersionFolder
 
 if TYPE_CHECKING:
     from personas.changes import Change
-    from personas.in_hand import Hand
+    from personas.open_in_editor import Hand
 
 LONGEST_WAIT = 5.0
 """Seconds to wait for another process that writes."""

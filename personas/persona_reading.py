@@ -8,9 +8,9 @@ from typing import Any
 
 from personas.conflict_marks import conflict_in
 from personas.errors import BrokenFile, PersonaError
+from personas.files.text_file import decode, sha256
 from personas.persona import ArcLink, FileError, ModelSettings, PartLink, Persona, TestInput
-from personas.textfile import decode, sha256
-from personas.toml_parse import parse
+from personas.toml.parse import parse
 
 _Path = tuple[str | int, ...]
 _NUMBER_LIMIT = 2**63  # what TOML promises to hold; printing a longer one can fail
@@ -88,7 +88,7 @@ def _fault(error: PersonaError) -> FileError:
 
 def _first_fault(text: str, faults: list[tuple[_Path, str]]) -> FileError:
     """Return the fault that stands first in the file, and how many more there are."""
-    from personas.toml_text import locate
+    from personas.toml.scanner import locate
 
     places = []
     for path, message in faults[:_LOCATED]:

@@ -15,8 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from personas.authorship import Author, Diff, Undone, Version
-from personas.current_sessions import current_sessions, link_session
 from personas.errors import (
     Busy,
     Conflict,
@@ -26,23 +24,25 @@ from personas.errors import (
     StorageError,
     UnknownVersion,
 )
+from personas.files.current_sessions import current_sessions, link_session
+from personas.files.home import Home
+from personas.files.lock import holder_elsewhere
+from personas.files.slug import free_id, is_id, slug
+from personas.files.text_file import BOM, SIZE_LIMIT, decode, encode, readable, replace_file, sha256
+from personas.files.unsaved_texts import give_back, is_kept, set_aside
 from personas.folder import read_all, remove_dead_link, stems, taken_ids, unknown_persona
-from personas.home import Home
-from personas.kept_texts import give_back, is_kept, set_aside
-from personas.lock import holder_elsewhere
-from personas.merge import count, unified_diff
 from personas.persona import Persona
 from personas.persona_file import PersonaFile
 from personas.persona_reading import broken_persona, read_persona
-from personas.slug import free_id, is_id, slug
-from personas.textfile import BOM, SIZE_LIMIT, decode, encode, readable, replace_file, sha256
-from personas.timeline import Timeline
-from personas.toml_parse import parsing_once
+from personas.toml.parse import parsing_once
+from personas.versions.authorship import Author, Diff, Undone, Version
+from personas.versions.merge import count, unified_diff
+from personas.versions.timeline import Timeline
 
 if TYPE_CHECKING:
     from personas.changes import Change
-    from personas.in_hand import Hand
-    from personas.undo import Retrace
+    from personas.open_in_editor import Hand
+    from personas.versions.undo import Retrace
 
 VERSION_NAME_LIMIT = 200
 """Most characters of a version's name."""
@@ -128,7 +128,7 @@ class Store:
             BrokenFile: the persona to copy is broken.
         """
         from personas.changes import SetName
-        from personas.toml_edit import set_value
+        from personas.toml.edit import set_value
 
         text = "" if from_id is None else self.text(from_id)
         text = SetName(name).apply(text)
@@ -312,7 +312,7 @@ class Store:
         Raises:
             UnknownVersion: there is none.
         """
-        from personas.restoring import write_version
+        from personas.versions.restore import write_version
 
         file = self.file(persona_id)
         with file.lock():
@@ -410,7 +410,7 @@ class Store:
                 typed = change.typed and not alone
                 file.write(timeline, before, after, by=by, note=note, reason=reason, typed=typed)
             else:
-                from personas.undo_step import retrace_step
+                from personas.versions.undo_step import retrace_step
 
                 unit, after = retrace_step(file, timeline, before, after, retrace)
                 file.write(timeline, before, after, by=by, note=note, reason=reason, role=retrace, unit=unit)
@@ -430,7 +430,7 @@ class Store:
     def _step(
         self, persona_id: str, direction: Literal["undo", "redo"], by: Author, only: str | None
     ) -> Undone:
-        from personas.undo_step import take_step
+        from personas.versions.undo_step import take_step
 
         file = self._existing(persona_id)
         with file.lock(), parsing_once():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from agent.models.stalls import StallLimits
+from agent.models.anthropic.stall_timeouts import StallLimits
 
 gc.set_threshold(
     100_000, 50, 100

@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import Any
 
 from agent.models.scripted import Hang, Script, ScriptedModel, Thought, ToolUse, answer, failed
-from personas.home import EXAMPLES
+from personas.files.home import EXAMPLES
 from tests.screen_svg import cells, draw
 from tests.tui.program import Program, make_store, program
-from tui.config import Settings, load_settings
-from tui.draft import Clash, meet
-from tui.preferences import Preferences
-from tui.screens.ask import AskLine, AskText
-from tui.screens.confirm import Confirm
-from tui.screens.conflict import ChooseText
-from tui.screens.connect import AskSecret, Connect, Wait
-from tui.screens.connecting import OFFLINE_IS, WELCOME
-from tui.screens.dialog import Dialog
-from tui.screens.leaving import Leaving
+from tui.document.merge import Clash, meet
+from tui.screens.dialogs.base import Dialog
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.connect_controller import OFFLINE_IS, WELCOME
+from tui.screens.dialogs.connect_dialog import AskSecret, Connect, Wait
+from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.text_prompt import AskLine, AskText
+from tui.settings.live_settings import Preferences
+from tui.settings.schema import Settings, load_settings
 from tui.widgets.question_box import QuestionBox
 
 SIZES = [(80, 24), (160, 50)]

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from personas.authorship import USER
 from personas.changes import AddTestInput
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.persona import Persona
 from personas.store import Store
+from personas.versions.authorship import USER
 
 ROOT = Path(__file__).parent.parent
 
@@ -115,7 +115,7 @@ class Workplace:
         For what a test prepares or looks at, and where it is not about a process (`run`): its stdin, its signals,
         what it loads and how it ends.
         """
-        from tui.cli import boundary
+        from tui.cli import error_handling as boundary
 
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
         code: object = None

@@ -11,13 +11,13 @@ import tempfile
 from pathlib import Path
 
 from tests.screen_svg import draw
-from tui.config import Settings
-from tui.demo_app import DemoApp
-from tui.playback import Hands, first_change
-from tui.recording import AT_ONCE
-from tui.widgets import text_editor
+from tui.recording.demo_app import DemoApp
+from tui.recording.playback import Hands, first_change
+from tui.recording.recorded_session import AT_ONCE
+from tui.settings.schema import Settings
 from tui.widgets.prompt_pane import PromptPane
-from tui.widgets.text_editor import TextEditor
+from tui.widgets.text import document_editor as text_editor
+from tui.widgets.text.document_editor import TextEditor
 
 PICTURE = Path(__file__).parent.parent / "docs" / "screen.svg"
 SIZE = (110, 32)

@@ -16,7 +16,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
 
-from tui.widgets.pressing import PRESSES
+from tui.widgets.clickable_hints import PRESSES
 
 CELL, LINE, SIZE = 12.04, 23, 20
 """Width and height of a cell and the size of the font, in units of the picture: the proportions of most fonts, so

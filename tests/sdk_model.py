@@ -9,10 +9,10 @@ from typing import Any
 
 import anthropic
 
-from agent.models.anthropic import AnthropicModel, _Refused
-from agent.models.base import Request
-from agent.models.errors import as_headers
-from agent.models.profiles import EndpointProfile
+from agent.core.model import Request
+from agent.models.anthropic.capabilities import EndpointProfile
+from agent.models.anthropic.client import AnthropicModel, _Refused
+from agent.models.anthropic.error_mapping import as_headers
 
 
 class SdkModel(AnthropicModel):

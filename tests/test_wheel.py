@@ -52,7 +52,7 @@ def test_the_installed_program_reads_its_examples_its_looks_and_its_recording(
     installed: Path, tmp_path: Path
 ) -> None:
     program = (
-        "from tui.demo_app import DemoApp; from tui.config import Settings; from pathlib import Path; import tui\n"
+        "from tui.recording.demo_app import DemoApp; from tui.settings.schema import Settings; from pathlib import Path; import tui\n"
         f"app = DemoApp(Path({str(tmp_path / 'demo')!r}), Settings())\n"
         "print(tui.__file__, app.recording.persona_id, app.get_default_screen().DEFAULT_CSS.count('MainScreen'))\n"
         "print(app._open().ids())\n"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from agent.models import errors
-from agent.models.bodies import ENCODINGS, body_hooks
-from agent.models.endpoint import is_loopback
-from agent.models.errors import ModelFailure, Where
+from agent.models.anthropic import error_mapping as errors
+from agent.models.anthropic.endpoint import is_loopback
+from agent.models.anthropic.error_body import ENCODINGS, body_hooks
+from agent.models.anthropic.error_mapping import ModelFailure, Where
 
 if TYPE_CHECKING:
     import httpx2

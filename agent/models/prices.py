@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agent.models.base import Usage
-from agent.models.endpoint import OFFICIAL, is_official
+from agent.core.model import Usage
+from agent.models.anthropic.endpoint import OFFICIAL, is_official
 
 
 @dataclass(frozen=True, slots=True)

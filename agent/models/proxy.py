@@ -18,8 +18,8 @@ import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, get_args
 
-from agent.models import errors
-from agent.models.base import (
+from agent.core.clock import Clock, SystemClock
+from agent.core.model import (
     BlockDelta,
     BlockEnd,
     BlockEvent,
@@ -33,14 +33,15 @@ from agent.models.base import (
     Usage,
     seconds_of,
 )
-from agent.models.endpoint import check_base_url, check_key, hide_secrets
-from agent.models.errors import ModelFailure, Where
+from agent.core.turns import thaw
+from agent.models.anthropic import error_mapping as errors
+from agent.models.anthropic.endpoint import check_base_url, check_key, hide_secrets
+from agent.models.anthropic.error_mapping import ModelFailure, Where
+from agent.models.anthropic.stall_timeouts import StallClocks, StallLimits
+from agent.models.anthropic.stream import read_beginning, transfer
+from agent.models.anthropic.stream_accumulator import join_halves, read_usage
+from agent.models.anthropic.stream_pump import Put
 from agent.models.http_client import HttpClient
-from agent.models.pump import Put
-from agent.models.stalls import Clock, StallClocks, StallLimits, SystemClock
-from agent.models.transfer import read_beginning, transfer
-from agent.models.wire import join_halves, read_usage
-from agent.turns import thaw
 
 OPTIONS = ("thinking", "max_tokens", "session_id")
 """The fields of a `Request` that are sent as options; its `api_key` is not among them."""

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.models.base import (
+from agent.core.model import (
     BlockDelta,
     BlockEnd,
     BlockEvent,

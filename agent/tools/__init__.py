@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.tool import Tool
-from agent.tools.base import Desk
+from agent.core.tool import Tool
+from agent.tools.context import Desk
 from agent.tools.control import keep_visible_tool
 from agent.tools.persona import persona_tools
-from agent.tools.tests import test_input_tools
+from agent.tools.test_inputs import test_input_tools
 
 
 def chat_tools(desk: Desk, *, on_keep: Callable[[], None] = lambda: None) -> tuple[Tool, ...]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, field_validator
 
-from agent.tool import ASK_USER, TASK_COMPLETE, NoInput, Tool, ToolContext, ToolOutput
+from agent.core.tool import ASK_USER, TASK_COMPLETE, NoInput, Tool, ToolContext, ToolOutput
 
 SEND_UPDATE, BEGIN_TASK = "send_update", "begin_task"
 NOT_ANSWERED = "Not answered: the task was stopped."

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pydantic import BaseModel, Field
 
-from agent.hand_edits import Seen
-from agent.tool import NoInput, Tool, ToolContext, ToolOutput
-from agent.tools.base import LONGEST_DIFF, NOTHING_CHANGED, WHOLE, Desk, Stale, as_json, confirm, fail
-from agent.tools.writing import SETTLES_WITHIN
+from agent.core.tool import NoInput, Tool, ToolContext, ToolOutput
+from agent.tools.context import LONGEST_DIFF, NOTHING_CHANGED, WHOLE, Desk, Stale, as_json, confirm, fail
+from agent.tools.write_queue import SETTLES_WITHIN
+from agent.transcript.user_edits import Seen
 from personas.changes import EditPrompt, SetName, SetPrompt
 from personas.errors import PersonaError
 from personas.persona import Persona

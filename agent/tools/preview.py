@@ -59,7 +59,7 @@ def preview(store: Store, persona_id: str, tool_name: str, given: Any) -> Previe
         PersonaError: the call could not be made: the value or the file does not allow it.
     """
     if tool_name == "undo":
-        from personas.undo_preview import preview_undo
+        from personas.versions.undo_preview import preview_undo
 
         before, after = preview_undo(store, persona_id)
     elif tool_name in CHANGES:

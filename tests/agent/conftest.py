@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.store import Store
 from tests.agent.task_bench import PROMPT
 

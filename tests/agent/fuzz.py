@@ -21,18 +21,18 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-from agent import left_behind
-from agent.agent import Agent, AgentBusy
-from agent.events import AgentEnd, Event, ToolStart
-from agent.limits import Limits
-from agent.loop import NothingToContinue
-from agent.messages import to_messages
-from agent.models.base import BlockEvent, Request
-from agent.models.retry import RetryPolicy
+from agent.core import detached_tasks as left_behind
+from agent.core.agent import Agent, AgentBusy
+from agent.core.events import AgentEnd, Event, ToolStart
+from agent.core.limits import Limits
+from agent.core.loop import NothingToContinue
+from agent.core.messages import to_messages
+from agent.core.model import BlockEvent, Request
+from agent.core.retry import RetryPolicy
+from agent.core.tool import Block, HookContext
+from agent.core.turns import ToolCallTurn, ToolResultTurn, Turn, UserTurn, to_record
 from agent.models.scripted import ScriptedModel, answer
-from agent.session import Session
-from agent.tool import Block, HookContext
-from agent.turns import ToolCallTurn, ToolResultTurn, Turn, UserTurn, to_record
+from agent.transcript.session_log import Session
 from tests.agent.invariants import broken_invariants
 from tests.agent.scenario import _after, _before, _script, _tool
 from tests.agent.virtual_time import LoopClock, VirtualLoop

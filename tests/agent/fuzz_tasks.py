@@ -20,20 +20,20 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from agent import left_behind
-from agent.agent import AgentBusy
-from agent.approval import ApprovalRules
-from agent.chat import Chat
+from agent.chat.chat import Chat
+from agent.core import detached_tasks as left_behind
+from agent.core.agent import AgentBusy
+from agent.core.turns import to_record
+from agent.jobs.approval_policy import ApprovalRules
+from agent.jobs.job import AgentTask, Question
+from agent.jobs.options import TaskOptions
+from agent.jobs.recovery import read_task
 from agent.models.scripted import ScriptedModel
-from agent.task import AgentTask, Question
-from agent.task_found import read_task
-from agent.task_options import TaskOptions
-from agent.turns import to_record
-from personas.authorship import USER
 from personas.changes import EditPrompt
 from personas.errors import PersonaError
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.store import Store
+from personas.versions.authorship import USER
 from tests.agent.scenario import _script
 from tests.agent.task_scenario import PROMPT, Disk, Life, run_in_place
 from tests.agent.test_task_conformance import broken_rules, started_calls

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from agent.events import (
+from agent.core.events import (
     AgentEnd,
     AgentStart,
     Event,
@@ -19,8 +19,8 @@ from agent.events import (
     TurnEnd,
     TurnStart,
 )
-from agent.messages import to_messages
-from agent.turns import ToolCallTurn, ToolResultTurn, Turn
+from agent.core.messages import to_messages
+from agent.core.turns import ToolCallTurn, ToolResultTurn, Turn
 from tests.messages_rules import violations
 
 

@@ -36,8 +36,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agent.agent import Agent
-from agent.events import (
+from agent.core.agent import Agent
+from agent.core.events import (
     AgentEnd,
     Event,
     ModelNotice,
@@ -50,12 +50,12 @@ from agent.events import (
     TurnEnd,
     TurnStart,
 )
-from agent.limits import Limits
-from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Notice, Usage, Waiting
-from agent.models.retry import RetryPolicy
+from agent.core.limits import Limits
+from agent.core.model import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Notice, Usage, Waiting
+from agent.core.retry import RetryPolicy
+from agent.core.tool import Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
+from agent.core.turns import Turn, UserTurn, from_record
 from agent.models.scripted import Cue, Hang, Pause, Raise, ScriptedModel, Thought, ToolUse, answer, failed
-from agent.tool import Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
-from agent.turns import Turn, UserTurn, from_record
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.chat import Chat
+from agent.chat.chat import Chat
+from agent.core.turns import NoticeTurn, ToolResultTurn
+from agent.jobs.job import AgentTask, Status
+from agent.jobs.options import TaskOptions
+from agent.jobs.runner import AgentTaskRunner
 from agent.models.scripted import ScriptedModel, ToolUse
-from agent.task import AgentTask, Status
-from agent.task_options import TaskOptions
-from agent.task_runner import AgentTaskRunner
-from agent.turns import NoticeTurn, ToolResultTurn
 from personas.store import Store
 
 PROMPT = "You are kept.\nAlways.\nTo the end.\n"

@@ -25,18 +25,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agent.approval import ApprovalRules
-from agent.chat import Chat
-from agent.events import AgentEnd, Event
+from agent.chat.chat import Chat
+from agent.core.events import AgentEnd, Event
+from agent.jobs.approval_policy import ApprovalRules
+from agent.jobs.job import AgentTask
+from agent.jobs.options import TaskOptions
+from agent.jobs.runner import AgentTaskRunner
 from agent.models.scripted import ScriptedModel
-from agent.task import AgentTask
-from agent.task_options import TaskOptions
-from agent.task_runner import AgentTaskRunner
-from personas.authorship import USER
 from personas.changes import EditPrompt
 from personas.errors import PersonaError
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.store import Store
+from personas.versions.authorship import USER
 from tests.agent.scenario import _script
 from tests.agent.virtual_time import LoopClock, VirtualLoop
 

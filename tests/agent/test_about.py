@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent.chat import Chat, ChatOptions
+from agent.chat.chat import Chat, ChatOptions
 from agent.models.scripted import ScriptedModel, answer
 from personas.about import ABOUT_LIMIT
 from personas.store import Store

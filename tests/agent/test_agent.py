@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from agent.agent import Agent, AgentBusy
-from agent.events import AgentEnd, Event, StepStart, ToolEnd, TurnEnd, TurnStart
-from agent.limits import Limits
-from agent.loop import NothingToContinue
+from agent.core.agent import Agent, AgentBusy
+from agent.core.events import AgentEnd, Event, StepStart, ToolEnd, TurnEnd, TurnStart
+from agent.core.limits import Limits
+from agent.core.loop import NothingToContinue
+from agent.core.tool import HookContext, NoInput, Tool, ToolContext
+from agent.core.turns import AssistantTextTurn, CustomTurn, NoticeTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import Act, Hang, Pause, ScriptedModel, ToolUse, answer, failed
-from agent.tool import HookContext, NoInput, Tool, ToolContext
-from agent.turns import AssistantTextTurn, CustomTurn, NoticeTurn, ToolResultTurn, UserTurn
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 

@@ -13,14 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from agent.agent import Agent
-from agent.answer import parse_input
-from agent.models.base import BlockDelta, BlockEnd, BlockStart, Done
-from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.one_call import LONGEST_ERROR
-from agent.session import Session
-from agent.tool import Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
-from agent.turns import (
+from agent.core.agent import Agent
+from agent.core.model import BlockDelta, BlockEnd, BlockStart, Done
+from agent.core.response_assembler import parse_input
+from agent.core.tool import Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
+from agent.core.tool_execution import LONGEST_ERROR
+from agent.core.turns import (
     CustomTurn,
     ToolCallTurn,
     ToolResultTurn,
@@ -30,6 +28,8 @@ from agent.turns import (
     from_record,
     to_record,
 )
+from agent.models.scripted import ScriptedModel, ToolUse, answer
+from agent.transcript.session_log import Session
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 

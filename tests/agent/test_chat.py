@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from agent.chat import Chat, ChatOptions
-from agent.events import Event, TurnEnd
-from agent.models.base import Request
+from agent.chat.chat import Chat, ChatOptions
+from agent.core.events import Event, TurnEnd
+from agent.core.model import Request
+from agent.core.turns import CustomTurn, NoticeTurn, ToolResultTurn
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
-from agent.stored import read_history
-from agent.turns import CustomTurn, NoticeTurn, ToolResultTurn
-from personas.authorship import USER
+from agent.transcript.session_store import read_history
 from personas.changes import SetPrompt
 from personas.errors import BrokenFile, Busy, UnknownPersona
-from personas.home import open_home
-from personas.lock import hold
+from personas.files.home import open_home
+from personas.files.lock import hold
 from personas.store import Store
+from personas.versions.authorship import USER
 from tests.messages_rules import violations
 
 PROMPT = "First line.\nSecond line.\n"
@@ -322,7 +322,7 @@ async def test_every_turn_is_on_disk_before_a_listener_hears_of_it(store: Store)
 async def test_a_model_that_does_not_close_does_not_keep_the_chat_from_closing(
     store: Store, how: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("agent.chat.CLOSE_SECONDS", 0.01)
+    monkeypatch.setattr("agent.chat.chat.CLOSE_SECONDS", 0.01)
     chat, model = chat_with(store, answer("Hello."))
     await chat.send("Hello")
     gone = asyncio.Event()

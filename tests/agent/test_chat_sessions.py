@@ -10,22 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from agent.chat import OLDER_LEFT_OUT, Chat, ChatOptions
-from agent.events import Event
+from agent.chat.chat import OLDER_LEFT_OUT, Chat, ChatOptions
+from agent.core.events import Event
+from agent.core.turns import CustomTurn, NoticeTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
-from agent.stored import RECENT_TURNS, lock_path, open_session, session_lock, start_session
-from agent.tools import base
-from agent.tools.base import LONGEST_WAIT, Desk
-from agent.turns import CustomTurn, NoticeTurn, ToolResultTurn, UserTurn
+from agent.tools import context as base
+from agent.tools.context import LONGEST_WAIT, Desk
+from agent.transcript.session_store import RECENT_TURNS, lock_path, open_session, session_lock, start_session
 from personas import persona_file
-from personas.authorship import USER, Author
 from personas.changes import SetName, SetPrompt
 from personas.errors import Busy, StorageError
-from personas.home import open_home
-from personas.journal import Journal
-from personas.lock import holder
+from personas.files.home import open_home
+from personas.files.journal import Journal
+from personas.files.lock import holder
 from personas.persona import Persona
 from personas.store import Store
+from personas.versions.authorship import USER, Author
 from tests.agent.task_bench import ASK, PROMPT, Bench
 from tests.elsewhere import PID, held_elsewhere
 from tests.slow_fsync import SlowFsync
@@ -190,7 +190,7 @@ async def test_that_older_turns_are_not_sent_is_said_once_also_where_only_the_en
 async def test_as_much_is_sent_of_a_conversation_after_a_restart_as_before_it(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.stored.RECENT_TURNS", 4)
+    monkeypatch.setattr("agent.transcript.session_store.RECENT_TURNS", 4)
     for number, model in enumerate([ScriptedModel([answer("hi")]) for _ in range(8)]):
         chat = Chat(store, "wren", model, options=ChatOptions(sent_turns=5))
         await chat.send(f"message {number}")
@@ -202,7 +202,7 @@ async def test_as_much_is_sent_of_a_conversation_after_a_restart_as_before_it(
 async def test_more_of_a_conversation_is_sent_as_soon_as_the_setting_says_so(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.stored.RECENT_TURNS", 4)
+    monkeypatch.setattr("agent.transcript.session_store.RECENT_TURNS", 4)
     before = Chat(store, "wren", ScriptedModel([answer("hi")] * 6))
     for number in range(6):
         await before.send(f"message {number}")

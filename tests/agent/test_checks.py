@@ -22,11 +22,11 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from agent.agent import Agent
-from agent.answer import parse_input
-from agent.checks import InvalidInput, validate
+from agent.core.agent import Agent
+from agent.core.response_assembler import parse_input
+from agent.core.tool import Tool, ToolContext
+from agent.core.tool_validation import InvalidInput, validate
 from agent.models.scripted import ScriptedModel, answer
-from agent.tool import Tool, ToolContext
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 

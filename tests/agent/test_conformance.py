@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agent.events import ModelNotice
-from agent.turns import AssistantTextTurn, NoticeTurn, ToolCallTurn, ToolResultTurn, UserTurn, thaw
+from agent.core.events import ModelNotice
+from agent.core.turns import AssistantTextTurn, NoticeTurn, ToolCallTurn, ToolResultTurn, UserTurn, thaw
 from tests.agent.invariants import broken_invariants
 from tests.agent.scenario import Played, play, tokens
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from agent import run as agent_run
-from agent.agent import Agent
-from agent.config import AgentContext, LoopConfig
-from agent.events import AgentEnd, Event, ModelNotice
-from agent.limits import Limits
-from agent.loop import agent_loop, run_loop
-from agent.models.base import (
+from agent.core import run as agent_run
+from agent.core.agent import Agent
+from agent.core.events import AgentEnd, Event, ModelNotice
+from agent.core.limits import Limits
+from agent.core.loop import agent_loop, run_loop
+from agent.core.loop_config import AgentContext, LoopConfig
+from agent.core.model import (
     BlockDelta,
     BlockEnd,
     BlockEvent,
@@ -29,10 +29,10 @@ from agent.models.base import (
     Usage,
     Waiting,
 )
-from agent.models.retry import RetryPolicy
+from agent.core.retry import RetryPolicy
+from agent.core.tool import HookContext, NoInput, Tool, ToolContext, ToolOutput
+from agent.core.turns import AssistantTextTurn, NoticeTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import Pause, Raise, ScriptedModel, ToolUse, answer
-from agent.tool import HookContext, NoInput, Tool, ToolContext, ToolOutput
-from agent.turns import AssistantTextTurn, NoticeTurn, ToolResultTurn, UserTurn
 from tests.agent.invariants import broken_invariants
 from tests.agent.virtual_time import LoopClock, run_virtually
 

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agent.agent import Agent, AgentBusy
-from agent.events import Event
-from agent.limits import Limits
-from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
+from agent.core.agent import Agent, AgentBusy
+from agent.core.events import Event
+from agent.core.limits import Limits
+from agent.core.model import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
+from agent.core.tool import Block, HookContext, NoInput, Tool, ToolContext
+from agent.core.turns import ToolCallTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.tool import Block, HookContext, NoInput, Tool, ToolContext
-from agent.turns import ToolCallTurn, ToolResultTurn, UserTurn
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from agent.agent import Agent
-from agent.events import Event
-from agent.limits import Limits
-from agent.messages import to_messages
-from agent.models.base import (
+from agent.core.agent import Agent
+from agent.core.events import Event
+from agent.core.limits import Limits
+from agent.core.messages import to_messages
+from agent.core.model import (
     BlockDelta,
     BlockEnd,
     BlockEvent,
@@ -29,14 +29,14 @@ from agent.models.base import (
     name_of,
     seconds_of,
 )
+from agent.core.retry import RetryPolicy
+from agent.core.tool import NoInput, Tool, ToolContext
+from agent.core.turns import ThinkingTurn, UserTurn
+from agent.models.anthropic.stream_accumulator import read_usage
+from agent.models.context_fallback import Shortened
 from agent.models.prices import cost
-from agent.models.retry import RetryPolicy
 from agent.models.scripted import ScriptedModel, Thought, ToolUse, answer
-from agent.models.shortened import Shortened
-from agent.models.wire import read_usage
-from agent.session import Session
-from agent.tool import NoInput, Tool, ToolContext
-from agent.turns import ThinkingTurn, UserTurn
+from agent.transcript.session_log import Session
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 

@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
-from agent.assignment import Assignment
-from agent.chat import Chat
-from agent.hand_edits import Seen
+from agent.chat.chat import Chat
+from agent.chat.run_spec import Assignment
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
-from personas import thinning, timeline
-from personas.authorship import USER
+from agent.transcript.user_edits import Seen
 from personas.changes import AddTestInput, SetPrompt
 from personas.errors import InvalidValue
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.store import Store
+from personas.versions import pruning as thinning
+from personas.versions import timeline
+from personas.versions.authorship import USER
 
 READ = ToolUse("get_persona")
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from agent import left_behind
-from agent.agent import Agent
-from agent.events import Event, StepEnd
-from agent.limits import Limits
-from agent.loop import AgentContext, LoopConfig, agent_loop, agent_loop_continue
-from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
-from agent.tool import HookContext, NoInput, Tool, ToolContext
-from agent.turns import AssistantTextTurn, Turn, UserTurn
+from agent.core import detached_tasks as left_behind
+from agent.core.agent import Agent
+from agent.core.events import Event, StepEnd
+from agent.core.limits import Limits
+from agent.core.loop import AgentContext, LoopConfig, agent_loop, agent_loop_continue
+from agent.core.model import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
+from agent.core.tool import HookContext, NoInput, Tool, ToolContext
+from agent.core.turns import AssistantTextTurn, Turn, UserTurn
 from tests.agent.invariants import broken_invariants
 from tests.agent.virtual_time import LoopClock, run_virtually
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from agent.agent import Agent
-from agent.config import AgentContext, LoopConfig
-from agent.events import AgentEnd, Event
-from agent.interrupts import Interrupts
-from agent.loop import NothingToContinue, agent_loop, agent_loop_continue
-from agent.models.base import BlockDelta
-from agent.models.retry import RetryPolicy
+from agent.core.abort_controller import Interrupts
+from agent.core.agent import Agent
+from agent.core.events import AgentEnd, Event
+from agent.core.loop import NothingToContinue, agent_loop, agent_loop_continue
+from agent.core.loop_config import AgentContext, LoopConfig
+from agent.core.model import BlockDelta
+from agent.core.retry import RetryPolicy
+from agent.core.tool import NoInput, Tool, ToolContext
+from agent.core.turns import AssistantTextTurn, UserTurn
 from agent.models.scripted import Hang, Pause, ScriptedModel, ToolUse, answer, failed
-from agent.tool import NoInput, Tool, ToolContext
-from agent.turns import AssistantTextTurn, UserTurn
 from tests.agent.invariants import broken_invariants
 from tests.agent.scenario import tokens
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.chat import Chat
+from agent.chat.chat import Chat
+from agent.core.turns import ToolResultTurn
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.turns import ToolResultTurn
 from personas.store import Store
 
 CONFLICT = "<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> other\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.messages import (
+from agent.core.messages import (
     BEGIN,
     GO_ON,
     NO_OUTPUT,
@@ -16,7 +16,7 @@ from agent.messages import (
     sendable,
     to_messages,
 )
-from agent.turns import (
+from agent.core.turns import (
     AssistantTextTurn,
     CustomTurn,
     NoticeTurn,

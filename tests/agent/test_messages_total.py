@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.messages import Conversion, last_user_turns, to_messages
-from agent.turns import (
+from agent.core.messages import Conversion, last_user_turns, to_messages
+from agent.core.turns import (
     AssistantTextTurn,
     CustomTurn,
     NoticeTurn,

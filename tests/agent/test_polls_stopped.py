@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agent.events import AgentEnd, Event
-from agent.limits import Limits
-from agent.loop import AgentContext, LoopConfig, agent_loop, agent_loop_continue
+from agent.core.events import AgentEnd, Event
+from agent.core.limits import Limits
+from agent.core.loop import AgentContext, LoopConfig, agent_loop, agent_loop_continue
+from agent.core.tool import NoInput, Tool, ToolContext
+from agent.core.turns import AssistantTextTurn, UserTurn
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.tool import NoInput, Tool, ToolContext
-from agent.turns import AssistantTextTurn, UserTurn
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 PRECIOUS = "precious"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.quick import CONVERT, quick
+from agent.core.fast_dataclass import CONVERT, quick
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

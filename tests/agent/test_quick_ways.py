@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, RootModel
 
-import agent.checks as checks
-from agent.answer import _STRICT_JSON, parse_input
-from agent.checks import InvalidInput, validate
-from agent.models.base import MOST_TOKENS, Usage, usage_of
-from agent.patience import is_awaitable
-from agent.tool import Tool
-from agent.turns import ToolCallTurn, freeze, nesting_exceeds, thaw
+import agent.core.tool_validation as checks
+from agent.core.bounded_await import is_awaitable
+from agent.core.model import MOST_TOKENS, Usage, usage_of
+from agent.core.response_assembler import _STRICT_JSON, parse_input
+from agent.core.tool import Tool
+from agent.core.tool_validation import InvalidInput, validate
+from agent.core.turns import ToolCallTurn, freeze, nesting_exceeds, thaw
 
 plain = st.one_of(
     st.text(), st.characters(categories=["Cs"]), st.integers(), st.booleans(), st.none(), st.floats()

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from agent.agent import Agent
-from agent.events import AgentEnd, Event, ToolEnd, ToolProgress, TurnDelta, TurnEnd
-from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
+from agent.core.agent import Agent
+from agent.core.events import AgentEnd, Event, ToolEnd, ToolProgress, TurnDelta, TurnEnd
+from agent.core.model import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
+from agent.core.tool import HookContext, NoInput, Tool, ToolContext
+from agent.core.turns import AssistantTextTurn, ToolResultTurn
 from agent.models.scripted import Hang, ScriptedModel, ToolUse, answer
-from agent.tool import HookContext, NoInput, Tool, ToolContext
-from agent.turns import AssistantTextTurn, ToolResultTurn
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 

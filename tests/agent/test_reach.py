@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from agent.reach import GRACE, Reach
-from agent.run import Cut
+from agent.core.cancel_scope import GRACE, Reach
+from agent.core.run import Cut
 from tests.agent.virtual_time import run_virtually
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.messages import NO_RESULT
-from agent.repair import NEVER_RAN, OUTCOME_UNKNOWN, last_call_failed, missing_results, unanswered_calls
-from agent.turns import CustomTurn, NoticeTurn, ToolResultTurn, Turn
+from agent.core.messages import NO_RESULT
+from agent.core.repair import NEVER_RAN, OUTCOME_UNKNOWN, last_call_failed, missing_results, unanswered_calls
+from agent.core.turns import CustomTurn, NoticeTurn, ToolResultTurn, Turn
 from tests.agent.test_messages import call, result, text, thinking, user
 
 NOTICE = NoticeTurn(content="n", kind="limit")

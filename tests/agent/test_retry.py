@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agent.limits import Limits, RepeatWatch, Spending, reached, shorten
-from agent.models.base import ErrorKind, ModelError, Usage
+from agent.core.limits import Limits, RepeatWatch, Spending, reached, shorten
+from agent.core.model import ErrorKind, ModelError, Usage
+from agent.core.retry import GiveUp, RetryPolicy, Wait, decide
+from agent.core.turns import ToolCallTurn
 from agent.models.prices import cost
-from agent.models.retry import GiveUp, RetryPolicy, Wait, decide
-from agent.turns import ToolCallTurn
 
 POLICY = RetryPolicy()
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from agent.agent import Agent, AgentBusy, _inside
-from agent.events import AgentEnd, Event
-from agent.loop import AgentContext, LoopConfig, NothingToContinue, agent_loop
-from agent.models.base import Failed, ModelError
+from agent.core.agent import Agent, AgentBusy, _inside
+from agent.core.events import AgentEnd, Event
+from agent.core.loop import AgentContext, LoopConfig, NothingToContinue, agent_loop
+from agent.core.model import Failed, ModelError
+from agent.core.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import Pause, ScriptedModel, answer
-from agent.session import Session
-from agent.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, UserTurn
+from agent.transcript.session_log import Session
 from tests.agent.virtual_time import LoopClock, VirtualLoop, run_virtually
 
 

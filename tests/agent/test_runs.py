@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from agent.runs import RunSpan, run_of_turn, unit_of_turn
-from personas.authorship import Author
+from agent.transcript.run_index import RunSpan, run_of_turn, unit_of_turn
 from personas.changes import SetPrompt
-from personas.home import open_home
-from personas.journal import Journal
+from personas.files.home import open_home
+from personas.files.journal import Journal
 from personas.store import Store
+from personas.versions.authorship import Author
 
 
 def turn(kind: str, turn_id: str) -> dict[str, Any]:

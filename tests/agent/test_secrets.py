@@ -14,16 +14,16 @@ from urllib.parse import quote
 import pytest
 from pydantic import BaseModel
 
-from agent import left_behind
-from agent.agent import Agent
-from agent.error_text import Secrets
-from agent.events import Event
-from agent.models.base import BlockEvent, Done, Failed, ModelError, Notice, Request
-from agent.models.retry import RetryPolicy
+from agent.core import detached_tasks as left_behind
+from agent.core.agent import Agent
+from agent.core.events import Event
+from agent.core.model import BlockEvent, Done, Failed, ModelError, Notice, Request
+from agent.core.redaction import Secrets
+from agent.core.retry import RetryPolicy
+from agent.core.tool import Tool, ToolContext
+from agent.core.turns import NoticeTurn, Turn
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.session import Session
-from agent.tool import Tool, ToolContext
-from agent.turns import NoticeTurn, Turn
+from agent.transcript.session_log import Session
 from personas.errors import PersonaError
 
 KEY = "sk-ant-'quoted'-Ä/+=-0123456789"

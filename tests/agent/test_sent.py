@@ -11,20 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent import messages as conversion
-from agent.agent import Agent
-from agent.context_window import ContextWindow
-from agent.hand_edits import KIND
-from agent.limits import Limits
-from agent.messages import last_user_turns, to_messages
-from agent.models.base import BlockEvent, Request
-from agent.models.profiles import EndpointProfile
-from agent.models.request_body import build_body
+from agent.core import messages as conversion
+from agent.core.agent import Agent
+from agent.core.limits import Limits
+from agent.core.messages import last_user_turns, to_messages
+from agent.core.model import BlockEvent, Request
+from agent.core.tool import NoInput, Tool, ToolContext
+from agent.core.turns import NUDGE, CustomTurn, NoticeTurn, Turn, UserTurn
+from agent.models.anthropic.capabilities import EndpointProfile
+from agent.models.anthropic.request_body import build_body
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.sent import Sent
-from agent.stretch import Stretch
-from agent.tool import NoInput, Tool, ToolContext
-from agent.turns import NUDGE, CustomTurn, NoticeTurn, Turn, UserTurn
+from agent.transcript.context_window import ContextWindow
+from agent.transcript.incremental_conversion import Sent
+from agent.transcript.stretch import Stretch
+from agent.transcript.user_edits import KIND
 from tests.agent.test_messages_total import turns
 from tests.examples import examples
 

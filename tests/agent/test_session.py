@@ -15,14 +15,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.agent import Agent
-from agent.limits import Limits
-from agent.messages import to_messages
-from agent.models.scripted import Act, ScriptedModel, Thought, ToolUse, answer
-from agent.repair import NEVER_RAN, OUTCOME_UNKNOWN, missing_results
-from agent.session import Session
-from agent.tool import Block, ChangeInput, HookContext, NoInput, Tool, ToolContext, ToolOutput
-from agent.turns import (
+from agent.core.agent import Agent
+from agent.core.limits import Limits
+from agent.core.messages import to_messages
+from agent.core.repair import NEVER_RAN, OUTCOME_UNKNOWN, missing_results
+from agent.core.tool import Block, ChangeInput, HookContext, NoInput, Tool, ToolContext, ToolOutput
+from agent.core.turns import (
     AssistantTextTurn,
     CustomTurn,
     NoticeTurn,
@@ -33,6 +31,8 @@ from agent.turns import (
     from_record,
     to_record,
 )
+from agent.models.scripted import Act, ScriptedModel, Thought, ToolUse, answer
+from agent.transcript.session_log import Session
 from personas.errors import BrokenFile, InvalidValue, PersonaError, StorageError
 from tests.messages_rules import violations
 
@@ -546,7 +546,7 @@ def test_what_the_disk_refuses_is_told_and_written_later(
 def test_a_turn_the_log_refuses_does_not_block_those_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: Any, disk_is_full: bool
 ) -> None:
-    monkeypatch.setattr("personas.journal.LINE_LIMIT", 1000)
+    monkeypatch.setattr("personas.files.journal.LINE_LIMIT", 1000)
     told: list[PersonaError] = []
     session = Session.create(tmp_path, "p", on_failure=told.append)
     with monkeypatch.context() as patch:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from agent.agent import Agent
-from agent.events import AgentEnd, Event
-from agent.limits import Limits
-from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
-from agent.models.retry import RetryPolicy
+from agent.core.agent import Agent
+from agent.core.events import AgentEnd, Event
+from agent.core.limits import Limits
+from agent.core.model import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
+from agent.core.retry import RetryPolicy
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from agent.chat import Chat
-from agent.hand_edits import Seen, content_hash
+from agent.chat.chat import Chat
+from agent.core.turns import ToolResultTurn
 from agent.models.offline import OfflineModel
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
-from agent.turns import ToolResultTurn
-from personas.authorship import USER
+from agent.transcript.user_edits import Seen, content_hash
 from personas.changes import AddTestInput
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.persona import TestInput
 from personas.store import Store
+from personas.versions.authorship import USER
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from agent.chat import Chat
-from agent.events import Event
+from agent.chat.chat import Chat
+from agent.core.events import Event
+from agent.core.turns import NoticeTurn, ToolResultTurn, UserTurn
+from agent.jobs.job import TRANSITIONS
+from agent.jobs.recovery import read_task
 from agent.models.scripted import ScriptedModel
-from agent.task import TRANSITIONS
-from agent.task_found import read_task
-from agent.turns import NoticeTurn, ToolResultTurn, UserTurn
 from personas.store import Store
 from tests.agent.invariants import broken_invariants
 from tests.agent.task_scenario import Life, play_task

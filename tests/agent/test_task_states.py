@@ -9,16 +9,16 @@ from typing import get_args
 import pytest
 
 import agent
-from agent.session import Session
-from agent.task import (
+from agent.core.turns import ToolCallTurn, ToolResultTurn, UserTurn
+from agent.jobs.job import (
     TRANSITIONS,
     AgentTask,
     ForbiddenTransition,
     Status,
     move,
 )
-from agent.task_log import as_left
-from agent.turns import ToolCallTurn, ToolResultTurn, UserTurn
+from agent.jobs.task_log import as_left
+from agent.transcript.session_log import Session
 from tests.agent.test_tasks import SEED_EDGES
 
 ADDED_EDGES = {

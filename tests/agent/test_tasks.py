@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from agent.approval import ApprovalRules
-from agent.chat import Chat
-from agent.events import Event, TurnEnd
-from agent.models.anthropic import AnthropicModel
-from agent.models.base import Usage
+from agent.chat.chat import Chat
+from agent.core.events import Event, TurnEnd
+from agent.core.model import Usage
+from agent.core.turns import NUDGE, AssistantTextTurn, NoticeTurn, ToolCallTurn, UserTurn
+from agent.jobs.approval_policy import ApprovalRules
+from agent.jobs.diff_message import task_diff
+from agent.jobs.job import OVER, TRANSITIONS, AgentTask, ForbiddenTransition, Status, move, way
+from agent.jobs.options import Stopwatch, TaskOptions
+from agent.jobs.runner import AgentTaskRunner
+from agent.models.anthropic.client import AnthropicModel
 from agent.models.scripted import Act, Hang, Pause, ScriptedModel, ToolUse, answer
-from agent.task import OVER, TRANSITIONS, AgentTask, ForbiddenTransition, Status, move, way
-from agent.task_diff import task_diff
-from agent.task_options import Stopwatch, TaskOptions
-from agent.task_runner import AgentTaskRunner
-from agent.turns import NUDGE, AssistantTextTurn, NoticeTurn, ToolCallTurn, UserTurn
-from personas.authorship import USER
 from personas.changes import EditPrompt
 from personas.errors import Busy, InvalidValue, PersonaError
 from personas.store import Store
+from personas.versions.authorship import USER
 from tests.agent.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
 from tests.messages_rules import violations
 from tests.messages_server import MessagesServer, call

@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from agent.approval import ApprovalRules, approval_of, is_same, read_decision
-from agent.chat import Chat
-from agent.grants import MOST_TASKS, Grants
+from agent.chat.chat import Chat
+from agent.core.turns import ToolCallTurn
+from agent.jobs.approval_policy import ApprovalRules, approval_of, is_same, read_decision
+from agent.jobs.job import AgentTask
+from agent.jobs.options import TaskOptions
+from agent.jobs.recovery import approval_now
+from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.saved_approvals import MOST_TASKS, Grants
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.task import AgentTask
-from agent.task_found import approval_now
-from agent.task_options import TaskOptions
-from agent.task_runner import AgentTaskRunner
-from agent.tool_names import TOOL_NAMES
-from agent.turns import ToolCallTurn
-from personas.authorship import USER
+from agent.tools.names import TOOL_NAMES
 from personas.changes import EditPrompt
 from personas.errors import InvalidValue
 from personas.store import Store
+from personas.versions.authorship import USER
 from tests.agent.task_bench import COMPLETE, EDIT, PROMPT, Bench
 
 ASK_ALL = TaskOptions(ApprovalRules("ask-all"), request_pause=0)

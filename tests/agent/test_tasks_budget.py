@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from agent.models.base import Usage
+from agent.core.model import Usage
+from agent.core.turns import NoticeTurn, ToolResultTurn
+from agent.jobs.job import AgentTask, Used
+from agent.jobs.options import TaskOptions
+from agent.jobs.runner import AgentTaskRunner
 from agent.models.scripted import ToolUse, answer
-from agent.task import AgentTask, Used
-from agent.task_options import TaskOptions
-from agent.task_runner import AgentTaskRunner
-from agent.turns import NoticeTurn, ToolResultTurn
 from personas.store import Store
 from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
 from tests.agent.test_tasks import HandClock

@@ -11,24 +11,24 @@ from typing import Any
 
 import pytest
 
-from agent import task_resuming
-from agent.approval import ApprovalRules, NotTrusted
-from agent.chat import Chat
+from agent.chat.chat import Chat
+from agent.core.tool import ToolContext
+from agent.core.turns import NoticeTurn, ToolResultTurn, UserTurn
+from agent.jobs import resuming as task_resuming
+from agent.jobs.approval_policy import ApprovalRules, NotTrusted
+from agent.jobs.job import AgentTask
+from agent.jobs.options import TaskOptions
+from agent.jobs.recovery import TaskWaits, leave_task, read_task
+from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.running_job import TaskRun
+from agent.jobs.task_files import SUFFIX
+from agent.jobs.task_log import TaskLog
 from agent.models.scripted import Hang, ScriptedModel, ToolUse, answer
-from agent.task import AgentTask
-from agent.task_files import SUFFIX
-from agent.task_found import TaskWaits, leave_task, read_task
-from agent.task_log import TaskLog
-from agent.task_options import TaskOptions
-from agent.task_run import TaskRun
-from agent.task_runner import AgentTaskRunner
-from agent.tool import ToolContext
-from agent.turns import NoticeTurn, ToolResultTurn, UserTurn
-from personas import trust
-from personas.authorship import USER
 from personas.changes import EditPrompt
 from personas.errors import Busy, InvalidValue
+from personas.files import trust
 from personas.store import Store
+from personas.versions.authorship import USER
 from tests.agent.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
 from tests.messages_rules import violations
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from agent.core.turns import AssistantTextTurn
+from agent.jobs.recovery import read_task
 from agent.models.scripted import Pause, answer
-from agent.task_found import read_task
-from agent.turns import AssistantTextTurn
 from personas.store import Store
 from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from agent.approval import ApprovalRules
+from agent.core.tool import ToolContext, ToolOutput
+from agent.core.turns import ToolResultTurn
+from agent.jobs.approval_policy import ApprovalRules
+from agent.jobs.options import TaskOptions
 from agent.models.scripted import ToolUse, answer
-from agent.task_options import TaskOptions
-from agent.tool import ToolContext, ToolOutput
-from agent.turns import ToolResultTurn
 from personas.errors import PersonaError, StorageError
-from personas.journal import Journal
+from personas.files.journal import Journal
 from personas.store import Store
 from tests.agent.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
 from tests.agent.test_tasks_found import ASK_ALL, calls_answered, leave, session_file

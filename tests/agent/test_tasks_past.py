@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from agent.approval import ApprovalRules
-from agent.chat import Chat
-from agent.models.base import Usage
+from agent.chat.chat import Chat
+from agent.core.model import Usage
+from agent.core.turns import NoticeTurn
+from agent.jobs.approval_policy import ApprovalRules
+from agent.jobs.job import AgentTask
+from agent.jobs.options import TaskOptions
+from agent.jobs.recovery import give_up, read_task
+from agent.jobs.task_files import SUFFIX
+from agent.jobs.task_log import TaskLog, TaskMark
 from agent.models.scripted import Hang, ScriptedModel, ToolUse, answer
-from agent.task import AgentTask
-from agent.task_files import SUFFIX
-from agent.task_found import give_up, read_task
-from agent.task_log import TaskLog, TaskMark
-from agent.task_options import TaskOptions
-from agent.turns import NoticeTurn
 from personas.errors import Busy, InvalidValue, StorageError
-from personas.journal import Journal
+from personas.files.journal import Journal
 from personas.store import Store
 from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
 

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from agent import task_replacing
-from agent.approval import ApprovalRules
-from agent.chat import Chat
+from agent.chat.chat import Chat
+from agent.core.turns import NoticeTurn, ToolResultTurn
+from agent.core.user_message import NoWords
+from agent.jobs import replacing as task_replacing
+from agent.jobs.approval_policy import ApprovalRules
+from agent.jobs.options import TaskOptions
+from agent.jobs.recovery import read_task
+from agent.jobs.task_files import SUFFIX
+from agent.jobs.task_log import TaskLog
 from agent.models.scripted import ToolUse, answer
-from agent.saying import NoWords
-from agent.task_files import SUFFIX
-from agent.task_found import read_task
-from agent.task_log import TaskLog
-from agent.task_options import TaskOptions
-from agent.turns import NoticeTurn, ToolResultTurn
 from personas.errors import StorageError
-from personas.journal import Journal
+from personas.files.journal import Journal
 from personas.store import Store
 from tests.agent.task_bench import COMPLETE, EDIT, Bench
 

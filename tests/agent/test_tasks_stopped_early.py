@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from agent.approval import ApprovalRules
-from agent.chat import Chat
+from agent.chat.chat import Chat
+from agent.core.tool_execution import NOT_RUN
+from agent.core.turns import NoticeTurn, ToolResultTurn, UserTurn
+from agent.jobs.approval_policy import ApprovalRules
+from agent.jobs.options import TaskOptions
+from agent.jobs.runner import AgentTaskRunner
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.one_call import NOT_RUN
-from agent.task_options import TaskOptions
-from agent.task_runner import AgentTaskRunner
-from agent.turns import NoticeTurn, ToolResultTurn, UserTurn
-from personas.authorship import USER
 from personas.changes import EditPrompt
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.store import Store
+from personas.versions.authorship import USER
 from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
 from tests.agent.task_scenario import run_in_place
 from tests.agent.test_tasks_found import ASK_ALL, calls_answered, leave

@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 
-from agent import task_found, task_runner
-from agent.chat import Chat
+from agent.chat.chat import Chat
+from agent.core.turns import NoticeTurn, UserTurn
+from agent.jobs import recovery as task_found
+from agent.jobs import runner as task_runner
+from agent.jobs.job import AgentTask
+from agent.jobs.options import TaskOptions
+from agent.jobs.recovery import TaskWaits, read_task
+from agent.jobs.task_log import TaskLog
 from agent.models.scripted import Hang, ToolUse, answer
-from agent.task import AgentTask
-from agent.task_found import TaskWaits, read_task
-from agent.task_log import TaskLog
-from agent.task_options import TaskOptions
-from agent.turns import NoticeTurn, UserTurn
-from personas.authorship import USER
 from personas.changes import EditPrompt
 from personas.errors import InvalidValue
 from personas.store import Store
+from personas.versions.authorship import USER
 from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
 from tests.agent.test_tasks_found import ASK_ALL, leave
 

@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from agent.agent import Agent
-from agent.chat import Chat
+from agent.chat.chat import Chat
+from agent.core.agent import Agent
+from agent.core.tool import NoInput, Tool, ToolContext
+from agent.core.tool_execution import MAYBE, NOT_RUN
+from agent.core.turns import ToolResultTurn
+from agent.jobs.options import TaskOptions
+from agent.jobs.runner import AgentTaskRunner
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
-from agent.one_call import MAYBE, NOT_RUN
-from agent.task_options import TaskOptions
-from agent.task_runner import AgentTaskRunner
-from agent.tool import NoInput, Tool, ToolContext
 from agent.tools import persona as persona_tools
-from agent.tools import writing
-from agent.tools.base import Written
-from agent.turns import ToolResultTurn
-from personas.authorship import USER
+from agent.tools import write_queue as writing
+from agent.tools.context import Written
 from personas.changes import AddTestInput, SetName, SetPrompt
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.store import Store
+from personas.versions.authorship import USER
 from tests.agent.virtual_time import LoopClock, run_virtually
 from tests.slow_fsync import SlowFsync, is_loop
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agent.turns import UserTurn
+from agent.core.turns import UserTurn
 
 
 def _ids(number: int) -> list[str]:

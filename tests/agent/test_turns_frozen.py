@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agent.agent import Agent
-from agent.events import Event, ToolEnd, TurnEnd
+from agent.core.agent import Agent
+from agent.core.events import Event, ToolEnd, TurnEnd
+from agent.core.tool import ChangeInput, NoInput, Tool, ToolContext, ToolOutput
+from agent.core.turns import CustomTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn, from_record, to_record
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.tool import ChangeInput, NoInput, Tool, ToolContext, ToolOutput
-from agent.turns import CustomTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn, from_record, to_record
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 

@@ -18,8 +18,8 @@ from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from agent.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
-from tui.panel import PanelState
+from agent.core.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
+from tui.chat.panel_state import PanelState
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.chat_bar import ChatBar
 

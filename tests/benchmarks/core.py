@@ -18,17 +18,17 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agent.agent import Agent
-from agent.chat import ChatOptions
-from agent.config import TransformContext
-from agent.context_window import ContextWindow
-from agent.events import Event
-from agent.limits import Limits
-from agent.models.base import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
+from agent.chat.chat import ChatOptions
+from agent.core.agent import Agent
+from agent.core.events import Event
+from agent.core.limits import Limits
+from agent.core.loop_config import TransformContext
+from agent.core.model import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
+from agent.core.tool import Tool, ToolContext
+from agent.core.turns import AssistantTextTurn, Turn, UserTurn
 from agent.models.scripted import Hang, Pause, ScriptedModel, ToolUse, answer, failed
-from agent.session import Session
-from agent.tool import Tool, ToolContext
-from agent.turns import AssistantTextTurn, Turn, UserTurn
+from agent.transcript.context_window import ContextWindow
+from agent.transcript.session_log import Session
 
 ENDLESS = Limits(max_steps=1_000_000)
 

@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from personas.authorship import USER
 from personas.changes import AddTestInput, EditPrompt, SetName, SetPrompt
-from personas.home import open_home
+from personas.files.home import open_home
+from personas.files.text_file import replace_file
 from personas.store import Store
-from personas.textfile import replace_file
-from personas.toml_edit import set_value
-from personas.toml_parse import parse
+from personas.toml.edit import set_value
+from personas.toml.parse import parse
+from personas.versions.authorship import USER
 
 
 def median_of(action: Callable[[], object], times: int = 7) -> float:

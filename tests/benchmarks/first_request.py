@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from personas.home import open_home
+from personas.files.home import open_home
 from tests.benchmarks.screen import SIZE, Watched
 from tests.e2e.terminal import ROOT
 from tests.messages_server import KEY, Answer, MessagesServer, say

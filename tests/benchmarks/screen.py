@@ -20,10 +20,10 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from agent.session import Session
-from agent.turns import Turn
-from personas.current_sessions import link_session
-from personas.home import open_home
+from agent.core.turns import Turn
+from agent.transcript.session_log import Session
+from personas.files.current_sessions import link_session
+from personas.files.home import open_home
 from tests.benchmarks.conversation import CODE_LINE, ITEM, PROSE, conversation
 from tests.e2e.terminal import Terminal
 from tests.messages_server import KEY, MessagesServer, say

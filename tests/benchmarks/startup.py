@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from personas.home import open_home
+from personas.files.home import open_home
 from tests.benchmarks.screen import Watched
 from tests.e2e.terminal import ROOT, Terminal
 

@@ -22,16 +22,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agent.stored import read_history
-from agent.task import AgentTask
-from agent.task_runner import AgentTaskRunner
-from agent.turns import to_record
+from agent.core.turns import to_record
+from agent.jobs.job import AgentTask
+from agent.jobs.runner import AgentTaskRunner
+from agent.transcript.session_store import read_history
 from tests.e2e.terminal import Terminal
 from tests.messages_answers import Refusal
 from tests.messages_server import Answer, Call, MessagesServer, Text, call, say
 from tests.persona_agent import Backend, Workplace
-from tui.remembered import Remembered, recall, remember
-from tui.undelivered import give_back
+from tui.app.ui_state import Remembered, recall, remember
+from tui.drafts.queued_messages import give_back
 from tui.widgets.question_box import GRACE
 
 SETTINGS = 'task_pause = 0\nmax_steps = 5\n[approval_of]\nupdate_persona_name = "ask"\n'

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.chat import Chat
-from agent.models.anthropic import AnthropicModel
-from personas.home import open_home
+from agent.chat.chat import Chat
+from agent.models.anthropic.client import AnthropicModel
+from personas.files.home import open_home
 from personas.store import Store
 from tests.e2e import kill
 from tests.messages_server import MessagesServer, ToolUsingBrain, say

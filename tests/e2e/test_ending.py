@@ -85,7 +85,7 @@ SLOW = (
 
 HANGS = (
     *SLOW[:2],
-    "import tui.unsaved as kept; kept.replace_file = lambda *a, **k: __import__('time').sleep(600); "
+    "import tui.drafts.unsaved_edits as kept; kept.replace_file = lambda *a, **k: __import__('time').sleep(600); "
     "from tui import ending, signals; ending.SAVE_WITHIN, signals.GRACE = 0.3, 5.0; " + SLOW[2],
 )
 """The same where it does not keep what is typed beside the file either. It has long to write the text elsewhere."""

@@ -13,21 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from personas.home import open_home
+from personas.files.home import open_home
 from tests.e2e.terminal import ROOT
-from tui.commands import COMMANDS
+from tui.commands.registry import COMMANDS
 
 SOCKET = f"persona-keys-{os.getpid()}"
 
 PROBE = """
 import sys
 from pathlib import Path
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.store import Store
 from agent.models.offline import OfflineModel
-from tui import driver_guard
-from tui.app import PersonaApp
-from tui.config import Settings
+from tui.terminal.textual_compat import input_parser as driver_guard
+from tui.app.app import PersonaApp
+from tui.settings.schema import Settings
 
 heard, home, where = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 

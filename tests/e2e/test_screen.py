@@ -15,7 +15,7 @@ ESC, F1, F3 = "\x1b", "\x1bOP", "\x1bOR"
 FAULT = (
     sys.executable,
     "-c",
-    "from tui.screens.main_actions import MainActions\n"
+    "from tui.screens.main.actions import MainActions\n"
     "def boom(self): raise RuntimeError('boom sk-abcdefghijklmnop')\n"
     "MainActions.action_help = boom\n"
     "from tui.cli import main; main()",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from agent.task_found import read_task
-from personas import trust
-from personas.home import open_home
+from agent.jobs.recovery import read_task
+from personas.files import trust
+from personas.files.home import open_home
 from personas.store import Store
 from tests.e2e.terminal import Terminal
 from tests.e2e.test_screen import IN_ORDER

@@ -37,7 +37,7 @@ def place(
     if over_sdk:
         from tests.sdk_model import SdkModel
 
-        monkeypatch.setattr("agent.models.anthropic.AnthropicModel", SdkModel)
+        monkeypatch.setattr("agent.models.anthropic.client.AnthropicModel", SdkModel)
     match name:
         case "offline":
             yield Workplace(home, Backend(name, {"PERSONA_MODEL": "offline"}))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from personas.home import Home, open_home
+from personas.files.home import Home, open_home
 from personas.store import Store
 
 

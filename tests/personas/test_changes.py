@@ -26,7 +26,7 @@ from personas.changes import (
     new_test_input_id,
 )
 from personas.errors import BrokenFile, EditRefused, InvalidValue, PersonaError
-from personas.slug import free_id, slug
+from personas.files.slug import free_id, slug
 
 _TEXT = """\
 # by hand

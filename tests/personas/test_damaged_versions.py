@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from personas import versions
-from personas.authorship import USER, Author
 from personas.changes import SetDescription, SetName, SetPrompt
 from personas.errors import DamagedVersion, NothingToUndo, StorageError, UnknownVersion
-from personas.outside_writes import moment, written_since
+from personas.external_writes import moment, written_since
+from personas.files.text_file import SIZE_LIMIT, sha256
 from personas.store import Store
-from personas.textfile import SIZE_LIMIT, sha256
-from personas.undo_preview import preview_undo
-from personas.versions import VersionFolder
+from personas.versions import version_store as versions
+from personas.versions.authorship import USER, Author
+from personas.versions.undo_preview import preview_undo
+from personas.versions.version_store import VersionFolder
 
 _TEXT = 'name = "A"\nsystem_prompt = "p"\n'
 _RUN = Author("agent", "s", "r")

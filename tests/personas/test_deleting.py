@@ -12,11 +12,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from personas.authorship import USER, Author
 from personas.changes import ReplaceText, SetName
 from personas.errors import Conflict, NothingToUndo, UnknownPersona
-from personas.home import Home, open_home
+from personas.files.home import Home, open_home
 from personas.store import Store
+from personas.versions.authorship import USER, Author
 from tests.personas.conftest import Clock
 
 RESTORE = Author("restore")

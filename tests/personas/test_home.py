@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from personas import trust
 from personas.errors import OutsideHome, StorageError
-from personas.home import PRIVATE, Home, open_home
+from personas.files import trust
+from personas.files.home import PRIVATE, Home, open_home
 from personas.store import Store
 
 

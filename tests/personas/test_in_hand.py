@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from personas import in_hand
-from personas.authorship import USER, Author
+from personas import open_in_editor as in_hand
 from personas.changes import SetName
 from personas.store import Store
-from personas.undo_preview import preview_undo
+from personas.versions.authorship import USER, Author
+from personas.versions.undo_preview import preview_undo
 
 AGENT = Author("agent", "session", "run")
 

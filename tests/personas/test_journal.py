@@ -16,9 +16,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from personas import journal as journal_module
 from personas.errors import InvalidValue, OutsideHome, StorageError
-from personas.journal import FIRST_LIMIT, Journal, Problem
+from personas.files import journal as journal_module
+from personas.files.journal import FIRST_LIMIT, Journal, Problem
 from tests.examples import examples
 
 _json = st.recursive(
@@ -271,7 +271,7 @@ def test_what_was_asked_to_last_is_synced_and_so_is_the_folder_of_a_new_file(
 _APPEND = """
 import sys
 from pathlib import Path
-from personas.journal import Journal
+from personas.files.journal import Journal
 journal = Journal(Path(sys.argv[1]))
 for n in range(300):
     journal.append({"who": sys.argv[2], "n": n, "text": sys.argv[2] * (n * 7 % 3000)})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from personas.authorship import USER
 from personas.changes import SetPrompt
-from personas.home import Home
+from personas.files.home import Home
 from personas.store import Store
+from personas.versions.authorship import USER
 from tests.tui.program import make_store
 
 

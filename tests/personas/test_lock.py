@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from personas import lock
 from personas.errors import Busy, OutsideHome, StorageError
-from personas.lock import hold, holder, holder_elsewhere
+from personas.files import lock
+from personas.files.lock import hold, holder, holder_elsewhere
 from tests.elsewhere import PID, held_elsewhere
 
 _HOLD = """
@@ -23,7 +23,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from personas.lock import hold
+from personas.files.lock import hold
 with hold(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from personas import thinning, timeline, versions
-from personas.authorship import Author
 from personas.changes import ReplaceText, SetPrompt
 from personas.errors import NothingToUndo
-from personas.home import Home
-from personas.outside_writes import know, moment, written_since
+from personas.external_writes import know, moment, written_since
+from personas.files.home import Home
+from personas.files.text_file import sha256
 from personas.store import Store
-from personas.textfile import sha256
+from personas.versions import pruning as thinning
+from personas.versions import timeline
+from personas.versions import version_store as versions
+from personas.versions.authorship import Author
 
 
 @pytest.fixture

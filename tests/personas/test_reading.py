@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from personas.errors import OutsideHome, UnknownPersona
-from personas.home import Home
+from personas.files.home import Home
 from personas.persona import ArcLink, ModelSettings, PartLink, TestInput
 from personas.persona_reading import read_persona
 from personas.store import Store

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from personas.authorship import USER, Author
 from personas.changes import AddTestInput, EditPrompt, ReplaceText, SetDescription, SetName, SetPrompt
 from personas.errors import BrokenFile, Conflict, InvalidValue, OutsideHome, StorageError, UnknownPersona
-from personas.home import Home
-from personas.kept_texts import beginning, file_name, is_kept, kept_names, new_writer
+from personas.files.home import Home
+from personas.files.text_file import SIZE_LIMIT
+from personas.files.unsaved_texts import beginning, file_name, is_kept, kept_names, new_writer
 from personas.store import Store
-from personas.textfile import SIZE_LIMIT
+from personas.versions.authorship import USER, Author
 
 AGENT = Author("agent", "s1", "r1")
 _TEXT = '# mine\nname = "A"  # a comment\nsystem_prompt = """\nYou are a.\n"""\n'
@@ -138,7 +138,7 @@ def test_an_edit_in_the_last_moment_is_seen(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     revision = store.get("a").revision
-    from personas import textfile
+    from personas.files import text_file as textfile
 
     real = textfile._write_new
 
@@ -162,7 +162,7 @@ def test_an_edit_in_the_last_moment_is_seen(
 def test_a_change_of_whatever_is_there_succeeds_on_top_of_who_overtook_it(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from personas import textfile
+    from personas.files import text_file as textfile
 
     real = textfile._write_new
     others = ['description = "theirs"\n' + _TEXT]
@@ -272,9 +272,9 @@ def test_a_write_protected_file_is_one_clear_line(store: Store, file: Path) -> N
 _CHANGE = """
 import sys
 from pathlib import Path
-from personas.authorship import Author
+from personas.versions.authorship import Author
 from personas.changes import AddTestInput
-from personas.home import Home
+from personas.files.home import Home
 from personas.store import Store
 store = Store(Home(Path(sys.argv[1])))
 for n in range(15):

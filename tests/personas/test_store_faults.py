@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from personas.authorship import USER, Author
 from personas.changes import SetDescription, SetName
 from personas.errors import NothingToUndo, PersonaError, StorageError
-from personas.home import Home, open_home
+from personas.files.home import Home, open_home
 from personas.store import Store
+from personas.versions.authorship import USER, Author
 
 _CALLS = ("open", "write", "pwrite", "ftruncate", "fsync", "fchmod", "replace", "link", "unlink", "mkdir")
 _TEXT = 'name = "A"\nsystem_prompt = "p"\n'

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from personas import textfile
 from personas.errors import BrokenFile, InvalidValue, OutsideHome, StorageError
-from personas.textfile import decode, encode, read_regular, remove_file, replace_file
+from personas.files import text_file as textfile
+from personas.files.text_file import decode, encode, read_regular, remove_file, replace_file
 from tests.elsewhere import held_elsewhere
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from personas.errors import BrokenFile, EditRefused, InvalidValue
-from personas.toml_edit import append_table, move_table, remove_key, remove_table, set_value
-from personas.toml_guard import Replacement, check, same_data
-from personas.toml_text import KeyPath
+from personas.toml.edit import append_table, move_table, remove_key, remove_table, set_value
+from personas.toml.guard import Replacement, check, same_data
+from personas.toml.scanner import KeyPath
 from tests.personas.toml_corpus import edits_of
 
 PERSONA = """\

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from personas.errors import BrokenFile, EditRefused, InvalidValue
-from personas.toml_edit import append_table, move_table, remove_key, remove_table, set_value
-from personas.toml_guard import same_data, with_value
-from personas.toml_nodes import TableArray
-from personas.toml_text import locate, parse, scan
+from personas.toml.edit import append_table, move_table, remove_key, remove_table, set_value
+from personas.toml.guard import same_data, with_value
+from personas.toml.nodes import TableArray
+from personas.toml.scanner import locate, parse, scan
 from tests.examples import examples
 from tests.personas.toml_corpus import arrays, edits_of, leaves, tables, value_at
 from tests.personas.toml_documents import documents, texts, values

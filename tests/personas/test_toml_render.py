@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from personas.errors import InvalidValue
-from personas.toml_escapes import HIDDEN, with_hidden_escaped
-from personas.toml_guard import same_data
-from personas.toml_render import plain, render_key, render_line, render_string, render_value
+from personas.toml.escapes import HIDDEN, with_hidden_escaped
+from personas.toml.guard import same_data
+from personas.toml.render import plain, render_key, render_line, render_string, render_value
 from tests.examples import examples
 from tests.personas.toml_documents import texts, values
 

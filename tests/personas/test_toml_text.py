@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from personas import toml_parse
 from personas.errors import BrokenFile
-from personas.toml_parse import MAX_DEPTH
-from personas.toml_text import KeyPath, locate, parse, scan
+from personas.toml import parse as toml_parse
+from personas.toml.parse import MAX_DEPTH
+from personas.toml.scanner import KeyPath, locate, parse, scan
 from tests.examples import examples
 
 PERSONA = """\
@@ -301,7 +301,7 @@ def test_a_string_with_every_control_character_is_left_to_tomllib(monkeypatch: p
 
 @pytest.mark.parametrize("prompt", ["\1" * 300_000, '"\\\2\n' * 75_000, '"""\n' * 75_000, "\\" * 300_000])
 def test_a_long_text_of_nothing_but_escapes_is_set_in_time(prompt: str) -> None:
-    from personas.toml_edit import set_value
+    from personas.toml.edit import set_value
 
     text = set_value("", ("p",), prompt)
     began = time.process_time()

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from personas import thinning, timeline, versions
-from personas.authorship import USER, Author, Version
 from personas.changes import (
     AddTestInput,
     EditPrompt,
@@ -28,8 +26,12 @@ from personas.errors import (
     UnknownPersona,
     UnknownVersion,
 )
-from personas.home import Home, open_home
+from personas.files.home import Home, open_home
 from personas.store import Store
+from personas.versions import pruning as thinning
+from personas.versions import timeline
+from personas.versions import version_store as versions
+from personas.versions.authorship import USER, Author, Version
 from tests.personas.conftest import Clock
 
 _TEXT = 'name = "A"\nsystem_prompt = """\nOne.\nTwo.\nThree.\nFour.\nFive.\n"""\n'

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from personas.errors import BrokenFile, EditRefused
-from personas.toml_edit import append_table, move_table, remove_key, remove_table, set_value
-from personas.toml_guard import same_data
-from personas.toml_text import KeyPath, locate, parse
+from personas.toml.edit import append_table, move_table, remove_key, remove_table, set_value
+from personas.toml.guard import same_data
+from personas.toml.scanner import KeyPath, locate, parse
 
 HARD_STRING = 'It\'s """hard""" \\ to\tquote:\n\r\n\x07 \N{SLIGHTLY SMILING FACE}"\n'
 

@@ -13,8 +13,10 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from tests.hostile import forbidden_in
 from tests.screen_svg import rows_of
-from tui.screens import running_note, tasking
-from tui.widgets import test_inputs, text_editor
+from tui.chat import labels as running_note
+from tui.chat import questions as tasking
+from tui.widgets import test_input_list as test_inputs
+from tui.widgets.text import document_editor as text_editor
 
 Check = Callable[[Mapping[str, str]], None]
 

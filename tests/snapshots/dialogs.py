@@ -10,16 +10,16 @@ from typing import Any
 from tests.snapshots.scenes import HOSTILE, SCENES
 from tests.snapshots.shots import LARGE, MIDDLE, SMALL, TINY, Look
 from tests.tui.program import Program
-from tui.config import load_settings
-from tui.draft import Clash, meet
-from tui.preferences import Preferences
-from tui.screens.ask import AskLine, AskText
-from tui.screens.confirm import Confirm
-from tui.screens.conflict import ChooseText
-from tui.screens.connect import AskSecret, Wait
-from tui.screens.connecting import Connecting
-from tui.screens.dialog import Dialog
-from tui.screens.leaving import Leaving
+from tui.document.merge import Clash, meet
+from tui.screens.dialogs.base import Dialog
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.connect_controller import Connecting
+from tui.screens.dialogs.connect_dialog import AskSecret, Wait
+from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.text_prompt import AskLine, AskText
+from tui.settings.live_settings import Preferences
+from tui.settings.schema import load_settings
 
 EVIL = HOSTILE.run.message
 MODELS = {"plain": "claude-sonnet-5-5", "wide": "qwen3-旅行 🧭", "hostile": f"[/] {EVIL}"}

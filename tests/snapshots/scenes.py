@@ -7,17 +7,25 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.models.base import BlockDelta
+from agent.core.model import BlockDelta
+from agent.core.turns import AssistantTextTurn, ThinkingTurn, ToolCallTurn
 from agent.models.scripted import Hang, Script, ScriptedModel, failed
-from agent.turns import AssistantTextTurn, ThinkingTurn, ToolCallTurn
-from personas.home import EXAMPLES
+from personas.files.home import EXAMPLES
 from tests.hostile import ESCAPES
 from tests.snapshots.shots import Size, settle, wait
 from tests.tui.program import Program, make_store, program
-from tui.config import Settings
-from tui.playback import Hands, first_change, play_run
-from tui.preferences import Preferences
-from tui.recording import AT_ONCE, FIRST_LOOK, RecordedRun, Recording, ReplayModel, Step, read_recording
+from tui.recording.playback import Hands, first_change, play_run
+from tui.recording.recorded_session import (
+    AT_ONCE,
+    FIRST_LOOK,
+    RecordedRun,
+    Recording,
+    ReplayModel,
+    Step,
+    read_recording,
+)
+from tui.settings.live_settings import Preferences
+from tui.settings.schema import Settings
 
 
 @dataclass(frozen=True)

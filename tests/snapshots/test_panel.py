@@ -15,8 +15,8 @@ from tests.snapshots.conftest import Check
 from tests.snapshots.scenes import HOSTILE, SCENES, Scene, cut, open_change, overloaded, play_to_end, running
 from tests.snapshots.shots import LARGE, MIDDLE, SMALL, TEXTS, TINY, looks, settle, take, wait
 from tests.tui.program import Program
-from tui.panel import PanelState
-from tui.recording import script_of
+from tui.chat.panel_state import PanelState
+from tui.recording.recorded_session import script_of
 
 States = AsyncIterator[tuple[str, PanelState]]
 HIDDEN, VISIBLE, PINNED = PanelState.HIDDEN, PanelState.VISIBLE, PanelState.PINNED

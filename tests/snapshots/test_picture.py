@@ -9,7 +9,7 @@ import pytest
 
 from tests.picture import PICTURE, take
 from tests.screen_svg import rows_of
-from tui.widgets import text_editor
+from tui.widgets.text import document_editor as text_editor
 
 
 def without_thumbs(picture: str) -> list[str]:

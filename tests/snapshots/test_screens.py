@@ -29,7 +29,7 @@ from tests.snapshots.shots import (
     wait,
 )
 from tests.tui.program import Program
-from tui.screens.main_layout import PANES
+from tui.screens.main.layout import PANES
 
 CHOICE = {
     "plain": [

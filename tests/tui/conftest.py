@@ -11,7 +11,7 @@ import pytest
 
 import tests.tui.waiting  # noqa: F401 - the pilot of every test here waits in this way
 from tests.persona_agent import Backend, Workplace
-from tui.last_resort import left_texts
+from tui.app.emergency_save import left_texts
 
 
 @pytest.fixture(autouse=True)

@@ -17,16 +17,16 @@ from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from agent.models.base import BlockEvent, Model, Request
+from agent.core.model import BlockEvent, Model, Request
 from agent.models.scripted import ScriptedModel
-from personas.home import Home, open_home
+from personas.files.home import Home, open_home
 from personas.store import Store
 from tests.examples import examples
 from tests.tui.waiting import begin_at_once
-from tui.app import PersonaApp
-from tui.config import Settings
-from tui.screens.main import MainScreen
-from tui.widgets.text_editor import TextEditor
+from tui.app.app import PersonaApp
+from tui.screens.main.screen import MainScreen
+from tui.settings.schema import Settings
+from tui.widgets.text.document_editor import TextEditor
 
 ONE = 'name = "One"\nsystem_prompt = """\nfirst line\nsecond line\nthird line\n"""\n'
 TWO = 'name = "Two"\nsystem_prompt = "I am two."\n\n[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n'

@@ -10,9 +10,9 @@ from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from agent.task import Question
-from agent.turns import AssistantTextTurn, UserTurn
-from tui.panel import PanelState
+from agent.core.turns import AssistantTextTurn, UserTurn
+from agent.jobs.job import Question
+from tui.chat.panel_state import PanelState
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.conversation import ConversationView, Glyphs

@@ -9,23 +9,23 @@ from types import SimpleNamespace
 import pytest
 from textual.events import Paste
 
-from agent.models.anthropic import AnthropicModel
-from agent.models.local import LocalServer
+from agent.models.anthropic.client import AnthropicModel
+from agent.models.local_servers import LocalServer
 from agent.models.offline import OfflineModel
 from agent.models.scripted import answer
 from tests.messages_server import KEY, MessagesServer, call, say
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, QUOTED, assert_harmless, drawn
 from tests.tui.test_app_settings import page, preferences, row
-from tui.preferences import Named
-from tui.screens.ask import AskLine
-from tui.screens.confirm import Confirm
-from tui.screens.connect import AskSecret, Connect, SecretField, Wait
-from tui.screens.help import Help
-from tui.screens.pick import Pick
-from tui.screens.settings import ProgramSettings
-from tui.secret_text import redact
-from tui.widgets.field import Field
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.connect_dialog import AskSecret, Connect, SecretField, Wait
+from tui.screens.dialogs.help import Help
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.settings import ProgramSettings
+from tui.screens.dialogs.text_prompt import AskLine
+from tui.settings.live_settings import Named
+from tui.terminal.secrets import redact
+from tui.widgets.text.line_input import Field
 
 WORKS = [say("ready"), call("report", {"word": "ready"}), say("Hello from afar.")]
 
@@ -256,8 +256,8 @@ async def test_the_keyring_is_offered_where_there_is_one(
         get_password=lambda service, name: kept.get((service, name)),
         delete_password=lambda service, name: kept.pop((service, name)),
     )
-    monkeypatch.setattr("tui.keyring.available", lambda: True)
-    monkeypatch.setattr("tui.keyring._ring", lambda: ring)
+    monkeypatch.setattr("tui.settings.keyring.available", lambda: True)
+    monkeypatch.setattr("tui.settings.keyring._ring", lambda: ring)
     with MessagesServer(WORKS) as server:
         settings = preferences(tmp_path, f'base_url = "{server.url}"\nmodel = "claude-sonnet-5-5"\n')
         async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
@@ -290,7 +290,7 @@ async def test_a_local_server_is_tried_without_the_key_that_is_for_another(
         async def find() -> list[LocalServer]:
             return [LocalServer("Ollama", server.url, ("claude-opus-5-5", "claude-haiku-5-5"))]
 
-        monkeypatch.setattr("agent.models.local.find_local_servers", find)
+        monkeypatch.setattr("agent.models.local_servers.find_local_servers", find)
         settings = preferences(tmp_path, "# mine\n", {"ANTHROPIC_API_KEY": "of-anthropic-alone"})
         async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
             await choose(p, "local")
@@ -369,7 +369,7 @@ async def test_a_way_that_led_nowhere_is_still_marked(
     async def find() -> list[LocalServer]:
         return []
 
-    monkeypatch.setattr("agent.models.local.find_local_servers", find)
+    monkeypatch.setattr("agent.models.local_servers.find_local_servers", find)
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path)) as p:
         await choose(p, "local")
         await p.told("No model server answers")
@@ -387,7 +387,7 @@ async def test_waiting_can_be_stopped(tmp_path: Path, monkeypatch: pytest.Monkey
             cancelled.append(True)
         return []
 
-    monkeypatch.setattr("agent.models.local.find_local_servers", for_ever)
+    monkeypatch.setattr("agent.models.local_servers.find_local_servers", for_ever)
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path)) as p:
         await choose(p, "local")
         await p.until(lambda: "Looking for" in drawn(p.app.screen))

@@ -22,23 +22,23 @@ from agent.models.offline import OfflineModel
 from tests.tui.program import ONE, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, drawn
 from tests.tui.test_app_settings import preferences
-from tui.belonging import begin_deed
-from tui.draft import Clash, meet
-from tui.screens.ask import AskLine, AskName, AskText
-from tui.screens.confirm import Confirm
-from tui.screens.conflict import ChooseText
-from tui.screens.connect import AskSecret, Connect, Wait
-from tui.screens.connecting import WELCOME
-from tui.screens.dialog import JUST_NOW, Dialog, share
-from tui.screens.diff import ShowDiff
-from tui.screens.help import Help
-from tui.screens.leaving import Leaving
-from tui.screens.pick import Pick
-from tui.screens.settings import ProgramSettings
-from tui.screens.switcher import Switcher
-from tui.widgets.literal import LiteralButton
+from tui.app.operation_context import begin_deed
+from tui.document.merge import Clash, meet
+from tui.screens.dialogs.base import JUST_NOW, Dialog, share
+from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.connect_controller import WELCOME
+from tui.screens.dialogs.connect_dialog import AskSecret, Connect, Wait
+from tui.screens.dialogs.diff import ShowDiff
+from tui.screens.dialogs.help import Help
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.settings import ProgramSettings
+from tui.screens.dialogs.text_prompt import AskLine, AskName, AskText
 from tui.widgets.persona_list import Entry
-from tui.widgets.row_list import Row, RowList
+from tui.widgets.plain_text import LiteralButton
+from tui.widgets.virtual_list import Row, RowList
 
 LONG = "word " * 400
 LINES = "one line\n" * 60
@@ -253,7 +253,7 @@ async def test_the_first_difference_of_two_long_paragraphs_is_in_sight(
 async def test_what_is_told_covers_no_dialog(
     tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.screens.dialog.JUST_NOW", 600.0)  # whatever the machine takes
+    monkeypatch.setattr("tui.screens.dialogs.base.JUST_NOW", 600.0)  # whatever the machine takes
     async with program(make_store(tmp_path), size=size) as p:
         begin_deed()  # which tells of the error and asks
         p.app.tell("The disk is full.", error=True)
@@ -286,7 +286,7 @@ async def test_an_error_of_earlier_is_not_what_a_dialog_is_about(tmp_path: Path)
 async def test_an_error_of_another_deed_is_not_what_a_dialog_is_about(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.screens.dialog.JUST_NOW", 600.0)
+    monkeypatch.setattr("tui.screens.dialogs.base.JUST_NOW", 600.0)
     async with program(make_store(tmp_path), size=(80, 24)) as p:
 
         async def deed(error: str, question: str = "") -> None:

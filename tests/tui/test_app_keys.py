@@ -8,20 +8,20 @@ import pytest
 
 from agent.models.scripted import Hang, ToolUse, answer, failed
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
-from tui import commands
-from tui.app import PersonaApp
-from tui.config import Settings
-from tui.panel import PanelState
-from tui.screens.confirm import Confirm
-from tui.screens.conflict import ChooseText
-from tui.screens.diff import ShowDiff
-from tui.screens.help import Help
-from tui.screens.leaving import Leaving
-from tui.screens.settings import ProgramSettings
-from tui.screens.switcher import Switcher
-from tui.widgets import text_editor
+from tui.app.app import PersonaApp
+from tui.chat.panel_state import PanelState
+from tui.commands import registry as commands
+from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.diff import ShowDiff
+from tui.screens.dialogs.help import Help
+from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.settings import ProgramSettings
+from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
-from tui.widgets.row_list import RowList
+from tui.widgets.text import document_editor as text_editor
+from tui.widgets.virtual_list import RowList
 
 
 @pytest.fixture(autouse=True)
@@ -391,7 +391,7 @@ async def test_a_damaged_memory_is_no_hindrance(tmp_path: Path, text: str) -> No
 async def test_older_turns_are_read_when_one_comes_to_the_top(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.stored.RECENT_TURNS", 4)
+    monkeypatch.setattr("agent.transcript.session_store.RECENT_TURNS", 4)
     store = make_store(tmp_path)
     async with program(store, *[answer(f"answer {n}") for n in range(6)]) as p:
         for number in range(6):

@@ -12,15 +12,15 @@ import pytest
 from agent.models.scripted import ToolUse, answer
 from tests.tui.program import make_store, program
 from tests.tui.test_messages_underway import said_to
-from tui.config import Settings
-from tui.draft import Clash, meet
-from tui.screens.ask import AskLine, AskText
-from tui.screens.confirm import Confirm
-from tui.screens.conflict import ChooseText
-from tui.screens.diff import ShowDiff
-from tui.screens.pick import Pick
-from tui.widgets.row_list import Row
-from tui.widgets.settings_pane import SettingsPane
+from tui.document.merge import Clash, meet
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.diff import ShowDiff
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.text_prompt import AskLine, AskText
+from tui.settings.schema import Settings
+from tui.widgets.persona_fields import SettingsPane
+from tui.widgets.virtual_list import Row
 
 EVIL = "[/] [@click=app.quit]x[/] \x1b[31mred\x1b]0;t\x07 \x9b2J \u202ertl \U000e0041 日本語 👩‍👩‍👧"
 QUOTED = EVIL.encode("unicode_escape").decode().replace("\\x", "\\u00")
@@ -196,7 +196,7 @@ async def test_a_fault_in_a_deed_is_told_and_ends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "tui.last_resort.write_fault", lambda text: noted.append(text) or tmp_path / "fault.log"
+        "tui.app.emergency_save.write_fault", lambda text: noted.append(text) or tmp_path / "fault.log"
     )
     noted: list[str] = []
 
@@ -214,8 +214,8 @@ async def test_a_fault_in_a_deed_is_told_and_ends_nothing(
 def test_the_first_paint_loads_neither_the_sdk_nor_the_models_of_data() -> None:
     code = (
         "import sys; import tui.cli.open, tui.app, tui.screens.main, tui.driver_guard; "
-        "print([m for m in ('anthropic', 'pydantic', 'httpx2', 'personas.store', 'personas.home', 'agent.chat', "
-        "'tui.talking', 'tomllib') if m in sys.modules])"
+        "print([m for m in ('anthropic', 'pydantic', 'httpx2', 'personas.store', 'personas.files.home', 'agent.chat.chat', "
+        "'tui.chat.conversations', 'tomllib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -11,17 +11,18 @@ from textual.widgets import Input
 
 from agent.models.scripted import Hang, answer
 from tests.tui.program import ONE, TWO, ids, make_store, program
-from tui.screens import dialog, main
-from tui.screens.ask import AskLine, AskText
-from tui.screens.confirm import Confirm
-from tui.screens.dialog import GRACE
-from tui.screens.pick import Pick
-from tui.screens.switcher import Switcher
-from tui.unfinished import unfinished
-from tui.widgets import text_editor
-from tui.widgets.literal import LiteralStatic
+from tui.drafts.stored_dialog_drafts import unfinished
+from tui.screens.dialogs import base as dialog
+from tui.screens.dialogs.base import GRACE
+from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.text_prompt import AskLine, AskText
+from tui.screens.main import screen as main
 from tui.widgets.persona_list import Entry
-from tui.widgets.row_list import RowList
+from tui.widgets.plain_text import LiteralStatic
+from tui.widgets.text import document_editor as text_editor
+from tui.widgets.virtual_list import RowList
 
 THREE = (
     TWO.replace("Two", "Three")
@@ -334,8 +335,8 @@ async def test_leaving_a_test_input_saves_what_was_typed(
 async def test_typing_into_a_test_input_deleted_meanwhile_is_kept_as_a_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from personas.authorship import USER
     from personas.changes import DeleteTestInput
+    from personas.versions.authorship import USER
 
     monkeypatch.setattr(text_editor, "PAUSE", 60)
     store = make_store(tmp_path, {"three": THREE})

@@ -11,13 +11,13 @@ import pytest
 
 from agent.models.scripted import ScriptedModel, answer
 from tests.tui.program import Program, make_store, program
-from tui import manual
-from tui.config import ConfigError, Settings, load_settings, unset_setting
-from tui.preferences import Preferences
-from tui.screens.pick import Pick
-from tui.screens.settings import ProgramSettings
-from tui.widgets.field import Field
-from tui.widgets.row_list import RowList
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.settings import ProgramSettings
+from tui.settings import help_text as manual
+from tui.settings.live_settings import Preferences
+from tui.settings.schema import ConfigError, Settings, load_settings, unset_setting
+from tui.widgets.text.line_input import Field
+from tui.widgets.virtual_list import RowList
 
 
 def preferences(folder: Path, text: str | None = "", env: Mapping[str, str] | None = None) -> Preferences:
@@ -189,7 +189,7 @@ async def test_tables_are_edited_in_the_file_and_hold_when_it_is_closed(
         file.write_text('[keys]\nhelp = "f10"\nnothing = "f9"\n')
         return True
 
-    monkeypatch.setattr("tui.external._edit", edit)
+    monkeypatch.setattr("tui.external_editor.launcher._edit", edit)
     async with program(make_store(tmp_path), preferences=preferences(tmp_path, None)) as p:
         await p.until(lambda: p.app.screen is not p.main)
         await p.press("escape")

@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 from textual.events import Key
 
-from agent.models.base import Usage
+from agent.core.model import Usage
+from agent.jobs.job import AgentTask
+from agent.jobs.task_log import TaskLog
 from agent.models.scripted import Hang, ToolUse, answer
-from agent.task import AgentTask
-from agent.task_log import TaskLog
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
-from tui.config import Settings
-from tui.panel import PanelState
-from tui.remembered import recall, remember
-from tui.screens import main
-from tui.screens.confirm import Confirm
-from tui.screens.leaving import Leaving
+from tui.app.ui_state import recall, remember
+from tui.chat.panel_state import PanelState
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.main import screen as main
+from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
-from tui.widgets.key_line import KeyLine
-from tui.widgets.queued_lines import QueuedLines
-from tui.widgets.text_editor import TextEditor
+from tui.widgets.footer import KeyLine
+from tui.widgets.queued_messages import QueuedLines
+from tui.widgets.text.document_editor import TextEditor
 
 EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
 ASK = ToolUse("ask_user", {"question": "Which [/] one?", "options": ["the first", "the second"]})
@@ -470,7 +470,7 @@ async def test_a_question_is_there_again_after_the_program_was_left(tmp_path: Pa
 
 
 async def test_an_approval_found_in_a_home_asks_for_trust_first(tmp_path: Path) -> None:
-    from personas import trust
+    from personas.files import trust
 
     store = make_store(tmp_path)
     async with program(store, answer(EDIT), settings=ASK_ALL) as p:

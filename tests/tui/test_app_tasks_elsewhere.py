@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from agent.approval import ApprovalRules
-from agent.chat import Chat
-from agent.events import AgentStart
+from agent.chat.chat import Chat
+from agent.core.events import AgentStart
+from agent.core.turns import UserTurn
+from agent.jobs.approval_policy import ApprovalRules
+from agent.jobs.options import TaskOptions
+from agent.jobs.recovery import read_task
+from agent.jobs.runner import AgentTaskRunner
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.stored import open_session, start_session
-from agent.task_found import read_task
-from agent.task_options import TaskOptions
-from agent.task_runner import AgentTaskRunner
-from agent.turns import UserTurn
-from personas import trust
+from agent.transcript.session_store import open_session, start_session
 from personas.errors import StorageError
-from personas.journal import Journal
+from personas.files import trust
+from personas.files.journal import Journal
 from personas.store import Store
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_tasks import (
@@ -35,7 +35,7 @@ from tests.tui.test_app_tasks import (
     task,
     texts,
 )
-from tui.config import Settings
+from tui.settings.schema import Settings
 
 __all__ = ["own_settings"]
 

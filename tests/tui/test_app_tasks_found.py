@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from agent.models.base import Usage
+from agent.core.model import Usage
+from agent.jobs.job import AgentTask
+from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.task_files import SUFFIX
 from agent.models.scripted import ToolUse, answer
-from agent.task import AgentTask
-from agent.task_files import SUFFIX
-from agent.task_runner import AgentTaskRunner
-from personas import trust
+from personas.files import trust
 from personas.store import Store
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_tasks import (
@@ -30,11 +30,11 @@ from tests.tui.test_app_tasks import (
     task,
     texts,
 )
-from tui.activity import activity_line
-from tui.config import Settings
-from tui.screens.confirm import Confirm
-from tui.talk import Talk
-from tui.widgets.key_line import KeyLine
+from tui.chat.activity import activity_line
+from tui.chat.conversation_state import Talk
+from tui.screens.dialogs.confirm import Confirm
+from tui.settings.schema import Settings
+from tui.widgets.footer import KeyLine
 
 __all__ = ["own_settings"]
 

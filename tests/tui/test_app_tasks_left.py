@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.models.scripted import Hang, ToolUse, answer
-from personas import trust
+from personas.files import trust
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_tasks import (
     ASK_ALL,
@@ -22,12 +22,12 @@ from tests.tui.test_app_tasks import (
 )
 from tests.tui.test_app_tasks_found import leave
 from tests.tui.test_undelivered import copy_of
-from tui.config import Settings
-from tui.panel import PanelState
-from tui.remembered import recall, remember
-from tui.screens.confirm import Confirm
-from tui.widgets.key_line import KeyLine
-from tui.widgets.queued_lines import QueuedLines
+from tui.app.ui_state import recall, remember
+from tui.chat.panel_state import PanelState
+from tui.screens.dialogs.confirm import Confirm
+from tui.settings.schema import Settings
+from tui.widgets.footer import KeyLine
+from tui.widgets.queued_messages import QueuedLines
 
 __all__ = ["own_settings"]
 

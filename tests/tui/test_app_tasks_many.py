@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from textual import events
 
-from agent.models.anthropic import AnthropicModel
-from agent.models.base import BlockDelta, BlockEnd, BlockStart, Done, Model, Request
+from agent.core.model import BlockDelta, BlockEnd, BlockStart, Done, Model, Request
+from agent.core.turns import UserTurn
+from agent.models.anthropic.client import AnthropicModel
 from agent.models.scripted import Hang, Pause, ScriptedModel, ToolUse, answer
-from agent.turns import UserTurn
 from tests.messages_server import Answer, Call, MessagesServer, Text
 from tests.tui.program import Program, make_store, program
-from tui.config import Settings
+from tui.settings.schema import Settings
 
 IDS = [f"p{number}" for number in range(10)]
 FILES = {name: f'name = "{name}"\nsystem_prompt = "I am {name}."\n' for name in IDS}

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.ascii import Charset, charset_of
-from tui.sanitise import sanitise, spell_out_too, spelled_out
+from tui.terminal.ascii_fallback import Charset, charset_of
+from tui.terminal.sanitise import sanitise, spell_out_too, spelled_out
 
 BARE = charset_of({"LC_ALL": "C", "LANG": "de_DE.UTF-8"}, "utf-8")
 LATIN = charset_of({"LANG": "de_DE.ISO-8859-1"}, "iso8859-1")

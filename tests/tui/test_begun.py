@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from personas.home import Home, open_home
+from personas.files.home import Home, open_home
 from tests.tui.program import make_store, program
-from tui import begun
-from tui.begun import Begun
-from tui.screens.ask import AskText
-from tui.screens.confirm import Confirm
-from tui.workspace import Workspace
+from tui.document.async_store import Workspace
+from tui.drafts import dialog_drafts as begun
+from tui.drafts.dialog_drafts import Begun
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.text_prompt import AskText
 
 KEY = "test input of two"
 

@@ -11,10 +11,10 @@ from textual.widgets import Input, TextArea
 
 from agent.models.scripted import ScriptedModel
 from tests.tui.program import make_store, program
-from tui.app import PersonaApp
-from tui.capabilities import detect
-from tui.config import Settings
-from tui.environment import as_given
+from tui.app.app import PersonaApp
+from tui.app.environment import as_given
+from tui.settings.schema import Settings
+from tui.terminal.capabilities import detect
 
 
 @pytest.mark.parametrize("name", ["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"])
@@ -98,7 +98,7 @@ def test_where_the_system_does_not_say_what_was_set_only_the_c_locale_is_believe
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only here the system says it")
 def test_a_process_that_python_changed_the_locale_of_knows_it() -> None:
-    told = "import os; from tui.environment import given_environment as given; "
+    told = "import os; from tui.app.environment import given_environment as given; "
     told += "print([os.environ['LC_CTYPE'], given()['LC_CTYPE']])"
     for more, expected in (({}, "['C.UTF-8', '']"), ({"LC_CTYPE": "C.UTF-8"}, "['C.UTF-8', 'C.UTF-8']")):
         env = {"LANG": "C", "PYTHONPATH": str(Path(__file__).parent.parent.parent), **more}
@@ -112,7 +112,7 @@ def test_the_program_goes_by_what_was_set(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv("LC_ALL", raising=False)
     monkeypatch.setenv("LANG", "C")
     monkeypatch.setenv("LC_CTYPE", "C.UTF-8")
-    monkeypatch.setattr("tui.environment.begun_with", lambda: b"LANG=C\0")
+    monkeypatch.setattr("tui.app.environment.begun_with", lambda: b"LANG=C\0")
     app = PersonaApp(lambda: None, make_model=lambda _: ScriptedModel(), name_model=lambda: "")  # type: ignore[arg-type,return-value]
     assert app.capabilities.ascii_only
 

@@ -12,8 +12,8 @@ from textual.app import App, ComposeResult
 from textual.widgets import Static
 
 from tui.widgets.chat_bar import ChatBar, Mode
-from tui.widgets.queued_lines import Queued, QueuedLines
-from tui.widgets.sent_messages import SentMessages
+from tui.widgets.input_history import SentMessages
+from tui.widgets.queued_messages import Queued, QueuedLines
 
 
 class Stage(App[None]):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tui.children import descendants
-from tui.lending import Lending
+from tui.external_editor.process_tree import descendants
+from tui.external_editor.suspend import Lending
 
 
 def test_all_that_descend_from_a_process_are_found(tmp_path: Path) -> None:

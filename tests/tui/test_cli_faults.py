@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from personas.lock import hold
+from personas.files.lock import hold
 from tests.messages_server import MessagesServer, ToolUsingBrain, say
 from tests.persona_agent import Workplace
 from tui.cli import main
@@ -386,9 +386,9 @@ main()
     [
         ("click", False),  # nobody has read yet that a stream is wanted
         ("tui.cli.chat", True),
-        ("tui.cli.conversing", True),
+        ("tui.cli.chat_runner", True),
         ("personas.store", True),
-        ("agent.chat", True),
+        ("agent.chat.chat", True),
         ("agent.models.offline.model", True),
     ],
 )
@@ -417,7 +417,11 @@ def test_ctrl_c_while_a_class_is_made_ends_as_anywhere_else(
     def make_class(*_arguments: object, **_options: object) -> None:
         type("Made", (), {"attribute": Pressed()})  # Python 3.11 makes a RuntimeError of it
 
-    for what in ("tui.cli.home.open_store", "tui.cli.conversing.converse", "tui.cli.boundary.run"):
+    for what in (
+        "tui.cli.open_home.open_store",
+        "tui.cli.chat_runner.converse",
+        "tui.cli.error_handling.run",
+    ):
         monkeypatch.setattr(what, make_class)
         if what.endswith("run"):
             with pytest.raises(SystemExit) as left:
@@ -434,9 +438,9 @@ def test_a_fault_of_our_own_is_no_ctrl_c(place: Workplace, monkeypatch: pytest.M
     def fails(*_arguments: object) -> None:
         raise RuntimeError("broken") from ValueError("within")
 
-    monkeypatch.setattr("tui.cli.home.open_store", fails)
+    monkeypatch.setattr("tui.cli.open_home.open_store", fails)
     assert "unexpected RuntimeError: broken" in only_line(place.run_here("list"))
-    monkeypatch.setattr("tui.cli.boundary.run", fails)
+    monkeypatch.setattr("tui.cli.error_handling.run", fails)
     with pytest.raises(RuntimeError, match="broken"):
         main()
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.persona_agent import Workplace
-from tui.cli.complaints import bearable
+from tui.cli.stderr import bearable
 
 SECRET = "sk-ant-api03-" + "A" * 40
 CHAT = ("chat", "optimist", "hello")
@@ -80,7 +80,7 @@ def test_what_nobody_thought_of_still_ends_a_json_stream_and_its_traceback_is_ha
     def fail(*_: Any, **__: Any) -> Any:
         raise fault
 
-    monkeypatch.setattr("tui.models.build_model", fail)
+    monkeypatch.setattr("tui.settings.model_factory.build_model", fail)
     done = place.run_here("--debug", *CHAT, "--json")
     (line,) = map(json.loads, done.stdout.splitlines())
     assert done.returncode == 1 and line["type"] == "error" and "luck" in line["message"]

@@ -20,22 +20,22 @@ from unittest import mock
 
 import pytest
 
-from agent.task import AgentTask
-from agent.task_asking import AskingTask
-from agent.tool_names import TOOL_NAMES
+from agent.jobs.job import AgentTask
+from agent.jobs.questions import AskingTask
 from agent.tools import chat_tools
-from agent.tools.base import Desk
+from agent.tools.context import Desk
 from agent.tools.control import begin_task_tool, task_tools
+from agent.tools.names import TOOL_NAMES
 from personas.errors import StorageError
 from tests.hostile import ESCAPES
 from tests.messages_answers import Refusal
 from tests.messages_server import Answer, Call, MessagesServer, Text, call, say
 from tests.persona_agent import Backend, Workplace
-from tui.cli import boundary
-from tui.cli.answers import PATIENCE, patience
-from tui.config import ConfigError, Settings, load_settings
-from tui.models import task_options
-from tui.signals import SIGNALS, Guard, heeded
+from tui.app.signals import SIGNALS, Guard, heeded
+from tui.cli import error_handling as boundary
+from tui.cli.task_answers import PATIENCE, patience
+from tui.settings.model_factory import task_options
+from tui.settings.schema import ConfigError, Settings, load_settings
 
 PROMPT = "You are kept.\nAlways.\n"
 EDIT = call("edit_system_prompt", {"old": "Always.", "new": "Sometimes."})

@@ -10,16 +10,16 @@ from agent.models.scripted import answer
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_app_settings import preferences
-from tui.commands import COMMANDS, key_called, key_name
-from tui.panel import PanelState
-from tui.screens.connect import Connect
-from tui.screens.diff import ShowDiff
-from tui.screens.help import Help
-from tui.screens.settings import ProgramSettings
-from tui.screens.switcher import Switcher
-from tui.widgets.field import Field
-from tui.widgets.key_line import KeyLine
-from tui.widgets.literal import LiteralLabel
+from tui.chat.panel_state import PanelState
+from tui.commands.registry import COMMANDS, key_called, key_name
+from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.connect_dialog import Connect
+from tui.screens.dialogs.diff import ShowDiff
+from tui.screens.dialogs.help import Help
+from tui.screens.dialogs.settings import ProgramSettings
+from tui.widgets.footer import KeyLine
+from tui.widgets.plain_text import LiteralLabel
+from tui.widgets.text.line_input import Field
 
 
 async def click(p: Program, words: str, *, at: int = 0) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.clipboard import OSC52_LIMIT, copy, local_tool, osc52, run_tool
+from tui.terminal.clipboard import OSC52_LIMIT, copy, local_tool, osc52, run_tool
 
 DESKTOP = {"DISPLAY": ":0"}
 

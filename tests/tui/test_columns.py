@@ -18,8 +18,8 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 
 from tests.cells import Cells, each_alone, flags_wide, old_and_plain
-from tui.columns import Placing, is_doubtful
-from tui.painting import SentCells
+from tui.terminal.textual_compat.cell_width import Placing, is_doubtful
+from tui.terminal.textual_compat.diff_rendering import SentCells
 
 WIDTHS = (12, 9, 15)
 WIDTH, HEIGHT = sum(WIDTHS), 4

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tui import continued
+from tui.app import sigcont as continued
 
 
 class Driver:

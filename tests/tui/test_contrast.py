@@ -11,8 +11,8 @@ from textual.color import Color
 from tests.gallery import THEMES, walk
 from tests.screen_svg import cells, look_of, runs_of
 from tests.tui.program import Program, make_store, program
-from tui.colours import contrast
-from tui.widgets.inks import ink
+from tui.terminal.palette import contrast
+from tui.widgets.theme_styles import ink
 
 ENOUGH = 4.5
 ALIKE = {

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from agent.turns import (
+from agent.core.turns import (
     AssistantTextTurn,
     CustomTurn,
     NoticeTurn,

@@ -7,16 +7,17 @@ import unicodedata
 
 import pytest
 
-from agent.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, UserTurn
+from agent.core.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, UserTurn
 from tests.tui.test_conversation_view import Stage, edit_call, run_of
-from tui import narrowing
-from tui.composed import PIECE
-from tui.widgets.conversation import ConversationView, finding
-from tui.widgets.conversation.finding import Needle, Sought, fold, places
+from tui.commands import fuzzy as narrowing
+from tui.commands.unicode_folding import PIECE
+from tui.widgets.conversation import ConversationView
+from tui.widgets.conversation import search as finding
 from tui.widgets.conversation.lines import Line
 from tui.widgets.conversation.markdown import draw_piece
-from tui.widgets.conversation.pieces import split
-from tui.widgets.conversation.unmarked import unmarked
+from tui.widgets.conversation.markdown_blocks import split
+from tui.widgets.conversation.search import Needle, Sought, fold, places
+from tui.widgets.conversation.strip_markdown import unmarked
 
 ANSWER = """# A *head* line
 

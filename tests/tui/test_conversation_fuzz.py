@@ -10,8 +10,15 @@ from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.selection import Selection
 
-from agent.turns import AssistantTextTurn, NoticeTurn, ThinkingTurn, ToolCallTurn, ToolResultTurn, UserTurn
-from tui.panel import PanelState
+from agent.core.turns import (
+    AssistantTextTurn,
+    NoticeTurn,
+    ThinkingTurn,
+    ToolCallTurn,
+    ToolResultTurn,
+    UserTurn,
+)
+from tui.chat.panel_state import PanelState
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.conversation import ConversationView
 from tui.widgets.conversation.layout import Place

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.turns import AssistantTextTurn, Turn, UserTurn
+from agent.core.turns import AssistantTextTurn, Turn, UserTurn
 from tests.examples import examples
-from tui.widgets.conversation import parts
+from tui.widgets.conversation import render_parts as parts
 from tui.widgets.conversation.entries import entry_for
 from tui.widgets.conversation.layout import Layout, Place
 from tui.widgets.conversation.lines import Glyphs
-from tui.widgets.conversation.parts import Stream
-from tui.widgets.conversation.pieces import Piece
+from tui.widgets.conversation.markdown_blocks import Piece
+from tui.widgets.conversation.render_parts import Stream
 
 GLYPHS = Glyphs()
 contents = st.sampled_from(

@@ -11,11 +11,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from agent.turns import ThinkingTurn
+from agent.core.turns import ThinkingTurn
 from tests.examples import examples
-from tui.sanitise import sanitise
-from tui.widgets.conversation import markdown, pieces
-from tui.widgets.conversation import parts as conversation_parts
+from tui.terminal.sanitise import sanitise
+from tui.widgets.conversation import markdown
+from tui.widgets.conversation import markdown_blocks as pieces
+from tui.widgets.conversation import render_parts as conversation_parts
 from tui.widgets.conversation.entries import ThinkingEntry
 from tui.widgets.conversation.lines import (
     BOLD,
@@ -28,8 +29,8 @@ from tui.widgets.conversation.lines import (
     fold_rows,
     wrap_rows,
 )
-from tui.widgets.conversation.parts import Stream, piece_part
-from tui.widgets.conversation.pieces import CUT, Splitter, split
+from tui.widgets.conversation.markdown_blocks import CUT, Splitter, split
+from tui.widgets.conversation.render_parts import Stream, piece_part
 
 words = st.lists(
     st.sampled_from(
@@ -276,7 +277,7 @@ def test_a_line_repr_shows_its_text() -> None:
 
 def test_prose_in_a_fence_has_no_label_and_is_not_broken_within_words() -> None:
     from tui.widgets.conversation.markdown import draw_piece
-    from tui.widgets.conversation.pieces import split
+    from tui.widgets.conversation.markdown_blocks import split
 
     text = "```text\nwhich of these words could be cut\n```\n"
     shown = [line.text.rstrip() for piece in split(text) for line in draw_piece(piece, 14)]

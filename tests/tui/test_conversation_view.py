@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.selection import Selection
 
-from agent.events import (
+from agent.core.events import (
     AgentEnd,
     ModelNotice,
     RetryWait,
@@ -21,8 +21,8 @@ from agent.events import (
     TurnEnd,
     TurnStart,
 )
-from agent.models.base import ModelError
-from agent.turns import (
+from agent.core.model import ModelError
+from agent.core.turns import (
     AssistantTextTurn,
     CustomTurn,
     NoticeTurn,
@@ -36,7 +36,7 @@ from tui.widgets.conversation import ConversationView, Glyphs
 from tui.widgets.conversation.entry import AT_ONCE
 from tui.widgets.conversation.layout import KEPT_LINES
 from tui.widgets.conversation.lines import Line
-from tui.widgets.conversation.parts import Part
+from tui.widgets.conversation.render_parts import Part
 
 DIFF = "--- before\n+++ after\n@@ -1,2 +1,2 @@\n You are kind.\n-Be brief.\n+Be brief and warm.\n"
 

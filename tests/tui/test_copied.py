@@ -12,8 +12,8 @@ from textual.widget import Widget
 import tui
 from agent.models.scripted import answer
 from tests.tui.program import make_store, program
-from tui.widgets.conversation.canvas import Canvas
-from tui.widgets.key_line import KeyLine
+from tui.widgets.conversation.scroll_view import Canvas
+from tui.widgets.footer import KeyLine
 
 
 def _subclasses(kind: type) -> Iterator[type]:

@@ -11,10 +11,10 @@ from textual.strip import Strip
 from tests.tui.program import make_store, program
 from tests.tui.test_app_dialogs import settle
 from tests.tui.test_app_layout import drawn
-from tui.draft import Clash, meet
-from tui.sanitise import shortened
-from tui.screens.conflict import ChooseText
-from tui.widgets.cut import CutStatic, with_ellipsis
+from tui.document.merge import Clash, meet
+from tui.screens.dialogs.conflict import ChooseText
+from tui.terminal.sanitise import shortened
+from tui.widgets.text.ellipsis import CutStatic, with_ellipsis
 
 LONG = " ".join(f"word{number}" for number in range(200))
 

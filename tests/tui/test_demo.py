@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.tui.program import Program
-from tui.config import Settings
-from tui.demo_app import DemoApp
-from tui.playback import LABEL, Hands, first_change
-from tui.recording import AT_ONCE, HUMAN, Pace
+from tui.recording.demo_app import DemoApp
+from tui.recording.playback import LABEL, Hands, first_change
+from tui.recording.recorded_session import AT_ONCE, HUMAN, Pace
+from tui.settings.schema import Settings
 from tui.widgets.chat_bar import ChatBar
 
 QUICK = Hands(0.0, 0.0, 0.0)

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.chat import Chat
+from agent.chat.chat import Chat
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.stored import start_session
+from agent.transcript.session_store import start_session
 from personas.errors import PersonaError
 from personas.persona_reading import read_persona
 from personas.store import Store
@@ -23,9 +23,9 @@ from tests.tui.program import Program, make_store, program
 from tests.tui.test_demo import demo
 from tui.cli import demo as demo_command
 from tui.cli.group import persona
-from tui.config import Settings
-from tui.recorded_persona import find_recording, persona_at_start
-from tui.recording import RecordedRun, Recording, read_recording
+from tui.recording.locate import find_recording, persona_at_start
+from tui.recording.recorded_session import RecordedRun, Recording, read_recording
+from tui.settings.schema import Settings
 
 EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
 ASK = ToolUse("ask_user", {"question": "Which one?", "options": ["the first", "the second"]})

@@ -13,13 +13,13 @@ from textual.widgets import Button
 
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
-from tui import draft
-from tui.draft import Choice, Clash
-from tui.screens import conflict
-from tui.screens.ask import AskLine
-from tui.screens.confirm import Confirm
-from tui.screens.dialog import Dialog
-from tui.widgets.row_list import RowList
+from tui.document import merge as draft
+from tui.document.merge import Choice, Clash
+from tui.screens.dialogs import conflict
+from tui.screens.dialogs.base import Dialog
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.text_prompt import AskLine
+from tui.widgets.virtual_list import RowList
 
 
 def at_once(p: Program, *keys: str) -> None:

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
-from personas.merge import unified_diff
+from personas.versions.merge import unified_diff
 from tests.hostile import ESCAPES
-from tui.diffs import changed_words, close_context, diff_lines
-from tui.sanitise import sanitise
-from tui.widgets.breaking import CountedText, DiffText
+from tui.terminal.diff_view import changed_words, close_context, diff_lines
+from tui.terminal.sanitise import sanitise
 from tui.widgets.conversation.diff_parts import diff_parts
 from tui.widgets.conversation.lines import Glyphs
+from tui.widgets.text.diff_wrap import CountedText, DiffText
 
 
 def test_nothing_that_changes_is_left_out() -> None:

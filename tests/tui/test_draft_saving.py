@@ -9,10 +9,10 @@ import pytest
 
 from tests.tui.program import make_store, program
 from tests.tui.test_keys_early import begun, slow
-from tui import remembered
-from tui.screens.ask import AskText
-from tui.screens.confirm import Confirm
-from tui.screens.pick import Pick
+from tui.app import ui_state as remembered
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.text_prompt import AskText
 
 
 async def test_a_draft_that_cannot_be_stored_is_said_once_and_stored_when_there_is_room(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.models.scripted import answer
 from tests.tui.program import make_store, program
-from tui.remembered import Remembered, beside, recall, remember
+from tui.app.ui_state import Remembered, beside, recall, remember
 
 
 def drafts(**texts: str) -> Remembered:

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from personas import merge
 from personas.lines import changed_regions, split_lines
+from personas.versions import merge
 from tests.examples import examples
-from tui.draft import Choice, Clash, changed_lines, meet, moved, resolve
-from tui.editable import from_shown, is_editable, pasted, to_shown, with_signs
-from tui.sanitise import sanitise
-from tui.widgets.smallest_edit import smallest_edit
+from tui.document.merge import Choice, Clash, changed_lines, meet, moved, resolve
+from tui.terminal.sanitise import sanitise
+from tui.terminal.visible_controls import from_shown, is_editable, pasted, to_shown, with_signs
+from tui.widgets.text.smallest_edit import smallest_edit
 
 texts = st.text(st.characters(exclude_categories=["Cs"])).filter(is_editable)
 nasty = st.text(st.sampled_from("a\n\t \x00\x07\x1b\r\x7f\x85\x9b\u2028\u202e\u200b\ufeff\U000e0041日é"))

@@ -14,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from personas.errors import PersonaError
-from personas.home import Home, open_home
-from personas.lock import hold
+from personas.files.home import Home, open_home
+from personas.files.lock import hold
 from tests.tui.program import ScriptedModel, make_store, program
-from tui import editor_drafts, external
-from tui.editor_drafts import BACK, DraftFile, hand_out, merged, take_back
-from tui.last_resort import write_fault
-from tui.remembered import Remembered, recall
+from tui.app.emergency_save import write_fault
+from tui.app.ui_state import Remembered, recall
+from tui.external_editor import launcher as external
+from tui.external_editor import message_file as editor_drafts
+from tui.external_editor.message_file import BACK, DraftFile, hand_out, merged, take_back
 
 IDS = ["optimist"]
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from personas.authorship import Author
 from personas.changes import EditPrompt
 from personas.persona_reading import read_persona
+from personas.versions.authorship import Author
 from tests.tui.program import ONE, Program, make_store, program
-from tui import external
-from tui.draft import Clash
-from tui.editor_files import hand_out, meet_files, take_back, with_what_was_taken
-from tui.past import BEFORE, Stored
-from tui.screens.conflict import ChooseText
+from tui.document.merge import Clash
+from tui.document.undo_stack import BEFORE, Stored
+from tui.external_editor import launcher as external
+from tui.external_editor.persona_file import hand_out, meet_files, take_back, with_what_was_taken
+from tui.screens.dialogs.conflict import ChooseText
 
 AGENT = Author("agent", "a", "r")
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import ToolUse, answer
-from personas.authorship import USER
 from personas.changes import SetPrompt
 from personas.persona import Persona
+from personas.versions.authorship import USER
 from tests.tui.program import ONE, Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
-from tui import gone
-from tui.screens import main
-from tui.screens.conflict import ChooseText
-from tui.widgets import text_editor
+from tui.document import missing_file as gone
+from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.main import screen as main
+from tui.widgets.text import document_editor as text_editor
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,8 @@ import pytest
 
 from agent.models.scripted import ToolUse, answer
 from tests.tui.program import make_store, program
-from tui.screens.conflict import ChooseText
-from tui.widgets import text_editor
+from tui.screens.dialogs.conflict import ChooseText
+from tui.widgets.text import document_editor as text_editor
 
 TEXT = "first line\nsecond line\nthird line\n"
 

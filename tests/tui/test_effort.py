@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-from agent.models.base import ThinkingLevel
+from agent.core.model import ThinkingLevel
 from tests.tui.program import Program, make_store, program
-from tui.screens.pick import Pick
-from tui.settings_rules import LEVELS
-from tui.widgets.row_list import RowList
+from tui.screens.dialogs.picker import Pick
+from tui.settings.validation import LEVELS
+from tui.widgets.virtual_list import RowList
 
 WRONG = 'name = "One"\nsystem_prompt = "x"\n\n[model]\neffort = "turbo"\n'
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.chat import Chat
+from agent.chat.chat import Chat
+from agent.core.turns import AssistantTextTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import ScriptedModel, answer
-from agent.turns import AssistantTextTurn, ToolResultTurn, UserTurn
 from personas.errors import PersonaError
 from tests.hostile import ESCAPES, SURROGATE
 from tests.tui.program import make_store, program
-from tui.export import conversation_text, export_conversation
-from tui.sanitise import sanitise
+from tui.chat.export import conversation_text, export_conversation
+from tui.terminal.sanitise import sanitise
 
 
 @pytest.mark.parametrize(

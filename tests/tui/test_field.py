@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from textual.events import Paste
 from textual.widgets.input import Selection
 
-from tui.widgets.field import Field
+from tui.widgets.text.line_input import Field
 
 LONG = "the beginning of a text that is much longer than the field is wide, up to its end"
 

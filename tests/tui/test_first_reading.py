@@ -9,11 +9,11 @@ import pytest
 from agent.models.scripted import answer
 from personas.errors import StorageError
 from tests.tui.program import make_store, program
-from tui.giving_back import GivingBack
-from tui.remembered import Remembered, recall, remember
-from tui.screens.remembering import Remembering
-from tui.undelivered import Said
-from tui.workspace import Workspace
+from tui.app.ui_state import Remembered, recall, remember
+from tui.document.async_store import Workspace
+from tui.drafts.draft_persistence import Remembering
+from tui.drafts.queued_messages import Said
+from tui.drafts.recovery import GivingBack
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ async def test_a_disk_that_refuses_once_at_the_start_is_asked_again(
         return await work(*given)
 
     monkeypatch.setattr(place, name, refuse)
-    monkeypatch.setattr("tui.screens.main.LOOK_EVERY", 0.05)
+    monkeypatch.setattr("tui.screens.main.screen.LOOK_EVERY", 0.05)
     async with program(make_store(tmp_path), answer("Yes."), ready=False) as p:
         await p.told("Not read: Input/output error. This is tried again.")
         await p.until(lambda: p.main.conversing.talk is not None)
@@ -56,11 +56,11 @@ async def test_what_is_written_is_remembered_where_the_disk_never_lets_the_progr
     store = make_store(tmp_path)
     queued = {"two": Said("", (("id", "queued"),))}
     remember(store.home, Remembered(last, {"two": "of before"}, queued=queued if place != "ids" else {}))
-    monkeypatch.setattr("tui.screens.main.LOOK_EVERY", 0.05)
+    monkeypatch.setattr("tui.screens.main.screen.LOOK_EVERY", 0.05)
     with monkeypatch.context() as broken:
         broken.setattr(Workspace, "ids", refuse)
         if place == "give_back":
-            broken.setattr("tui.undelivered.give_back", fail)
+            broken.setattr("tui.drafts.queued_messages.give_back", fail)
         async with program(store, ready=False) as p:
             await p.told("Not read")
             await p.write("words")

@@ -8,14 +8,14 @@ import pytest
 
 from agent.models.scripted import Hang, ToolUse, answer
 from tests.tui.program import Program, make_store, program
-from tui.config import Settings
-from tui.footer import Situation, keys_now
-from tui.panel import PanelState
-from tui.screens.help import Help
-from tui.widgets.field import Field
-from tui.widgets.key_line import KeyLine
-from tui.widgets.literal import LiteralStatic
-from tui.widgets.queued_lines import QueuedLines
+from tui.chat.panel_state import PanelState
+from tui.commands.footer_keys import Situation, keys_now
+from tui.screens.dialogs.help import Help
+from tui.settings.schema import Settings
+from tui.widgets.footer import KeyLine
+from tui.widgets.plain_text import LiteralStatic
+from tui.widgets.queued_messages import QueuedLines
+from tui.widgets.text.line_input import Field
 
 ASK = ToolUse("ask_user", {"question": "Which one?", "options": ["the first", "the second"]})
 ROOMY = (240, 50)

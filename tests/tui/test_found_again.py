@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.chat import Chat
+from agent.chat.chat import Chat
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from personas.store import Store
 from tests.tui.program import Program, make_store, program
-from tui.widgets import text_editor
+from tui.widgets.text import document_editor as text_editor
 
 NAME = ToolUse("update_persona_name", {"name": "Sunny"})
 
@@ -37,7 +37,7 @@ async def test_the_cursor_of_reading_mode_stands_on_the_turn_that_was_found(tmp_
 @pytest.fixture
 async def long_ago(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A home with a conversation of which the program reads only the end at first."""
-    monkeypatch.setattr("agent.stored.RECENT_TURNS", 4)
+    monkeypatch.setattr("agent.transcript.session_store.RECENT_TURNS", 4)
     store = make_store(tmp_path)
     chat = Chat(store, "one", ScriptedModel([answer(f"answer {n}") for n in range(30)]))
     chat.load()

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from tui import graphemes
+from tui.terminal.textual_compat import graphemes
 
 SIGNS = ["a", " ", "日", "👩‍👩‍👧", "❤️", "🇩🇪", "👍🏽", "e\u0301", "नी", "\u0301", "🍵"]
 rows = st.lists(st.sampled_from(SIGNS), max_size=12).map("".join)

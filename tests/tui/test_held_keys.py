@@ -9,11 +9,11 @@ import pytest
 from agent.models.scripted import answer
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
-from tui import held_keys
-from tui.config import Settings
-from tui.screens.ask import AskLine
-from tui.screens.confirm import Confirm
-from tui.widgets.field import Field
+from tui.app import type_ahead as held_keys
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.text_prompt import AskLine
+from tui.settings.schema import Settings
+from tui.widgets.text.line_input import Field
 
 
 @pytest.fixture(autouse=True)

@@ -18,8 +18,7 @@ from textual.widget import Widget
 from textual.widgets._toast import Toast
 
 import tui.widgets
-from agent.task import Approval, Question
-from agent.turns import (
+from agent.core.turns import (
     AssistantTextTurn,
     CustomTurn,
     NoticeTurn,
@@ -29,33 +28,34 @@ from agent.turns import (
     Turn,
     UserTurn,
 )
+from agent.jobs.job import Approval, Question
 from personas.persona import FileError, Persona, TestInput
 from tests.tui.program import make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
-from tui.panel import PanelState
-from tui.slash import Offer
+from tui.chat.panel_state import PanelState
+from tui.commands.slash import Offer
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.chat_input import ChatInput
 from tui.widgets.command_list import CommandList
 from tui.widgets.conversation import ConversationView
-from tui.widgets.conversation.canvas import Canvas
-from tui.widgets.conversation.reading import ReadableCanvas
-from tui.widgets.cut import CutStatic
-from tui.widgets.field import Field
-from tui.widgets.key_line import KeyLine
-from tui.widgets.literal import LiteralButton, LiteralLabel, LiteralStatic
+from tui.widgets.conversation.cursor import ReadableCanvas
+from tui.widgets.conversation.scroll_view import Canvas
+from tui.widgets.footer import KeyLine
 from tui.widgets.pane_tabs import PaneTabs
+from tui.widgets.persona_fields import SettingsPane
 from tui.widgets.persona_list import Entry, PersonaList
+from tui.widgets.plain_text import LiteralButton, LiteralLabel, LiteralStatic
 from tui.widgets.prompt_pane import Banner, PromptPane
 from tui.widgets.question_box import Choices, QuestionBox
-from tui.widgets.queued_lines import Queued, QueuedLines
-from tui.widgets.row_list import Row, RowList
-from tui.widgets.seen_rows import LongStatic
-from tui.widgets.settings_pane import SettingsPane
-from tui.widgets.test_inputs import TestInputs
-from tui.widgets.text_area import LONG_LINE, GuardedTextArea
-from tui.widgets.text_editor import TextEditor
+from tui.widgets.queued_messages import Queued, QueuedLines
+from tui.widgets.test_input_list import TestInputs
+from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.ellipsis import CutStatic
+from tui.widgets.text.line_input import Field
+from tui.widgets.text.safe_text_area import LONG_LINE, GuardedTextArea
+from tui.widgets.text.virtual_static import LongStatic
+from tui.widgets.virtual_list import Row, RowList
 
 HOSTILE = {
     "closing tag": "[/]",

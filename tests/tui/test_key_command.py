@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from tui.config import ConfigError
-from tui.models import key_from_command
+from tui.settings.model_factory import key_from_command
+from tui.settings.schema import ConfigError
 
 
 def test_what_is_typed_to_the_program_is_not_for_the_key_command() -> None:

@@ -12,8 +12,9 @@ from tests.messages_server import MessagesServer
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_connect import WORKS
 from tests.tui.test_app_settings import preferences
-from tui import remembered, secret_text
-from tui.secret_text import GRACE, SecondThought, is_key, keep_out, redact
+from tui.app import ui_state as remembered
+from tui.terminal import secrets as secret_text
+from tui.terminal.secrets import GRACE, SecondThought, is_key, keep_out, redact
 from tui.widgets import chat_bar
 
 PASTED = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz"

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.tui.program import make_store, program
-from tui.commands import COMMANDS, first_key, help_rows
-from tui.config import Settings, load_settings
-from tui.footer import Situation, keys_now
-from tui.keymap import check_keys, normal, refusal
-from tui.keystrokes import meaning
-from tui.screens.help import Help, _page
-from tui.screens.switcher import Switcher
+from tui.cli.key_probe import meaning
+from tui.commands.footer_keys import Situation, keys_now
+from tui.commands.keymap import check_keys, normal, refusal
+from tui.commands.registry import COMMANDS, first_key, help_rows
+from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.help import Help, _page
+from tui.settings.schema import Settings, load_settings
 
 
 def test_the_default_keys_would_all_be_accepted() -> None:

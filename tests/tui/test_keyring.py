@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from personas.errors import PersonaError
-from tui import keyring
-from tui.config import ConfigError
+from tui.settings import keyring
+from tui.settings.schema import ConfigError
 
 SECRET = "sk-ant-not-to-be-told"
 

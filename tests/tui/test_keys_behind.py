@@ -15,9 +15,10 @@ from personas.store import Store
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
 from tests.tui.test_messages_underway import said_to
-from tui import held_keys, last_resort
-from tui.screens.confirm import Confirm
-from tui.screens.help import Help
+from tui.app import emergency_save as last_resort
+from tui.app import type_ahead as held_keys
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.help import Help
 
 SLOW = "What you asked for takes a while"
 

@@ -17,16 +17,17 @@ from personas.store import Store
 from tests.tui.program import ONE, TWO, Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
 from tests.tui.test_messages_underway import hold_up, said_to
-from tui import held_keys, last_resort
-from tui.app import PersonaApp
-from tui.listing import Listing
-from tui.screens import main
-from tui.screens.ask import AskLine
-from tui.screens.confirm import Confirm
-from tui.screens.main import MainScreen
-from tui.screens.pick import Pick
+from tui.app import emergency_save as last_resort
+from tui.app import type_ahead as held_keys
+from tui.app.app import PersonaApp
+from tui.document.async_store import Workspace
+from tui.document.catalog import Listing
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.text_prompt import AskLine
+from tui.screens.main import screen as main
+from tui.screens.main.screen import MainScreen
 from tui.widgets.persona_list import Entry
-from tui.workspace import Workspace
 
 
 @pytest.fixture(autouse=True)
@@ -183,7 +184,7 @@ async def test_what_cannot_be_done_gives_its_text_back(
         return await ids(space)
 
     monkeypatch.setattr(Workspace, "ids", refuse)
-    monkeypatch.setattr("tui.screens.main.LOOK_EVERY", 0.05)
+    monkeypatch.setattr("tui.screens.main.screen.LOOK_EVERY", 0.05)
     store = make_store(tmp_path)
     with slow(store) as (open_slowly, go):
         async with program(store, persona_id="one", open_store=open_slowly, ready=False) as p:

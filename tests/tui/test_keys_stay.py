@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from personas.authorship import USER
 from personas.changes import DeleteTestInput
+from personas.versions.authorship import USER
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
-from tui import gone
-from tui.screens import main
-from tui.widgets import text_editor
+from tui.document import missing_file as gone
+from tui.screens.main import screen as main
+from tui.widgets.text import document_editor as text_editor
 
 
 @pytest.fixture(autouse=True)

@@ -10,15 +10,15 @@ from string import ascii_lowercase
 from agent.models.scripted import ToolUse, answer
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
-from tui.commands import COMMANDS, TOLD_ONLY, help_rows, hint, key_name, keys_of, sentence
-from tui.config import Settings
-from tui.footer import Situation, keys_now
-from tui.keymap import check_keys
-from tui.keystrokes import meaning
-from tui.screens.diff import ShowDiff
-from tui.screens.help import Help
-from tui.screens.main_actions import MainActions
-from tui.screens.switcher import Switcher
+from tui.cli.key_probe import meaning
+from tui.commands.footer_keys import Situation, keys_now
+from tui.commands.keymap import check_keys
+from tui.commands.registry import COMMANDS, TOLD_ONLY, help_rows, hint, key_name, keys_of, sentence
+from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.diff import ShowDiff
+from tui.screens.dialogs.help import Help
+from tui.screens.main.actions import MainActions
+from tui.settings.schema import Settings
 
 ODD = {
     command.id: key

@@ -12,7 +12,7 @@ from textual.message import Message
 
 from tests.examples import examples
 from tests.tui.test_typed_runs import Clock
-from tui.driver_guard import PASTE_WAITS, REST_WAITS, GuardedParser
+from tui.terminal.textual_compat.input_parser import PASTE_WAITS, REST_WAITS, GuardedParser
 
 START, END = "\x1b[200~", "\x1b[201~"
 STALL = PASTE_WAITS + 0.1

@@ -9,17 +9,19 @@ from typing import Any
 
 import pytest
 
+from agent.jobs.recovery import read_task
 from agent.models.scripted import answer
-from agent.task_found import read_task
 from personas.errors import StorageError
 from personas.store import Store
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
-from tui import begun, ending, remembered
-from tui.screens import main
-from tui.screens.ask import AskText
-from tui.screens.confirm import Confirm
-from tui.screens.leaving import Leaving
-from tui.widgets import text_editor
+from tui.app import shutdown as ending
+from tui.app import ui_state as remembered
+from tui.drafts import dialog_drafts as begun
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.text_prompt import AskText
+from tui.screens.main import screen as main
+from tui.widgets.text import document_editor as text_editor
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +76,7 @@ async def wait_then_type(p: Program, gate: Gate, monkeypatch: pytest.MonkeyPatch
     await p.press("w")
     await p.until(lambda: p.app.screen is p.main)
     monkeypatch.setattr(Store, "change", refuse)
-    monkeypatch.setattr("tui.unsaved.replace_file", refuse)
+    monkeypatch.setattr("tui.drafts.unsaved_edits.replace_file", refuse)
     p.prompt.focus()
     await p.write("my ")
     await p.until(lambda: p.main.editing and p.main.editing.would_lose())
@@ -145,7 +147,7 @@ async def test_what_is_typed_after_the_question_is_written_elsewhere(
 ) -> None:
     async with program(make_store(tmp_path)) as p:
         monkeypatch.setattr(Store, "change", refuse)
-        monkeypatch.setattr("tui.unsaved.replace_file", refuse)
+        monkeypatch.setattr("tui.drafts.unsaved_edits.replace_file", refuse)
         p.prompt.focus()
         await p.write("my ")
         await p.until(lambda: p.main.editing and p.main.editing.would_lose())

@@ -9,8 +9,8 @@ import pytest
 from agent.models.offline import OfflineModel
 from tests.tui.program import make_store, program
 from tests.tui.test_app_connect import preferences
+from tui.app.emergency_save import left_texts, write_texts
 from tui.cli.doctor import _left_over
-from tui.last_resort import left_texts, write_texts
 
 
 async def test_a_file_with_text_that_no_home_took_is_named_until_it_is_gone(

@@ -9,11 +9,11 @@ from typing import NoReturn
 
 import pytest
 
-from agent.agent import Agent
-from agent.events import Event
+from agent.core.agent import Agent
+from agent.core.events import Event
 from agent.models.scripted import ScriptedModel, answer
-from tui.cli import boundary
-from tui.cli.logs import set_up
+from tui.cli import error_handling as boundary
+from tui.cli.logging_setup import set_up
 
 SECRET = "sk-ant-secret-0123456789"
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from personas.home import Home, open_home
+from personas.files.home import Home, open_home
 from tests.tui.program import make_store, program
-from tui import long_texts
-from tui.long_texts import TextRecord
-from tui.remembered import Remembered, recall, remember, update
-from tui.undelivered import Said
-from tui.unfinished import keep_unfinished, unfinished
-from tui.unsaved import UnsavedTexts
+from tui.app.ui_state import Remembered, recall, remember, update
+from tui.drafts import blob_store as long_texts
+from tui.drafts.blob_store import TextRecord
+from tui.drafts.queued_messages import Said
+from tui.drafts.stored_dialog_drafts import keep_unfinished, unfinished
+from tui.drafts.unsaved_edits import UnsavedTexts
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from agent.models.scripted import Hang, answer
 from tests.tui.program import make_store, program
 from tests.tui.test_app_layout import drawn
-from tui.screens.confirm import Confirm
-from tui.widgets.row_list import MARK
+from tui.screens.dialogs.confirm import Confirm
+from tui.widgets.virtual_list import MARK
 
 THREE = {name: f'name = "{name.title()}"\nsystem_prompt = "I am {name}."\n' for name in ("a", "b", "c")}
 INPUTS = 'name = "A"\nsystem_prompt = ""\n' + "".join(

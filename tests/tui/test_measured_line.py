@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.examples import examples
-from tui.widgets import measured_line
-from tui.widgets.measured_line import MeasuredLine
+from tui.widgets.text import line_metrics as measured_line
+from tui.widgets.text.line_metrics import MeasuredLine
 
 SIGNS = st.lists(
     st.sampled_from(

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
+from agent.jobs.runner import AgentTaskRunner
 from agent.models.scripted import ToolUse, answer
-from agent.task_runner import AgentTaskRunner
 from personas.errors import StorageError
 from personas.store import Store
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
-from tui import last_resort
-from tui.config import Settings
-from tui.remembered import recall
-from tui.talk import Talk
-from tui.talking import Talks
-from tui.underway import Underway
+from tui.app import emergency_save as last_resort
+from tui.app.ui_state import recall
+from tui.chat.conversation_state import Talk
+from tui.chat.conversations import Talks
+from tui.drafts.outbox import Underway
+from tui.settings.schema import Settings
 
 
 @pytest.fixture

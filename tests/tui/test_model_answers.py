@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from agent.agent import Agent
-from agent.models.base import Waiting
-from agent.models.local import LocalServer
+from agent.core.agent import Agent
+from agent.core.model import Waiting
+from agent.models.local_servers import LocalServer
 from agent.models.scripted import Act, ScriptedModel, answer
 from tests.messages_server import Answer, MessagesServer, call, say
 from tests.persona_agent import Workplace
@@ -20,8 +20,8 @@ from tests.tui.program import Gate, GatedModel, make_store, program
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_app_settings import preferences
 from tui.cli.stream import JsonPrinter, TextPrinter
-from tui.screens.connect import Connect
-from tui.screens.pick import Pick
+from tui.screens.dialogs.connect_dialog import Connect
+from tui.screens.dialogs.picker import Pick
 
 NOTHING = "The model answered with nothing; nothing was changed."
 NO_TOOLS = "Its chat template knows no tools: the model can talk, but not change anything."
@@ -105,7 +105,7 @@ async def test_the_ways_to_a_model_tell_whether_it_calls_tools(
     async def find() -> list[LocalServer]:
         return [LocalServer("llama.cpp", llama.url, ("a-model",), NO_TOOLS)]
 
-    monkeypatch.setattr("agent.models.local.find_local_servers", find)
+    monkeypatch.setattr("agent.models.local_servers.find_local_servers", find)
     settings = preferences(tmp_path, f'base_url = "{llama.url}"\nmodel = "a-model"\n')
     async with program(make_store(tmp_path), preferences=settings) as p:
         p.main.action_choose_model()

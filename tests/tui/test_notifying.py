@@ -9,9 +9,9 @@ from textual.events import AppBlur
 
 from agent.models.scripted import ToolUse, answer, failed
 from tests.tui.program import Gate, GatedModel, make_store, program
-from tui.capabilities import Capabilities
-from tui.config import Settings
-from tui.notifying import announcement, asking, ending
+from tui.app.desktop_notify import announcement, asking, ending
+from tui.settings.schema import Settings
+from tui.terminal.capabilities import Capabilities
 
 HERE = Capabilities()
 

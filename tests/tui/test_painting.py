@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from agent.models.scripted import answer
 from tests.tui.program import make_store, program
-from tui.painting import FrontCompositor, SentCells
+from tui.terminal.textual_compat.diff_rendering import FrontCompositor, SentCells
 
 WIDTH, HEIGHT = 30, 6
 

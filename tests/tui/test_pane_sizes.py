@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from textual.events import MouseMove
 
-from personas.home import Home
+from personas.files.home import Home
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
-from tui.remembered import Remembered, recall, remember
+from tui.app.ui_state import Remembered, recall, remember
 
 
 def widths(p: Program) -> tuple[int, int, int]:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from tui.panel import Panel, PanelState
+from tui.chat.panel_state import Panel, PanelState
 
 HIDDEN, VISIBLE, PINNED = PanelState.HIDDEN, PanelState.VISIBLE, PanelState.PINNED
 

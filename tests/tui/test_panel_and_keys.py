@@ -9,7 +9,7 @@ import pytest
 
 from agent.models.scripted import ToolUse, answer
 from tests.tui.program import Program, make_store, program
-from tui.panel import PanelState
+from tui.chat.panel_state import PanelState
 from tui.widgets.agent_panel import AgentPanel
 
 LONG = 'name = "One"\nsystem_prompt = """\n' + "".join(f"line {n}\n" for n in range(60)) + '"""\n'

@@ -10,10 +10,10 @@ from textual.events import AppBlur, AppFocus
 from agent.models.scripted import ToolUse, answer
 from tests.tui.program import Gate, GatedModel, make_store, program
 from tests.tui.test_panel_and_keys import LONG, SAID, top
-from tui.panel import PanelState
-from tui.widgets import text_editor
+from tui.chat.panel_state import PanelState
 from tui.widgets.chat_input import ChatInput
 from tui.widgets.conversation import ConversationView
+from tui.widgets.text import document_editor as text_editor
 
 
 async def test_its_time_begins_again_with_each_move_of_the_person_and_stands_still_without_focus(

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from personas.undo import Retrace
-from tui import past as module
-from tui.past import BEFORE, Deed, Past, Stored, Typed
+from personas.versions.undo import Retrace
+from tui.document import undo_stack as module
+from tui.document.undo_stack import BEFORE, Deed, Past, Stored, Typed
 
 
 def test_what_goes_on_with_the_last_stretch_is_undone_with_it() -> None:

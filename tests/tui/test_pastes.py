@@ -19,13 +19,13 @@ from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_connect import choose
 from tests.tui.test_app_settings import page, preferences
 from tests.tui.test_dialog_answers import at_once
-from tui.screens.ask import AskLine
-from tui.screens.connect import AskSecret
-from tui.screens.pick import Pick
-from tui.screens.settings import ProgramSettings
-from tui.screens.switcher import Switcher
-from tui.widgets.field import Field
-from tui.widgets.settings_pane import FIELDS
+from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.connect_dialog import AskSecret
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.settings import ProgramSettings
+from tui.screens.dialogs.text_prompt import AskLine
+from tui.widgets.persona_fields import FIELDS
+from tui.widgets.text.line_input import Field
 
 BIG = "a line of it, 漢字 e\u0301\n" * 6_000 + "its end"
 SHOWN = " ".join(BIG.splitlines())

@@ -6,7 +6,7 @@ import pytest
 from rich.style import Style
 from rich.text import Text
 
-from tui.widgets.prose import LONGEST, parts_of, style_row
+from tui.widgets.text.prompt_highlighter import LONGEST, parts_of, style_row
 
 STYLES = {
     part: Style(color=f"color({number})")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from agent.models.scripted import answer
 from tests.tui.program import make_store, program
-from tui.put_away import KEPT, LARGEST, PutAway, among, read_drafts, store_drafts, together
-from tui.remembered import recall
-from tui.widgets.sent_messages import SentMessages
+from tui.app.ui_state import recall
+from tui.drafts.stashed_drafts import KEPT, LARGEST, PutAway, among, read_drafts, store_drafts, together
+from tui.widgets.input_history import SentMessages
 
 KEY = "sk-ant-api03-" + "a1B2" * 20
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 
-from agent.task import Approval, Question
-from personas.merge import unified_diff
-from tui.diffs import close_context
+from agent.jobs.job import Approval, Question
+from personas.versions.merge import unified_diff
+from tui.terminal.diff_view import close_context
 from tui.widgets.question_box import GRACE, Choices, QuestionBox
 
 LONG = "Warm and short, with one concrete step at the end and no exclamation marks at all because they grate"

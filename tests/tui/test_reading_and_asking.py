@@ -6,9 +6,9 @@ from pathlib import Path
 
 from agent.models.scripted import ToolUse, answer
 from tests.tui.program import make_store, program
-from tui.config import Settings
-from tui.widgets.key_line import KeyLine
-from tui.widgets.literal import LiteralLabel
+from tui.settings.schema import Settings
+from tui.widgets.footer import KeyLine
+from tui.widgets.plain_text import LiteralLabel
 
 ASK = ToolUse("ask_user", {"question": "Which one?", "options": ["the first", "the second"]})
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.chat import Chat
-from agent.models.base import BlockDelta
+from agent.chat.chat import Chat
+from agent.core.model import BlockDelta
+from agent.core.turns import AssistantTextTurn, ToolResultTurn
 from agent.models.scripted import Pause, ScriptedModel, answer
-from agent.turns import AssistantTextTurn, ToolResultTurn
 from personas.errors import BrokenFile
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.store import Store
-from tui.recording import AT_ONCE, FIRST_LOOK, Pace, ReplayModel, read_recording, script_of
+from tui.recording.recorded_session import AT_ONCE, FIRST_LOOK, Pace, ReplayModel, read_recording, script_of
 
 HEADER = {"type": "session", "version": 1, "id": "s", "persona_id": "one"}
 

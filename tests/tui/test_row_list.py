@@ -6,7 +6,7 @@ import time
 
 from textual.app import App, ComposeResult
 
-from tui.widgets.row_list import Row, RowList
+from tui.widgets.virtual_list import Row, RowList
 
 
 class Host(App[None]):

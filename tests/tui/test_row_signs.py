@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from textual.screen import Screen
 
-from agent.task import Question
+from agent.jobs.job import Question
 from tests.tui.program import ONE, TWO, Program, make_store, program
 from tests.tui.test_app_settings import preferences
 from tests.tui.test_question_box import Stage
-from tui.ascii import Charset
-from tui.screens.pick import Pick
-from tui.screens.settings import ProgramSettings
-from tui.screens.switcher import Switcher
+from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.settings import ProgramSettings
+from tui.terminal.ascii_fallback import Charset
 from tui.widgets.persona_list import SIGNS
 from tui.widgets.question_box import GRACE
-from tui.widgets.row_list import CURRENT, MARK, POINTER, Row, RowList
+from tui.widgets.virtual_list import CURRENT, MARK, POINTER, Row, RowList
 
 INPUTS = "".join(f'\n[[test_inputs]]\nid = "{name}"\ncontent = "say {name}"\n' for name in ("a", "b", "c"))
 

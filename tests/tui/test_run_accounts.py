@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from agent.models.base import Usage
+from agent.core.model import Usage
 from agent.models.offline import OfflineModel
 from agent.models.prices import cost
 from agent.models.scripted import answer
 from personas.store import Store
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
-from tui.screens.confirm import Confirm
-from tui.secret_text import keep_out
-from tui.widgets.key_line import KeyLine
+from tui.screens.dialogs.confirm import Confirm
+from tui.terminal.secrets import keep_out
+from tui.widgets.footer import KeyLine
 
 
 async def test_a_fault_in_a_run_is_told_without_secrets_and_written_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr("tui.secret_text._typed", set())
+    monkeypatch.setattr("tui.terminal.secrets._typed", set())
     keep_out("typed-as-a-key-123")
 
     async def fail(*_: Any, **__: Any) -> None:

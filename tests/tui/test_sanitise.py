@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.examples import examples
-from tui.sanitise import (
+from tui.terminal.sanitise import (
     Sanitiser,
     both_ends,
     clip,

@@ -17,18 +17,18 @@ from textual.selection import Selection
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
-from agent.task import Approval, Question
+from agent.jobs.job import Approval, Question
 from tests.tui.program import make_store, program
-from tui.draft import Clash, Hunk
-from tui.screens.ask import AskLine
-from tui.screens.confirm import Confirm
-from tui.screens.conflict import ChooseText
-from tui.screens.connect import AskSecret, Connect
-from tui.screens.dialog import Dialog
-from tui.screens.diff import ShowDiff
-from tui.screens.leaving import Leaving
+from tui.document.merge import Clash, Hunk
+from tui.screens.dialogs.base import Dialog
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.connect_dialog import AskSecret, Connect
+from tui.screens.dialogs.diff import ShowDiff
+from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.text_prompt import AskLine
 from tui.widgets.question_box import QuestionBox
-from tui.widgets.seen_rows import LongStatic, LongText, ascii_breaks
+from tui.widgets.text.virtual_static import LongStatic, LongText, ascii_breaks
 
 LONG = "ab\n" * 22_222 + "the quick brown fox " * 3_333 + "x" * 66_666
 """200,000 characters: short lines, one of many words and one word."""

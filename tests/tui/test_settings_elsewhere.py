@@ -10,10 +10,10 @@ from agent.models.offline import OfflineModel
 from agent.models.scripted import ScriptedModel, answer
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_settings import page, preferences, row
-from tui.preferences import NO_MODEL
-from tui.screens import main
-from tui.screens.conversing import UNREAD
-from tui.widgets.key_line import KeyLine
+from tui.chat.controller import UNREAD
+from tui.screens.main import screen as main
+from tui.settings.live_settings import NO_MODEL
+from tui.widgets.footer import KeyLine
 
 MENDED = "config.toml was changed; what it says holds now."
 

@@ -8,9 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tui.config import ConfigError, Loaded, check_values, load_settings, unset_setting, write_settings
-from tui.settings_reading import BrokenSettings
-from tui.settings_rules import OF_LOOKS
+from tui.settings.loader import BrokenSettings
+from tui.settings.schema import (
+    ConfigError,
+    Loaded,
+    check_values,
+    load_settings,
+    unset_setting,
+    write_settings,
+)
+from tui.settings.validation import OF_LOOKS
 
 SECRET = "sk-ant-api03-AAAABBBBCCCC"
 

@@ -14,9 +14,9 @@ from agent.models.scripted import ToolUse, answer
 from tests.screen_svg import cells, runs_of
 from tests.tui.program import STAYS, make_store, program
 from tests.tui.test_contrast import says_something
-from tui.colours import readable
-from tui.config import Settings
-from tui.sixteen import contrast_on, in_sixteen, ink_on
+from tui.settings.schema import Settings
+from tui.terminal.ansi16 import contrast_on, in_sixteen, ink_on
+from tui.terminal.palette import readable
 
 TEXTS = (
     *("foreground", "foreground-muted", "text-accent", "text-secondary", "text-primary"),

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from agent.models.scripted import answer
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
-from tui.ascii import Charset
-from tui.commands import palette
-from tui.screens.help import Help
-from tui.screens.switcher import Switcher
-from tui.slash import COMMANDS, TAKES_WORDS, Command, Unknown, as_typed, offers, read
-from tui.widgets.field import Field
-from tui.widgets.row_list import RowList
+from tui.commands.registry import palette
+from tui.commands.slash import COMMANDS, TAKES_WORDS, Command, Unknown, as_typed, offers, read
+from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.help import Help
+from tui.terminal.ascii_fallback import Charset
+from tui.widgets.text.line_input import Field
+from tui.widgets.virtual_list import RowList
 
 MESSAGES = [
     "hello",

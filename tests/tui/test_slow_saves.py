@@ -12,17 +12,20 @@ import pytest
 from textual.app import App
 
 from personas.changes import DeleteTestInput, SetPrompt, UpdateTestInput
-from personas.kept_texts import beginning
+from personas.files.unsaved_texts import beginning
 from personas.store import Store
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
-from tui import ending, held_keys, last_resort, undoing
-from tui.input_queue import InputQueue, OnTheWay
-from tui.past import Typed
-from tui.screens.confirm import Confirm
-from tui.unsaved import read_kept
-from tui.widgets import text_editor
+from tui.app import emergency_save as last_resort
+from tui.app import shutdown as ending
+from tui.app import type_ahead as held_keys
+from tui.document import undo_controller as undoing
+from tui.document.save_queue import InputQueue, OnTheWay
+from tui.document.undo_stack import Typed
+from tui.drafts.unsaved_edits import read_kept
+from tui.screens.dialogs.confirm import Confirm
+from tui.widgets.text import document_editor as text_editor
 
 
 class SlowDisk:

@@ -12,8 +12,8 @@ from agent.tools import persona as persona_tools
 from personas.store import Store
 from tests.slow_fsync import SlowFsync
 from tests.tui.program import Program, make_store, program
-from tui.past import Stored
-from tui.workspace import Workspace
+from tui.document.async_store import Workspace
+from tui.document.undo_stack import Stored
 
 EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
 LATER = ToolUse("edit_system_prompt", {"old": "third line", "new": "last line"})

@@ -12,7 +12,7 @@ from tests.persona_agent import ROOT, Workplace
 
 PROBE = """
 import json, sys
-from tui.cli.boundary import run
+from tui.cli.error_handling import run
 try:
     run(sys.argv[1:])
 except SystemExit as leaving:

@@ -14,9 +14,9 @@ import pytest
 from personas.errors import StorageError
 from personas.store import Store
 from tests.tui.program import ONE, TWO, Program, make_store, program
-from tui import gone
-from tui.screens import main
-from tui.widgets import text_editor
+from tui.document import missing_file as gone
+from tui.screens.main import screen as main
+from tui.widgets.text import document_editor as text_editor
 
 
 @pytest.fixture(autouse=True)

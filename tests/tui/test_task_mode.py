@@ -8,7 +8,7 @@ import pytest
 
 from agent.models.scripted import Hang, ToolUse, answer
 from tests.tui.program import Program, make_store, program
-from tui.config import Settings
+from tui.settings.schema import Settings
 from tui.widgets.chat_bar import ChatBar
 
 DONE = ToolUse("task_complete", {"summary": "Done."})

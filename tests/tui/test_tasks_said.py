@@ -13,19 +13,19 @@ from unittest import mock
 
 import pytest
 
+from agent.core.turns import NoticeTurn
+from agent.jobs.messages import GO_ON_TASK
 from agent.models.scripted import ToolUse, answer
-from agent.task_words import GO_ON_TASK
-from agent.turns import NoticeTurn
-from personas import trust
+from personas.files import trust
 from tests.messages_server import Answer, Call, MessagesServer, call, say
 from tests.persona_agent import Backend, Workplace
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
-from tui.cli import boundary
-from tui.config import Settings
-from tui.export import conversation_text
-from tui.screens import main
-from tui.screens.leaving import Leaving
-from tui.widgets.key_line import KeyLine
+from tui.chat.export import conversation_text
+from tui.cli import error_handling as boundary
+from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.main import screen as main
+from tui.settings.schema import Settings
+from tui.widgets.footer import KeyLine
 
 QUICK = Settings(task_pause=0.0)
 ASK = ToolUse("ask_user", {"question": "Which colour do you like?"})

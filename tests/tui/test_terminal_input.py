@@ -12,9 +12,9 @@ from textual import events
 
 from tests.examples import examples
 from tests.tui.test_typed_runs import Clock
-from tui.driver_guard import CUT_WAITS, PASTE_WAITS, GuardedParser, install
-from tui.key_sequences import is_key
-from tui.keystrokes import KeystrokeReader
+from tui.cli.key_probe import KeystrokeReader
+from tui.terminal.escape_sequences import is_key
+from tui.terminal.textual_compat.input_parser import CUT_WAITS, PASTE_WAITS, GuardedParser, install
 from tui.widgets.chat_input import NEWLINE_KEYS
 
 START, END = "\x1b[200~", "\x1b[201~"

@@ -18,9 +18,10 @@ from typing import TextIO
 
 import pytest
 
-from tui import signals, terminal_writer
-from tui.signals import Guard
-from tui.terminal_writer import BEHIND, RESET, TerminalWriter, reset
+from tui.app import signals
+from tui.app.signals import Guard
+from tui.terminal.textual_compat import nonblocking_writer as terminal_writer
+from tui.terminal.textual_compat.nonblocking_writer import BEHIND, RESET, TerminalWriter, reset
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no pseudo-terminal")
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from personas.authorship import USER
-from personas.home import Home
-from personas.kept_texts import beginning
+from personas.files.home import Home
+from personas.files.unsaved_texts import beginning
 from personas.store import Store
+from personas.versions.authorship import USER
 from tests.tui.program import Program, make_store, program
-from tui import gone
-from tui.screens import main
-from tui.screens.confirm import Confirm
-from tui.screens.pick import Pick
-from tui.unsaved import PROMPT, Unsaved, UnsavedTexts, read_kept
-from tui.widgets import text_editor
+from tui.document import missing_file as gone
+from tui.drafts.unsaved_edits import PROMPT, Unsaved, UnsavedTexts, read_kept
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.picker import Pick
+from tui.screens.main import screen as main
+from tui.widgets.text import document_editor as text_editor
 
 
 @pytest.fixture(autouse=True)

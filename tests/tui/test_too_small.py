@@ -14,12 +14,12 @@ from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_app_tasks import ASK, ASK_ALL, DONE, EDIT, asked, box, over, task
-from tui.screens.ask import AskLine
-from tui.screens.confirm import Confirm
-from tui.screens.conflict import ChooseText
-from tui.screens.dialog import Dialog
-from tui.screens.pick import Pick
-from tui.widgets.field import Field
+from tui.screens.dialogs.base import Dialog
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.text_prompt import AskLine
+from tui.widgets.text.line_input import Field
 
 SMALL, ENOUGH = (40, 10), (80, 24)
 

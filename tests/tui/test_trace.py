@@ -8,7 +8,7 @@ import pytest
 
 from agent.models.scripted import ToolUse, answer
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
-from tui.config import Settings
+from tui.settings.schema import Settings
 
 EDIT = answer(ToolUse("edit_system_prompt", {"old": "first line", "new": "1st line"}))
 END = {"chat": answer("Done."), "task": answer(ToolUse("task_complete", {"summary": "Done."}))}

@@ -10,9 +10,9 @@ from textual import events
 
 from tests.examples import examples
 from tests.tui.program import Program, make_store, program
-from tui.config import Settings
-from tui.driver_guard import GuardedParser
-from tui.typed_runs import TOGETHER, Typed, TypedRuns
+from tui.settings.schema import Settings
+from tui.terminal.paste_detection import TOGETHER, Typed, TypedRuns
+from tui.terminal.textual_compat.input_parser import GuardedParser
 
 LINE = "a line that is longer than what is typed at once"
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from personas.authorship import Author
 from personas.changes import Change, DeleteTestInput, SetPrompt, UpdateTestInput
+from personas.versions.authorship import Author
 from tests.tui.program import Program, make_store, program
-from tui.choosing import REPLACED
-from tui.past import Stored
-from tui.screens.conflict import ChooseText
-from tui.widgets import text_editor
-from tui.widgets.literal import LiteralButton
+from tui.document.conflict_resolution import REPLACED
+from tui.document.undo_stack import Stored
+from tui.screens.dialogs.conflict import ChooseText
+from tui.widgets.plain_text import LiteralButton
+from tui.widgets.text import document_editor as text_editor
 
 
 def make_file(name: str, prompt: str) -> str:

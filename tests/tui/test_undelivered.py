@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.models.scripted import Hang, ToolUse, answer
-from agent.stored import session_lock
-from personas.home import open_home
+from agent.transcript.session_store import session_lock
+from personas.files.home import open_home
 from personas.store import Store
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
-from tui.config import Settings
-from tui.remembered import Remembered, recall, remember
-from tui.screens import main
-from tui.screens.leaving import Leaving
-from tui.undelivered import Said, as_stored, give_back, read_queued
+from tui.app.ui_state import Remembered, recall, remember
+from tui.drafts.queued_messages import Said, as_stored, give_back, read_queued
+from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.main import screen as main
+from tui.settings.schema import Settings
 
 EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
 DONE = ToolUse("task_complete", {"summary": "Done."})
@@ -178,7 +178,7 @@ async def test_a_message_that_could_not_be_sent_comes_back_when_another_persona_
 
 def test_what_another_program_still_delivers_stays_with_it(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    from agent.stored import start_session
+    from agent.transcript.session_store import start_session
 
     session_id = start_session(store, "one")
     queued = {"one": Said(session_id, (("turn_1", "soon"),)), "two": Said("", (("turn_2", "for two"),))}

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from personas.authorship import Author
 from personas.changes import Change, SetName, SetPrompt, UpdateTestInput
+from personas.versions.authorship import Author
 from tests.examples import examples
 from tests.tui.program import Program, make_store, program
-from tui.past import Stored
-from tui.widgets import text_editor
-from tui.widgets.text_editor import TextEditor
+from tui.document.undo_stack import Stored
+from tui.widgets.text import document_editor as text_editor
+from tui.widgets.text.document_editor import TextEditor
 
 FILE = """name = "One"
 system_prompt = \"\"\"

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from personas.authorship import USER
 from personas.changes import AddTestInput, SetName, SetPrompt
 from personas.errors import StorageError
-from personas.home import Home
-from personas.kept_texts import beginning
+from personas.files.home import Home
+from personas.files.unsaved_texts import beginning
 from personas.store import Store
+from personas.versions.authorship import USER
 from tests.tui.program import ONE, Program, make_store, program
-from tui import gone
-from tui.screens import main
-from tui.screens.confirm import Confirm
-from tui.screens.conflict import ChooseText
-from tui.unsaved import PROMPT, Unsaved, UnsavedTexts, read_kept
-from tui.widgets import text_editor
+from tui.document import missing_file as gone
+from tui.drafts.unsaved_edits import PROMPT, Unsaved, UnsavedTexts, read_kept
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.main import screen as main
+from tui.widgets.text import document_editor as text_editor
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,7 @@ def test_a_disk_that_refuses_is_tried_again(tmp_path: Path, monkeypatch: pytest.
     texts = UnsavedTexts(home)
     texts.hold("one", PROMPT, "", "x")
     with monkeypatch.context() as full:
-        full.setattr("tui.unsaved.replace_file", _refuse)
+        full.setattr("tui.drafts.unsaved_edits.replace_file", _refuse)
         assert "disk is full" in texts.write_down()
     assert texts.due
     assert texts.at_risk("one")
@@ -233,7 +233,7 @@ async def test_quitting_says_what_would_be_lost_where_the_disk_keeps_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with program(make_store(tmp_path)) as p:
-        monkeypatch.setattr("tui.unsaved.replace_file", _refuse)
+        monkeypatch.setattr("tui.drafts.unsaved_edits.replace_file", _refuse)
         await reach_conflict(p)
         await p.told("nowhere but on the screen")
         p.main.action_leave()

@@ -10,10 +10,10 @@ from personas.changes import AddTestInput
 from personas.errors import StorageError
 from personas.store import Store
 from tests.tui.program import ONE, Program, make_store, program
-from tui import gone
-from tui.screens import main
-from tui.screens.confirm import Confirm
-from tui.widgets import text_editor
+from tui.document import missing_file as gone
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.main import screen as main
+from tui.widgets.text import document_editor as text_editor
 
 TWO = (
     'name = "Two"\nsystem_prompt = "I am two."\n\n[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n\n'

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from personas.home import Home
-from personas.kept_texts import beginning
+from personas.files.home import Home
+from personas.files.unsaved_texts import beginning
 from tests.tui.program import make_store, program
-from tui.remembered import Remembered, recall, remember
-from tui.screens import main
-from tui.unsaved import PROMPT, Unsaved, UnsavedTexts, read_kept
-from tui.widgets import text_editor
+from tui.app.ui_state import Remembered, recall, remember
+from tui.drafts.unsaved_edits import PROMPT, Unsaved, UnsavedTexts, read_kept
+from tui.screens.main import screen as main
+from tui.widgets.text import document_editor as text_editor
 
 TEXT = "first line\nsecond line\nthird line\n"
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from personas.errors import StorageError
-from personas.home import Home
-from personas.kept_texts import beginning
+from personas.files.home import Home
+from personas.files.unsaved_texts import beginning
 from personas.store import Store
 from tests.tui.program import Program, make_store, program
-from tui import gone
-from tui.screens import main
-from tui.screens.confirm import Confirm
-from tui.unsaved import Unsaved, UnsavedTexts, read_kept
-from tui.widgets import text_editor
+from tui.document import missing_file as gone
+from tui.drafts.unsaved_edits import Unsaved, UnsavedTexts, read_kept
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.main import screen as main
+from tui.widgets.text import document_editor as text_editor
 
 FILE = 'name = "One"\ndescription = "Short"\nsystem_prompt = "first line"\n'
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.chat import Chat
+from agent.chat.chat import Chat
 from agent.models.scripted import answer
 from personas.store import Store
 from tests.tui.program import make_store, program

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tui.draft import Clash, meet
-from tui.value_clash import in_one_value
+from tui.document.merge import Clash, meet
+from tui.document.value_conflict import in_one_value
 
 NOW = '''name = "One" # so
 system_prompt = """

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from agent.core.turns import UserTurn
 from agent.models.scripted import answer
-from agent.stored import open_session, start_session
-from agent.turns import UserTurn
+from agent.transcript.session_store import open_session, start_session
 from personas.errors import StorageError
-from personas.journal import Journal
+from personas.files.journal import Journal
 from tests.tui.program import Program, make_store, program
-from tui.screens.confirm import Confirm
+from tui.screens.dialogs.confirm import Confirm
 
 
 async def test_a_cleared_conversation_can_still_be_brought_back_after_the_disk_refused(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.store import Store
-from tui.workspace import Workspace
+from tui.document.async_store import Workspace
 
 
 async def test_a_write_keeps_its_turn_to_its_end_although_its_caller_is_cancelled(tmp_path: Path) -> None:

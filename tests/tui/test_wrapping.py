@@ -8,7 +8,7 @@ from textual._wrap import compute_wrap_offsets
 from textual.document._document import Document
 from textual.document._wrapped_document import WrappedDocument
 
-from tui.widgets.wrapping import FastWrapped, plain_breaks
+from tui.terminal.textual_compat.soft_wrap import FastWrapped, plain_breaks
 
 TABLES = ("_wrap_offsets", "_tab_width_cache", "_offset_to_line_info", "_line_index_to_offsets", "height")
 plain = st.text(st.sampled_from("abc  "), max_size=60)

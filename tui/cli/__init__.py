@@ -6,7 +6,7 @@ from __future__ import annotations
 def main() -> None:
     """Run `persona` with the arguments of this process and exit with its code."""
     try:
-        from tui.cli.boundary import run
+        from tui.cli.error_handling import run
 
         run()
     except KeyboardInterrupt:  # pressed while Python still reads the program

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tui.cli.answers import patience, wait_option
 from tui.cli.group import Invocation
+from tui.cli.task_answers import patience, wait_option
 
 if TYPE_CHECKING:
-    from agent.chat import Chat
-    from agent.task import AgentTask, Mode
-    from agent.task_runner import AgentTaskRunner
+    from agent.chat.chat import Chat
+    from agent.jobs.job import AgentTask, Mode
+    from agent.jobs.runner import AgentTaskRunner
     from tui.cli.stream import Printer
 
 
@@ -48,7 +48,7 @@ def chat(
     persona chat optimist "rewrite the test inputs, one by one" --task
     persona chat optimist "rewrite the test inputs" --task --wait 0
     """
-    from tui.cli.conversing import converse, message_of, run_printed
+    from tui.cli.chat_runner import converse, message_of, run_printed
 
     if model:
         invocation.model_flag = model

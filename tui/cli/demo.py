@@ -13,8 +13,8 @@ from tui.cli.open import require_screen, run_in_terminal
 from tui.cli.output import say
 
 if TYPE_CHECKING:
-    from personas.home import Home
-    from tui.recording import Recording
+    from personas.files.home import Home
+    from tui.recording.recorded_session import Recording
 
 
 @click.command()
@@ -37,7 +37,7 @@ def demo(invocation: Invocation, session: str | None) -> None:
     require_screen()
     settings = invocation.config.settings
     recording, origin = _chosen(invocation, session) if session is not None else (None, None)
-    from tui.demo_app import DemoApp
+    from tui.recording.demo_app import DemoApp
 
     with tempfile.TemporaryDirectory(prefix="persona-demo-", ignore_cleanup_errors=True) as folder:
         code = run_in_terminal(DemoApp(Path(folder), settings, recording=recording, origin=origin))
@@ -52,9 +52,9 @@ def _chosen(invocation: Invocation, session: str) -> tuple[Recording, Home | Non
     Raises:
         PersonaError: there is none, or it cannot be played.
     """
-    from personas.home import Home
-    from tui.recorded_persona import find_recording
-    from tui.recording import read_recording
+    from personas.files.home import Home
+    from tui.recording.locate import find_recording
+    from tui.recording.recorded_session import read_recording
 
     home = Home.find(invocation.home_flag).home
     path, is_own = find_recording(home, session)

@@ -16,12 +16,12 @@ from personas.errors import PersonaError
 from personas.folder import strays
 from tui.cli.group import Invocation
 from tui.cli.output import LONGEST_LINE, emit, say, summarise
-from tui.sanitise import one_line
-from tui.secret_text import redact
-from tui.settings_rules import CONNECTING
+from tui.settings.validation import CONNECTING
+from tui.terminal.sanitise import one_line
+from tui.terminal.secrets import redact
 
 if TYPE_CHECKING:
-    from personas.home import Home
+    from personas.files.home import Home
 
 LEAST_SPACE = 1024 * 1024
 """Free bytes below which a change may fail."""
@@ -63,7 +63,7 @@ def doctor(
     persona doctor --local --take MODEL
     """
     if local:
-        from tui.cli.local import connect_local
+        from tui.cli.local_models import connect_local
 
         connect_local(ports, take)
         return
@@ -152,8 +152,8 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
             "personas",
             f"{store.home.personas / name} is no persona: a persona is a file that ends in .toml",
         )
-    from agent.grants import Grants
-    from agent.stored import read_history
+    from agent.jobs.saved_approvals import Grants
+    from agent.transcript.session_store import read_history
 
     if allowed := Grants.of_person().always(root):
         text = f"always allowed here: {', '.join(allowed)}; persona trust --revoke takes that back"
@@ -183,14 +183,14 @@ def _about(home: Home, setting: str) -> Iterator[Finding]:
 
 def _left_over() -> Iterator[Finding]:
     """Say where text is that no home took when a program ended."""
-    from tui.last_resort import left_texts, told_of
+    from tui.app.emergency_save import left_texts, told_of
 
     if left := left_texts():
         yield Finding("note", "unsaved text", told_of(left))
 
 
 def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:
-    from tui.models import build_model, connection
+    from tui.settings.model_factory import build_model, connection
 
     if invocation.loaded.unusable.intersection(("", *CONNECTING)):
         return  # already said of the settings
@@ -200,7 +200,7 @@ def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:
             "ok", "model", "offline, embedded; set ANTHROPIC_API_KEY or base_url to connect another"
         )
         return
-    from agent.models.endpoint import check_base_url, hide_secrets
+    from agent.models.anthropic.endpoint import check_base_url, hide_secrets
 
     server = hide_secrets(where.base_url) if where.base_url else "Anthropic's API"
     if where.base_url and (wrong := check_base_url(where.base_url)) is not None:
@@ -226,8 +226,8 @@ def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:
 
 
 def _has_price(model: str, base_url: str) -> bool:
-    from agent.models.base import Usage
-    from agent.models.endpoint import OFFICIAL
+    from agent.core.model import Usage
+    from agent.models.anthropic.endpoint import OFFICIAL
     from agent.models.prices import cost
 
     return cost(model, Usage(), base_url or OFFICIAL) is not None
@@ -237,9 +237,9 @@ def _ask_server(model: object) -> Finding:
     """Ask the server for its models; one request."""
     import asyncio
 
-    from agent.models.anthropic import AnthropicModel
-    from agent.models.errors import ModelFailure
-    from tui.cli.logs import set_up
+    from agent.models.anthropic.client import AnthropicModel
+    from agent.models.anthropic.error_mapping import ModelFailure
+    from tui.cli.logging_setup import set_up
 
     assert isinstance(model, AnthropicModel)
     set_up()
@@ -259,8 +259,8 @@ def _notes_on_local(base_url: str) -> Iterator[Finding]:
     """What a server on this machine tells beyond the Messages API: for example that it drops tools."""
     from urllib.parse import urlsplit
 
-    from agent.models.endpoint import is_loopback
-    from agent.models.local import ask_local_server
+    from agent.models.anthropic.endpoint import is_loopback
+    from agent.models.local_servers import ask_local_server
 
     port = urlsplit(base_url).port if base_url and is_loopback(base_url) else None
     server = ask_local_server(port, "server", 1.5) if port else None

@@ -13,15 +13,15 @@ from pathlib import Path
 import click
 
 from personas.errors import BrokenFile, PersonaError, StorageError
-from personas.outside_writes import know
+from personas.external_writes import know
+from personas.files.text_file import read_regular
 from personas.store import Store
-from personas.textfile import read_regular
-from tui.cli.complaints import complain
 from tui.cli.group import Invocation
 from tui.cli.output import say
-from tui.draft import Clash
-from tui.editor_files import BY_HAND, save_file
-from tui.external import editor_command
+from tui.cli.stderr import complain
+from tui.document.merge import Clash
+from tui.external_editor.launcher import editor_command
+from tui.external_editor.persona_file import BY_HAND, save_file
 
 _LONGEST_ID = 40
 """Characters of an id in the name of a draft."""

@@ -15,7 +15,7 @@ from personas.errors import PersonaError
 
 if TYPE_CHECKING:
     from personas.store import Store
-    from tui.config import Loaded, Settings
+    from tui.settings.schema import Loaded, Settings
 
 COMMANDS = {
     "open": "tui.cli.open:open_persona",
@@ -51,7 +51,7 @@ class Invocation:
     @cached_property
     def loaded(self) -> Loaded:
         """The settings, and what is wrong with them, which nobody is told yet."""
-        from tui.config import load_settings
+        from tui.settings.schema import load_settings
 
         return load_settings(model=self.model_flag)
 
@@ -68,8 +68,8 @@ class Invocation:
         Raises:
             ConfigError: some that the agent goes by cannot be used.
         """
-        from tui.config import OFFLINE
-        from tui.settings_rules import CONNECTING, OF_LOOKS
+        from tui.settings.schema import OFFLINE
+        from tui.settings.validation import CONNECTING, OF_LOOKS
 
         settings = self.loaded.settings
         self.loaded.check(but={*OF_LOOKS, *(CONNECTING if settings.model == OFFLINE else ())})
@@ -77,14 +77,14 @@ class Invocation:
         return settings
 
     def _tell_of_settings(self) -> None:
-        from tui.cli.complaints import complain
+        from tui.cli.stderr import complain
 
         for warning in self.loaded.warnings:
             complain(warning)
 
     def has_file(self, word: str) -> bool:
         """Return whether the home has a file for this id, by a look that loads nothing of the store."""
-        from personas.home import Home
+        from personas.files.home import Home
 
         if not word or word.startswith(".") or any(sign in word for sign in "/\\\0"):
             return False
@@ -96,7 +96,7 @@ class Invocation:
     @cached_property
     def store(self) -> Store:
         """The personas of the home, which is made when it does not exist."""
-        from tui.cli.home import open_store
+        from tui.cli.open_home import open_store
 
         return open_store(self.home_flag)
 

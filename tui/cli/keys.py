@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 
 import click
 
+from tui.app.signals import SIGNALS, has_terminal, heeded
 from tui.cli.group import Invocation
 from tui.cli.output import say
-from tui.signals import SIGNALS, has_terminal, heeded
 
 LOOK_EVERY = 0.05
 """Seconds without input after which a lone ESC is the key itself."""
@@ -53,7 +53,7 @@ def keys(invocation: Invocation) -> None:
 
 def _show_keys(keymap: Mapping[str, str]) -> None:
     """Print a line for each keystroke until the person ends it, or the terminal does."""
-    from tui.keystrokes import KeystrokeReader
+    from tui.cli.key_probe import KeystrokeReader
 
     reader = KeystrokeReader(keymap)
     interrupts = 0

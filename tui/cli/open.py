@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import click
 
 from personas.errors import PersonaError
+from tui.app.signals import Guard, has_terminal, is_gone
 from tui.cli.group import Invocation
-from tui.signals import Guard, has_terminal, is_gone
 
 if TYPE_CHECKING:
-    from personas.home import Found
+    from personas.files.home import Found
     from personas.persona import Persona
     from personas.store import Store
-    from tui.app import PersonaApp
+    from tui.app.app import PersonaApp
 
 
 @click.command("open")
@@ -55,8 +55,8 @@ def _run(invocation: Invocation, persona_id: str | None) -> int:
         PersonaError: it could not begin, or failed.
     """
     gc.disable()  # what is loaded until the first paint stays anyway; the main screen turns it on again
-    from tui.app import PersonaApp
-    from tui.preferences import Preferences
+    from tui.app.app import PersonaApp
+    from tui.settings.live_settings import Preferences
 
     preferences = Preferences(invocation.config, model_flag=invocation.model_flag or "")
     place = _Place(invocation)
@@ -80,8 +80,9 @@ def run_in_terminal(app: PersonaApp) -> int:
     Raises:
         PersonaError: it could not begin, or failed.
     """
-    from tui import driver_guard, terminal_writer
-    from tui.cli.logs import set_up
+    from tui.cli.logging_setup import set_up
+    from tui.terminal.textual_compat import input_parser as driver_guard
+    from tui.terminal.textual_compat import nonblocking_writer as terminal_writer
 
     set_up()
     driver_guard.install()
@@ -99,7 +100,7 @@ def run_in_terminal(app: PersonaApp) -> int:
     if app.failure:
         raise PersonaError(app.told_at_the_end)
     if app.last_words:
-        from tui.cli.complaints import complain
+        from tui.cli.stderr import complain
 
         complain(app.last_words)
     return guard.code or code or app.return_code or 0
@@ -132,7 +133,7 @@ class _Place:
 
     @cached_property
     def _found(self) -> Found:
-        from personas.home import Home
+        from personas.files.home import Home
 
         return Home.find(self._invocation.home_flag)
 
@@ -142,13 +143,13 @@ class _Place:
 
     def read_first(self, wanted: str | None) -> Persona | None:
         """Return the persona to begin with; None where the person has yet to say which home to use."""
-        from tui.first_persona import read_first
+        from tui.document.first_persona import read_first
 
         return read_first(self._found.home.root, wanted) if self._found.offer is None else None
 
     def accept(self, answer: bool) -> None:
         """Remember whether the current folder is to be the home, and use it if so."""
-        from personas import trust
+        from personas.files import trust
 
         folder = self._found.offer
         assert folder is not None
@@ -160,7 +161,7 @@ class _Place:
         """Return the store; may raise `PersonaError`."""
         if self._root is None and "store" in self._invocation.__dict__:  # made already, to look an id up
             return self._invocation.store
-        from personas.home import open_home
+        from personas.files.home import open_home
         from personas.store import Store
 
         return Store(open_home(self._root or self._found.home.root))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from tui.sanitise import one_line, sanitise
+from tui.terminal.sanitise import one_line, sanitise
 
 LONGEST_CELL = 100
 """Terminal cells of one entry of a table; `--json` has the whole."""

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from personas.authorship import USER
 from personas.errors import InvalidValue
-from personas.outside_writes import know
+from personas.external_writes import know
 from personas.persona import FileError, Persona
+from personas.versions.authorship import USER
 from tui.cli.group import Invocation
 from tui.cli.output import columns, emit, say
 
 if TYPE_CHECKING:
-    from agent.task import AgentTask
+    from agent.jobs.job import AgentTask
 
 
 @click.command("list")

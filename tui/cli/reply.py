@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from personas.errors import InvalidValue
-from tui.cli.answers import patience, wait_option
 from tui.cli.group import Invocation
+from tui.cli.task_answers import patience, wait_option
 
 if TYPE_CHECKING:
-    from agent.chat import Chat
-    from agent.task import AgentTask
-    from agent.task_runner import AgentTaskRunner
+    from agent.chat.chat import Chat
+    from agent.jobs.job import AgentTask
+    from agent.jobs.runner import AgentTaskRunner
     from tui.cli.stream import Printer
 
 
@@ -46,8 +46,8 @@ def reply(
     persona reply optimist continue
     persona reply optimist --stop
     """
-    from agent.task_found import read_task, refuse_when_at_work
-    from tui.cli.conversing import converse, message_of, picked, run_printed
+    from agent.jobs.recovery import read_task, refuse_when_at_work
+    from tui.cli.chat_runner import converse, message_of, picked, run_printed
 
     if model:
         invocation.model_flag = model

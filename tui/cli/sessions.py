@@ -21,9 +21,9 @@ def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     persona history optimist
     persona history optimist --json | jq '.turns[].type'
     """
-    from agent.stored import read_history
-    from agent.turns import to_record
-    from tui.cli.complaints import complain
+    from agent.core.turns import to_record
+    from agent.transcript.session_store import read_history
+    from tui.cli.stderr import complain
     from tui.cli.tasks import open_task, task_field, task_line
     from tui.cli.transcript import transcript
 
@@ -53,9 +53,9 @@ def clear(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     \b
     persona clear optimist
     """
-    from agent.stored import start_session
-    from agent.task_found import leave_task
-    from tui.cli.complaints import complain
+    from agent.jobs.recovery import leave_task
+    from agent.transcript.session_store import start_session
+    from tui.cli.stderr import complain
 
     if left := leave_task(invocation.store, persona_id):
         complain(left)

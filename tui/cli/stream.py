@@ -7,11 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from agent.events import AgentEnd, Event, ModelNotice, RetryWait, TurnDelta, TurnEnd, TurnStart
-from agent.models.base import DECLINED, Usage
-from agent.models.errors import with_next_step
-from agent.tools.control import CONTROL
-from agent.turns import (
+from agent.core.events import AgentEnd, Event, ModelNotice, RetryWait, TurnDelta, TurnEnd, TurnStart
+from agent.core.model import DECLINED, Usage
+from agent.core.turns import (
     FAILED,
     AssistantTextTurn,
     NoticeTurn,
@@ -20,14 +18,16 @@ from agent.turns import (
     ToolResultTurn,
     thaw,
 )
-from tui.cli.complaints import complain, remark, write
+from agent.models.anthropic.error_mapping import with_next_step
+from agent.tools.control import CONTROL
 from tui.cli.output import drop
+from tui.cli.stderr import complain, remark, write
 from tui.cli.tasks import question_fields
-from tui.diffs import diff_lines
-from tui.sanitise import Sanitiser, one_line, sanitise, spelled_out
+from tui.terminal.diff_view import diff_lines
+from tui.terminal.sanitise import Sanitiser, one_line, sanitise, spelled_out
 
 if TYPE_CHECKING:
-    from agent.task import Question
+    from agent.jobs.job import Question
 
 STOP_REASONS = {"truncated": "max_tokens", "refused": "refusal", "limit": "limit", "cancelled": "cancelled"}
 

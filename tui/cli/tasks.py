@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from personas.errors import PersonaError
 
 if TYPE_CHECKING:
-    from agent.task import AgentTask, Question
+    from agent.jobs.job import AgentTask, Question
     from personas.store import Store
 
 
 def open_task(store: Store, persona_id: str) -> AgentTask | None:
     """Return the persona's task that is not over, None where there is none, or none that can be read."""
-    from agent.task_files import sessions_with_tasks
+    from agent.jobs.task_files import sessions_with_tasks
 
     if store.session_of(persona_id) not in sessions_with_tasks(store.home):
         return None
@@ -22,8 +22,8 @@ def open_task(store: Store, persona_id: str) -> AgentTask | None:
 
 def open_tasks(store: Store) -> dict[str, AgentTask]:
     """Return every persona's task that is not over, as far as they can be read."""
-    from agent.task_files import sessions_with_tasks
-    from personas.current_sessions import current_sessions
+    from agent.jobs.task_files import sessions_with_tasks
+    from personas.files.current_sessions import current_sessions
 
     logged = set(sessions_with_tasks(store.home))
     if not logged:  # what reads them takes as long to load as the list takes
@@ -38,7 +38,7 @@ def open_tasks(store: Store) -> dict[str, AgentTask]:
 
 
 def _read(store: Store, persona_id: str) -> AgentTask | None:
-    from agent.task_found import read_task
+    from agent.jobs.recovery import read_task
 
     try:
         task = read_task(store, persona_id)
@@ -96,7 +96,7 @@ def task_line(task: AgentTask) -> str:
     if task.is_waiting:
         return f'  waits for your answer: persona reply {persona_id} "…"'
     if task.can_continue:
-        from agent.task_words import where_it_was
+        from agent.jobs.messages import where_it_was
 
         ended = task.status == "interrupted"
         why = (
@@ -112,7 +112,7 @@ def reminder(task: AgentTask) -> str:
     """Return what is said with a message that leaves a task as it is; empty where it need not be said."""
     if not task.can_continue or task.mode != "task":
         return ""
-    from agent.task_words import how_left
+    from agent.jobs.messages import how_left
 
     return (
         f"A task that {how_left(task)} is still to be continued or given up: persona reply {task.persona_id} "

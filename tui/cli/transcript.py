@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from agent.turns import (
+from agent.core.turns import (
     AssistantTextTurn,
     CustomTurn,
     NoticeTurn,

@@ -22,11 +22,11 @@ def trust(invocation: Invocation, revoke: bool, as_json: bool) -> None:
     persona --home ./their-personas trust
     persona --home ./their-personas trust --revoke
     """
-    from personas import trust as trusted
+    from personas.files import trust as trusted
 
     root = invocation.store.home.root
     if revoke:
-        from agent.grants import Grants
+        from agent.jobs.saved_approvals import Grants
 
         trusted.distrust(root)
         Grants.of_person().forget(root)

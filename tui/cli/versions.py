@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import click
 
-from personas.authorship import USER, Author, Undone
 from personas.errors import Conflict
+from personas.versions.authorship import USER, Author, Undone
 from tui.cli.group import Invocation
 from tui.cli.output import columns, emit, say
 
@@ -141,7 +141,7 @@ def _show_both(conflict: Conflict, as_json: bool) -> None:
     if as_json:
         emit({"conflict": {"wanted": conflict.ours, "current": conflict.theirs}})
         return
-    from personas.merge import unified_diff
+    from personas.versions.merge import unified_diff
 
     say("What this would have done to the text as it was:")
     _say_diff(unified_diff(conflict.base, conflict.ours, "then", "wanted"))
@@ -150,6 +150,6 @@ def _show_both(conflict: Conflict, as_json: bool) -> None:
 
 
 def _say_diff(diff: str) -> None:
-    from tui.diffs import diff_lines
+    from tui.terminal.diff_view import diff_lines
 
     say("\n".join(diff_lines(diff.removesuffix("\n"), names=True)))

@@ -17,14 +17,14 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Button
 
-from tui.panel import PanelState
+from tui.chat.panel_state import PanelState
 from tui.widgets.conversation import ConversationView, Glyphs
 from tui.widgets.conversation.lines import UNICODE
-from tui.widgets.literal import LiteralButton, LiteralLabel
+from tui.widgets.plain_text import LiteralButton, LiteralLabel
 from tui.widgets.question_box import QuestionBox
 
 if TYPE_CHECKING:
-    from agent.task import Question
+    from agent.jobs.job import Question
 
 FRAME_ROWS = 3
 """Border and title."""

@@ -17,16 +17,16 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Button, TextArea
 
-from tui import slash
-from tui.sanitise import one_line
-from tui.secret_text import SecondThought, is_key
-from tui.widgets.bar_words import HINT, Mode, act_word, placeholder, switch_word
+from tui.commands import slash
+from tui.terminal.sanitise import one_line
+from tui.terminal.secrets import SecondThought, is_key
+from tui.widgets.chat_bar_labels import HINT, Mode, act_word, placeholder, switch_word
 from tui.widgets.chat_input import ChatInput
 from tui.widgets.command_list import CommandList
-from tui.widgets.literal import LiteralButton, LiteralLabel
-from tui.widgets.queued_lines import Queued, QueuedLines
-from tui.widgets.row_list import RowList
-from tui.widgets.sent_messages import each_once
+from tui.widgets.input_history import each_once
+from tui.widgets.plain_text import LiteralButton, LiteralLabel
+from tui.widgets.queued_messages import Queued, QueuedLines
+from tui.widgets.virtual_list import RowList
 
 
 class ChatBar(Vertical):

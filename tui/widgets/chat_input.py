@@ -11,10 +11,10 @@ from textual.document._document import EditResult
 from textual.document._edit import Edit
 from textual.message import Message
 
-from tui.slash import Offer
+from tui.commands.slash import Offer
 from tui.widgets.command_list import CommandList
-from tui.widgets.sent_messages import SentMessages
-from tui.widgets.text_area import GuardedTextArea
+from tui.widgets.input_history import SentMessages
+from tui.widgets.text.safe_text_area import GuardedTextArea
 
 NEWLINE_KEYS = frozenset(
     {

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 from rich.cells import cell_len
 
-from tui import slash
-from tui.slash import Offer
-from tui.widgets.row_list import Row, RowList
+from tui.commands import slash
+from tui.commands.slash import Offer
+from tui.widgets.virtual_list import Row, RowList
 
 MOST = 14
 """Rows at most; a third of a smaller screen."""

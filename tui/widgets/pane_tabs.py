@@ -12,9 +12,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.sanitise import one_line
-from tui.widgets.inks import ink
-from tui.widgets.literal import NotCopied
+from tui.terminal.sanitise import one_line
+from tui.widgets.plain_text import NotCopied
+from tui.widgets.theme_styles import ink
 
 APART = 4
 """Cells between the last name of a pane and a note that is too long."""

@@ -15,10 +15,10 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 
-from tui.commands import bindings, keymap_of, sentence
-from tui.narrowing import are_in, fold, words_of
-from tui.widgets.literal import label
-from tui.widgets.row_list import Row, RowList
+from tui.commands.fuzzy import are_in, fold, words_of
+from tui.commands.registry import bindings, keymap_of, sentence
+from tui.widgets.plain_text import label
+from tui.widgets.virtual_list import Row, RowList
 
 if TYPE_CHECKING:
     from textual.widgets import Input
@@ -191,7 +191,7 @@ class PersonaList(Vertical):
         self._say_below()
 
     async def action_filter(self) -> None:
-        from tui.widgets.field import Field
+        from tui.widgets.text.line_input import Field
 
         if not self.filter_open:
             await self.mount(Field(hint="filter", id="persona-filter"), before=0)

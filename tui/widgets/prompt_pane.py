@@ -9,9 +9,9 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from tui.widgets.cut import CutStatic
-from tui.widgets.literal import LiteralStatic, label
-from tui.widgets.text_editor import TextEditor
+from tui.widgets.plain_text import LiteralStatic, label
+from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.ellipsis import CutStatic
 
 HINT = "No system prompt yet. Write one here, or ask the agent for it."
 MARGIN = 4

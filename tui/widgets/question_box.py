@@ -23,18 +23,18 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.commands import keymap_of, sentence
-from tui.diffs import LONGEST, close_context
-from tui.sanitise import one_line, spelled_out
-from tui.widgets.breaking import CountedText, DiffText
+from tui.commands.registry import keymap_of, sentence
+from tui.terminal.diff_view import LONGEST, close_context
+from tui.terminal.sanitise import one_line, spelled_out
 from tui.widgets.conversation.lines import wrap_rows
-from tui.widgets.inks import ink
-from tui.widgets.literal import LiteralLabel, NotCopied
-from tui.widgets.row_list import POINTER
-from tui.widgets.seen_rows import LongStatic
+from tui.widgets.plain_text import LiteralLabel, NotCopied
+from tui.widgets.text.diff_wrap import CountedText, DiffText
+from tui.widgets.text.virtual_static import LongStatic
+from tui.widgets.theme_styles import ink
+from tui.widgets.virtual_list import POINTER
 
 if TYPE_CHECKING:
-    from agent.task import Question
+    from agent.jobs.job import Question
 
 GRACE = 0.5
 """Seconds after its appearance in which the box takes no answer."""

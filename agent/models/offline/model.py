@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from agent.models.base import (
+from agent.core.model import (
     DECLINED,
     BlockDelta,
     BlockEnd,

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from agent.models.anthropic import AnthropicModel
-from agent.models.base import (
+from agent.core.model import (
     BlockDelta,
     BlockEnd,
     BlockStart,
@@ -24,8 +23,9 @@ from agent.models.base import (
     Usage,
     UsageSoFar,
 )
-from agent.models.errors import ModelFailure
-from agent.models.profiles import EndpointProfile, Profiles
+from agent.models.anthropic.capabilities import EndpointProfile, Profiles
+from agent.models.anthropic.client import AnthropicModel
+from agent.models.anthropic.error_mapping import ModelFailure
 from tests.messages_answers import Answer
 from tests.messages_server import (
     KEY,
@@ -282,8 +282,8 @@ def test_importing_the_model_does_not_import_the_http_client() -> None:
 async def test_the_http_client_is_loaded_off_the_event_loop_and_without_the_sdk() -> None:
     code = """
 import asyncio, sys, threading
-from agent.models.anthropic import AnthropicModel
-from agent.models.base import Request
+from agent.models.anthropic.client import AnthropicModel
+from agent.core.model import Request
 threads = []
 class Finder:
     def find_spec(self, name, path=None, target=None):

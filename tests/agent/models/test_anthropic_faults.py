@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from agent.models.base import BlockEnd, Done, Failed, Notice, Waiting
-from agent.models.errors import Where, explain_status, text_of_page
-from agent.models.profiles import OLDER_VERSION, EndpointProfile
-from agent.models.stalls import StallLimits
+from agent.core.model import BlockEnd, Done, Failed, Notice, Waiting
+from agent.models.anthropic.capabilities import OLDER_VERSION, EndpointProfile
+from agent.models.anthropic.error_mapping import Where, explain_status, text_of_page
+from agent.models.anthropic.stall_timeouts import StallLimits
 from tests.agent.models.clock import FakeClock
 from tests.agent.models.test_anthropic import ask, collect, model_at, text_of
 from tests.messages_server import KEY, Answer, MessagesServer, Page, Refusal, Silence, Text, call, say

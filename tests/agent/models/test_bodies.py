@@ -9,13 +9,15 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from agent.models import anthropic, bodies, transfer
-from agent.models.anthropic import AnthropicModel
-from agent.models.base import Failed, Model, ModelError, Request
-from agent.models.bodies import ANSWER_LIMIT, REFUSAL_LIMIT
-from agent.models.errors import ModelFailure
+from agent.core.model import Failed, Model, ModelError, Request
+from agent.models.anthropic import client as anthropic
+from agent.models.anthropic import error_body as bodies
+from agent.models.anthropic import stream as transfer
+from agent.models.anthropic.capabilities import Profiles
+from agent.models.anthropic.client import AnthropicModel
+from agent.models.anthropic.error_body import ANSWER_LIMIT, REFUSAL_LIMIT
+from agent.models.anthropic.error_mapping import ModelFailure
 from agent.models.http_client import build_client
-from agent.models.profiles import Profiles
 from agent.models.proxy import ProxyModel
 
 _MUCH = 5 * 1024 * 1024

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.models.endpoint import (
+from agent.models.anthropic.endpoint import (
     check_base_url,
     check_key,
     hide_secrets,

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agent.models.base import ModelError
-from agent.models.errors import (
+from agent.core.model import ModelError
+from agent.models.anthropic.error_mapping import (
     EXCERPT,
     SEND_AGAIN,
     Where,
@@ -17,7 +17,7 @@ from agent.models.errors import (
     explain_status,
     with_next_step,
 )
-from agent.models.transfer import read_beginning
+from agent.models.anthropic.stream import read_beginning
 
 WHERE = Where("http://x", "m")
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from agent.models.anthropic import AnthropicModel
-from agent.models.local import LocalServer, find_local_servers
-from agent.models.profiles import Profiles
-from agent.models.trial import try_out
+from agent.models.anthropic.capabilities import Profiles
+from agent.models.anthropic.client import AnthropicModel
+from agent.models.local_servers import LocalServer, find_local_servers
+from agent.models.probe import try_out
 from tests.messages_server import KEY, MessagesServer, Refusal, call, say
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.models.base import Usage
+from agent.core.model import Usage
 from agent.models.prices import PRICES, cost, show_cost
 
 MILLION = 1_000_000

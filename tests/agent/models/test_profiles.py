@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.models.base import Request
-from agent.models.profiles import OLDER_VERSION, EndpointProfile, Profiles, find_room, learn
-from agent.models.request_body import build_body
+from agent.core.model import Request
+from agent.models.anthropic.capabilities import OLDER_VERSION, EndpointProfile, Profiles, find_room, learn
+from agent.models.anthropic.request_body import build_body
 
 TOO_LARGE = (
     "max_tokens is too large: 32000. This model's maximum context length is 8192 tokens and your request has "

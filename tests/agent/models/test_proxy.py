@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.models.base import (
+from agent.core.model import (
     BlockDelta,
     BlockEnd,
     BlockEvent,
@@ -21,10 +21,10 @@ from agent.models.base import (
     ToolSpec,
     Usage,
 )
-from agent.models.errors import Where
+from agent.models.anthropic.error_mapping import Where
+from agent.models.anthropic.sse import SSEParser
+from agent.models.anthropic.stream import read_event
 from agent.models.proxy import ProxyModel, ProxyReader
-from agent.models.sse import SSEParser
-from agent.models.transfer import read_event
 from tests.agent.models.proxy_server import ProxyServer
 from tests.examples import examples
 

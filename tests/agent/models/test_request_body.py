@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agent.models.base import Request, ThinkingLevel, ToolSpec
-from agent.models.profiles import EndpointProfile
-from agent.models.request_body import DEFAULT_MAX_TOKENS, build_body
+from agent.core.model import Request, ThinkingLevel, ToolSpec
+from agent.models.anthropic.capabilities import EndpointProfile
+from agent.models.anthropic.request_body import DEFAULT_MAX_TOKENS, build_body
 from tests.messages_strict import refuse_body
 
 HELLO = [{"role": "user", "content": "Hello"}]

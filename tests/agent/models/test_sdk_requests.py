@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from agent.models.anthropic import AnthropicModel
-from agent.models.base import Request, ToolSpec
-from agent.models.profiles import OLDER_VERSION, EndpointProfile, Profiles
-from agent.models.trial import try_out
+from agent.core.model import Request, ToolSpec
+from agent.models.anthropic.capabilities import OLDER_VERSION, EndpointProfile, Profiles
+from agent.models.anthropic.client import AnthropicModel
+from agent.models.probe import try_out
 from tests.agent.models.test_anthropic import ask, collect
 from tests.messages_server import KEY, MessagesServer, Recorded, say
 from tests.sdk_model import SdkModel

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from agent.chat import Chat
-from agent.models.anthropic import AnthropicModel
-from agent.models.base import BlockEvent, Done, Failed, Notice, Request, Waiting
-from agent.models.catalogue import ModelInfo
-from agent.models.shortened import Shortened, last_messages
-from agent.models.stalls import StallLimits
-from agent.turns import NoticeTurn
-from personas.home import open_home
+from agent.chat.chat import Chat
+from agent.core.model import BlockEvent, Done, Failed, Notice, Request, Waiting
+from agent.core.turns import NoticeTurn
+from agent.models.anthropic.client import AnthropicModel
+from agent.models.anthropic.stall_timeouts import StallLimits
+from agent.models.context_fallback import Shortened, last_messages
+from agent.models.model_list import ModelInfo
+from personas.files.home import open_home
 from personas.store import Store
 from tests.agent.models.clock import FakeClock
 from tests.messages_answers import Reply
@@ -111,7 +111,7 @@ class Counting:
     async def stream(self, request: Request) -> Any:
         self.asked.append(len(request.messages))
         if len(request.messages) > self.most:
-            from agent.models.base import ModelError
+            from agent.core.model import ModelError
 
             yield Failed(ModelError("too_large", "too long"))
         else:

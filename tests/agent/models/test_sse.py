@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.models.sse import OversizedEvent, ServerEvent, SSEParser
+from agent.models.anthropic.sse import OversizedEvent, ServerEvent, SSEParser
 from tests.examples import examples
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.models.base import BlockDelta, BlockEnd, BlockEvent, Done, Failed, ModelError
-from agent.models.errors import Where, explain_exception
-from agent.models.stalls import StallClocks, StallLimits
-from agent.models.transfer import transfer
-from agent.models.wire import Accumulator
+from agent.core.model import BlockDelta, BlockEnd, BlockEvent, Done, Failed, ModelError
+from agent.models.anthropic.error_mapping import Where, explain_exception
+from agent.models.anthropic.stall_timeouts import StallClocks, StallLimits
+from agent.models.anthropic.stream import transfer
+from agent.models.anthropic.stream_accumulator import Accumulator
 from tests.agent.models.clock import FakeClock
 from tests.messages_answers import Answer, Call, Text, encode_event, wire_events
 
@@ -244,7 +244,7 @@ def test_an_endless_chain_of_exceptions_is_no_trap() -> None:
 async def test_a_request_that_fails_after_nobody_waits_for_it_any_more_is_reported_nowhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agent.models.pump.SETTLE", 0.0)
+    monkeypatch.setattr("agent.models.anthropic.stream_pump.SETTLE", 0.0)
     unseen: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: unseen.append(context))
     may_end, ended = asyncio.Event(), asyncio.Event()

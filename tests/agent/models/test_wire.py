@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.answer import parse_input
-from agent.models.base import (
+from agent.core.model import (
     BlockDelta,
     BlockEnd,
     BlockEvent,
@@ -23,9 +22,10 @@ from agent.models.base import (
     Usage,
     UsageSoFar,
 )
-from agent.models.sse import SSEParser
-from agent.models.transfer import read_event
-from agent.models.wire import Accumulator
+from agent.core.response_assembler import parse_input
+from agent.models.anthropic.sse import SSEParser
+from agent.models.anthropic.stream import read_event
+from agent.models.anthropic.stream_accumulator import Accumulator
 from tests.examples import examples
 from tests.messages_answers import Answer, Call, Redacted, Text, Thinking, encode_event, wire_events
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.models.base import BlockDelta, BlockEnd, BlockStart, Done, Failed, Request, ToolSpec
+from agent.core.model import BlockDelta, BlockEnd, BlockStart, Done, Failed, Request, ToolSpec
 from agent.models.offline import OfflineModel
 
 PROMPT = (

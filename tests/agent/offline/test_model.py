@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.messages import GO_ON
-from agent.models.base import BlockDelta, BlockEnd, BlockStart, Done, Failed, Request, ToolSpec
+from agent.core.messages import GO_ON
+from agent.core.model import BlockDelta, BlockEnd, BlockStart, Done, Failed, Request, ToolSpec
+from agent.jobs.messages import GO_ON_TASK
 from agent.models.offline import OfflineModel
 from agent.models.offline.dialogue import OF_PROGRAM
-from agent.task_words import GO_ON_TASK
 from tests.agent.offline.room import TOOLS, Room
 from tests.examples import examples
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from agent.chat import Chat
+from agent.chat.chat import Chat
+from agent.jobs.job import AgentTask
+from agent.jobs.options import TaskOptions
+from agent.jobs.runner import AgentTaskRunner
 from agent.models.offline import OfflineModel
 from agent.models.offline.task import as_conversation
-from agent.task import AgentTask
-from agent.task_options import TaskOptions
-from agent.task_runner import AgentTaskRunner
-from personas.authorship import USER
 from personas.changes import AddTestInput
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.store import Store
+from personas.versions.authorship import USER
 
 
 @pytest.fixture

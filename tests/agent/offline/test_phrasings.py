@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from agent.chat import Chat
+from agent.chat.chat import Chat
+from agent.core.turns import AssistantTextTurn, ToolCallTurn
 from agent.models.offline import OfflineModel
-from agent.turns import AssistantTextTurn, ToolCallTurn
-from personas.home import open_home
+from personas.files.home import open_home
 from personas.store import Store
 from tests.agent.offline.phrasings import Case, State, problems, read_cases
 

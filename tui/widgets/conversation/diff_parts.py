@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.diffs import close_context, diff_lines
+from tui.terminal.diff_view import close_context, diff_lines
 from tui.widgets.conversation.entry import INDENT
 from tui.widgets.conversation.lines import (
     ADDED,
@@ -15,7 +15,7 @@ from tui.widgets.conversation.lines import (
     run_cells,
     wrap_runs,
 )
-from tui.widgets.conversation.parts import CHUNK, Part
+from tui.widgets.conversation.render_parts import CHUNK, Part
 
 _INKS = {"@": DIM, "+": ADDED, "-": REMOVED}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from agent.turns import (
+from agent.core.turns import (
     FAILED,
     AssistantTextTurn,
     CustomTurn,
@@ -20,9 +20,8 @@ from agent.turns import (
     UserTurn,
     thaw,
 )
-from tui.sanitise import sanitise, shortened
+from tui.terminal.sanitise import sanitise, shortened
 from tui.widgets.conversation.entry import INDENT, Entry, GrowingEntry, one_line_of
-from tui.widgets.conversation.finding import Sought
 from tui.widgets.conversation.hand_edit_entry import HandEditEntry
 from tui.widgets.conversation.lines import (
     BOLD,
@@ -36,8 +35,16 @@ from tui.widgets.conversation.lines import (
     Run,
     run_cells,
 )
-from tui.widgets.conversation.parts import Part, PlainStream, Stream, fixed_part, piece_part, plain_parts
-from tui.widgets.conversation.pieces import split
+from tui.widgets.conversation.markdown_blocks import split
+from tui.widgets.conversation.render_parts import (
+    Part,
+    PlainStream,
+    Stream,
+    fixed_part,
+    piece_part,
+    plain_parts,
+)
+from tui.widgets.conversation.search import Sought
 from tui.widgets.conversation.task_entry import EndingEntry, StepEntry
 from tui.widgets.conversation.tool_entry import ToolEntry
 

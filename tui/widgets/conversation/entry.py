@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any, Generic, Protocol, TypeVar
 
-from agent.turns import Turn
-from tui.sanitise import clip
-from tui.widgets.conversation.finding import Needle, Sought
+from agent.core.turns import Turn
+from tui.terminal.sanitise import clip
 from tui.widgets.conversation.lines import UNICODE, Glyphs, Line, Run
-from tui.widgets.conversation.parts import Part
+from tui.widgets.conversation.render_parts import Part
+from tui.widgets.conversation.search import Needle, Sought
 
 INDENT: list[Run] = [("  ", 0)]
 AT_ONCE = 100

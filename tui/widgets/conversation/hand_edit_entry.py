@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from agent.turns import CustomTurn, Turn
-from tui.diffs import close_context, diff_lines
-from tui.sanitise import one_line, sanitise
+from agent.core.turns import CustomTurn, Turn
+from tui.terminal.diff_view import close_context, diff_lines
+from tui.terminal.sanitise import one_line, sanitise
 from tui.widgets.conversation.diff_parts import counts, diff_parts
 from tui.widgets.conversation.entry import Entry
-from tui.widgets.conversation.finding import Sought
 from tui.widgets.conversation.lines import DIM, UNICODE, Glyphs, Line, Run, run_cells
-from tui.widgets.conversation.parts import Part, fixed_part
+from tui.widgets.conversation.render_parts import Part, fixed_part
+from tui.widgets.conversation.search import Sought
 
 
 class HandEditEntry(Entry):

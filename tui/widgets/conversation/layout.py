@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from tui.widgets.conversation.entry import Entry
 from tui.widgets.conversation.lines import Line
-from tui.widgets.conversation.parts import Part
+from tui.widgets.conversation.render_parts import Part
 
 KEPT_LINES = 5_000
 """Lines kept drawn; beyond that, what was on the screen longest ago is forgotten."""

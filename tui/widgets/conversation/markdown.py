@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from tui.sanitise import sanitise
+from tui.terminal.sanitise import sanitise
 from tui.widgets.conversation.lines import (
     BOLD,
     CODE,
@@ -28,7 +28,7 @@ from tui.widgets.conversation.lines import (
     run_cells,
     wrap_runs,
 )
-from tui.widgets.conversation.pieces import Piece
+from tui.widgets.conversation.markdown_blocks import Piece
 
 OPEN_BRACKETS = 50
 """Brackets open at once from which on a piece is shown as it is: nobody writes so."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from agent.turns import CustomTurn, Turn
-from tui.diffs import LONGEST, close_context, diff_lines
-from tui.sanitise import clip, one_line, sanitise
+from agent.core.turns import CustomTurn, Turn
+from tui.terminal.diff_view import LONGEST, close_context, diff_lines
+from tui.terminal.sanitise import clip, one_line, sanitise
 from tui.widgets.conversation.diff_parts import counts, diff_parts
 from tui.widgets.conversation.entry import INDENT, Entry
-from tui.widgets.conversation.finding import Sought
 from tui.widgets.conversation.lines import (
     BOLD,
     DIM,
@@ -19,7 +18,8 @@ from tui.widgets.conversation.lines import (
     Run,
     run_cells,
 )
-from tui.widgets.conversation.parts import Part, fixed_part, plain_parts
+from tui.widgets.conversation.render_parts import Part, fixed_part, plain_parts
+from tui.widgets.conversation.search import Sought
 
 
 class _Mark(Entry):

@@ -6,12 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from agent.turns import ToolCallTurn, ToolResultTurn, Turn, thaw
-from tui.diffs import close_context, diff_lines
-from tui.sanitise import clip, one_line, sanitise, spelled_out
+from agent.core.turns import ToolCallTurn, ToolResultTurn, Turn, thaw
+from tui.terminal.diff_view import close_context, diff_lines
+from tui.terminal.sanitise import clip, one_line, sanitise, spelled_out
 from tui.widgets.conversation.diff_parts import counts, diff_parts
 from tui.widgets.conversation.entry import INDENT, Entry
-from tui.widgets.conversation.finding import Sought
 from tui.widgets.conversation.lines import (
     BOLD,
     DIM,
@@ -25,8 +24,9 @@ from tui.widgets.conversation.lines import (
     run_cells,
     wrap_runs,
 )
-from tui.widgets.conversation.parts import Part, fixed_part, piece_part, plain_parts
-from tui.widgets.conversation.pieces import split
+from tui.widgets.conversation.markdown_blocks import split
+from tui.widgets.conversation.render_parts import Part, fixed_part, piece_part, plain_parts
+from tui.widgets.conversation.search import Sought
 
 _ANSWERED: list[Run] = [("  you  ", USER | BOLD)]
 """Before what the person answered, behind the question."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 from textual.timer import Timer
 
-from agent.turns import (
+from agent.core.turns import (
     FAILED,
     AssistantTextTurn,
     NoticeTurn,
@@ -19,15 +19,15 @@ from agent.turns import (
     ToolResultTurn,
     Turn,
 )
-from tui.widgets.conversation.canvas import EMPTY
+from tui.widgets.conversation.cursor import ReadableCanvas
 from tui.widgets.conversation.entries import AnswerEntry, NoticeEntry, ThinkingEntry, entry_for
 from tui.widgets.conversation.entry import Entry, GrowingEntry
-from tui.widgets.conversation.finding import NOTHING
-from tui.widgets.conversation.reading import ReadableCanvas
+from tui.widgets.conversation.scroll_view import EMPTY
+from tui.widgets.conversation.search import NOTHING
 from tui.widgets.conversation.tool_entry import ToolEntry
 
 if TYPE_CHECKING:
-    from agent.events import Event
+    from agent.core.events import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ class ConversationView(ReadableCanvas, can_focus=False):
     def feed(self, event: Event) -> None:
         """Show what an event of a run says."""
         # There is an event, so its module is loaded; the first paint does without it.
-        from agent import events as told
-        from agent.models import errors
+        from agent.core import events as told
+        from agent.models.anthropic import error_mapping as errors
 
         match event:
             case told.TurnStart(turn=turn):

@@ -1,0 +1,363 @@
+"""A persona, its current session, a model and the tools, put together: what commands and screens talk to.
+
+One run at a time writes to a session; the lock is held for the run, so that a screen may stay open while a
+script talks about the same persona, and each sees what the other did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack, suppress
+from functools import partial
+
+from agent.chat.chat_options import ChatOptions
+from agent.chat.live_session import ChatSession
+from agent.chat.run_spec import PLAIN, Assignment
+from agent.chat.system_prompt import system_prompt
+from agent.chat.tool_callers import NO_CALL, ToolCallers
+from agent.core.agent import Agent
+from agent.core.cancel_scope import Reach
+from agent.core.detached_tasks import leave_behind
+from agent.core.event_bus import Listener
+from agent.core.events import AgentEnd, Outcome
+from agent.core.limits import Limits
+from agent.core.model import Model, Usage, endpoint_of, name_of
+from agent.core.redaction import text_of
+from agent.core.retry import RetryPolicy
+from agent.core.run import Cut
+from agent.core.tool import BeforeAnswer, HookContext
+from agent.core.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
+from agent.core.user_message import as_message
+from agent.models.context_fallback import Shortened
+from agent.models.local_servers import why_no_tools
+from agent.tools import chat_tools
+from agent.tools.context import Desk, Written
+from agent.tools.write_queue import Writes, write_aside
+from agent.transcript.context_window import ContextWindow
+from personas.errors import Busy
+from personas.store import Store
+
+__all__ = ["Chat", "ChatOptions"]
+
+log = logging.getLogger(__name__)
+
+DISK_GRACE = 5.0
+"""Seconds the log and the record of a task have after a stop: they write what is to last, on a slow disk too."""
+
+CLOSE_SECONDS = 2.0
+"""How long a model may take to close its connections."""
+
+OLDER_LEFT_OUT = "history"
+"""Kind of the notice that older turns are not sent any more; stored sessions have it under this name."""
+
+
+async def _nothing_to_flush() -> None:
+    pass
+
+
+class Chat:
+    """The conversation about one persona.
+
+    Args:
+        store: where the persona lives.
+        persona_id: which one.
+        model: where the next token comes from.
+        options: the person's settings.
+        flush: called before a run and before each tool call, to write an editor's unsaved text.
+        on_change: called with what a tool wrote, see `Desk.on_change`.
+        on_keep: called when the agent asks for its output to stay.
+        on_settle: called with a call that was left open, and the result it gets outside of a run.
+        writes: how a tool's write gets its turn among others of the program.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        persona_id: str,
+        model: Model,
+        *,
+        options: ChatOptions = ChatOptions(),  # noqa: B008 - immutable
+        flush: Callable[[], Awaitable[None]] = _nothing_to_flush,
+        on_change: Callable[[Written], None] = lambda _written: None,
+        on_keep: Callable[[], None] = lambda: None,
+        on_settle: Callable[[ToolCallTurn, ToolResultTurn], None] = lambda _call, _result: None,
+        writes: Writes = write_aside,
+    ) -> None:
+        self.persona_id = persona_id
+        self._store = store
+        self._flush = flush
+        self._desk = Desk(store, persona_id, on_change=on_change, writes=writes)
+        self._window = ContextWindow()
+        self._sent_turns = 0  # in this run
+        self._asked = "", ""  # the model of this run, and its endpoint
+        self._tool_callers = ToolCallers(store.home)
+        self._running = False
+        self._stop: Callable[[], None] | None = None
+        self._assignment = PLAIN
+        self.tools = chat_tools(self._desk, on_keep=on_keep)
+        self._model = model
+        self._agent = Agent(
+            model=Shortened(model),
+            tools=self.tools,
+            transform_context=self._what_the_model_sees,
+            before_tool_call=self._before_tool_call,
+        )
+        self._agent.listener_grace = DISK_GRACE
+        self._agent.when_done = lambda run: asyncio.to_thread(self._note_on_calls, run)
+        self.session = ChatSession(store, persona_id, self._agent, self._desk, on_settle=on_settle)
+        self.reach = Reach()  # of `abort`, to what goes before the run
+        self.set_options(options)
+
+    # -- what there is ---------------------------------------------------------------------------------
+
+    @property
+    def session_id(self) -> str | None:
+        """The current conversation's id, None before the first message."""
+        return self.session.id
+
+    @property
+    def turns(self) -> Sequence[Turn]:
+        """The conversation so far, as far as it is loaded."""
+        return self._agent.turns
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of the run that is active so far, the answer whose calls are made included; none when idle."""
+        return self._agent.usage
+
+    @property
+    def store(self) -> Store:
+        """Where the persona lives."""
+        return self._store
+
+    @property
+    def model(self) -> Model:
+        """Where the next run's tokens come from."""
+        return self._model
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the conversation, one sentence each."""
+        return self.session.problems
+
+    @property
+    def unit(self) -> str | None:
+        """Under which name what the last run changed is undone with that of others, None: under the run's own."""
+        return self._desk.unit
+
+    @property
+    def running(self) -> bool:
+        """Whether a run is active."""
+        return self._running
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with every event, sync or async; returns what ends that."""
+        return self._agent.subscribe(listener)
+
+    def set_model(self, model: Model) -> None:
+        """Use another model from the next run on."""
+        self._model = model
+        self._agent.model = Shortened(model)
+
+    def set_options(self, options: ChatOptions) -> None:
+        """Go by other settings from the next run on."""
+        self._options = options
+        self.session.sent_turns = options.sent_turns
+        self.session.own_about = options.about
+        self._limits = Limits(max_steps=options.max_steps, max_duration=options.max_seconds)
+        self._agent.thinking = options.thinking
+        self._agent.limits = self._limits
+        self._agent.max_tokens = options.max_tokens
+        self._agent.retry = RetryPolicy(retries=options.retries)
+
+    # -- the session -----------------------------------------------------------------------------------
+
+    def load(self) -> None:
+        """Read the end of the current session; see `ChatSession.load`. Blocking; idle only.
+
+        Raises:
+            PersonaError: the persona is unknown, or the disk refuses.
+        """
+        self.session.load()
+
+    def earlier(self) -> list[Turn]:
+        """Return the turns before those in `turns`, read from the disk when first asked for."""
+        return self.session.earlier()
+
+    def clear(self) -> str:
+        """Begin a new session, link it and return its id; the old one stays on disk. Idle only.
+
+        Raises:
+            PersonaError: the persona is unknown, or the disk refuses.
+        """
+        return self.session.begin_anew()
+
+    async def close(self) -> None:
+        """Close what is kept open for a next message: the session's file, the model's connections. Idle only.
+
+        A model that takes too long to close, or fails to, is left as it is; that is logged.
+        """
+        await asyncio.to_thread(self.session.close)
+        close = getattr(self._model, "close", None)
+        if close is None:
+            return
+        try:
+            await Reach().wait(close(), within=CLOSE_SECONDS)
+        except Exception as error:  # noqa: BLE001 - the model's own clearing up; nothing depends on it any more
+            log.warning("the model's connections could not be closed: %s", text_of(error))
+
+    # -- talking ---------------------------------------------------------------------------------------
+
+    async def send(self, said: str | UserTurn | None, assignment: Assignment = PLAIN) -> AgentEnd:
+        """Say something; return when the agent is idle again.
+
+        Args:
+            said: the person's words; None goes on from where the conversation stands.
+            assignment: what this run is given beyond the conversation.
+
+        Raises:
+            Busy: another process is talking in this session.
+            BrokenFile: the persona's file cannot be read; its line and column are in the message.
+            NoWords: a message without words.
+            PersonaError: no such persona, or the disk refuses; what was said before is on disk.
+        """
+        if self._running:
+            raise Busy("The agent is at work; steer it or stop it first.")
+        if said is not None:
+            said = as_message(said, ())  # nothing is begun for a message without words
+        self._running = True
+        self._stop = None
+        self.reach = Reach()
+        self._assignment = assignment
+        self._desk.unit = assignment.unit
+        self.session.rest_is_made = False
+        try:
+            if assignment.in_reach is not None:
+                assignment.in_reach()
+            with ExitStack() as held:
+                await self.flush()  # before anybody looks what is in the file
+                asides = await self._opened_run(held)
+                prepared = await assignment.prepare() if assignment.prepare is not None else ()
+                prompts = self._assigned(said, asides, prepared)
+                if self._stop is not None:  # asked for before there was a run to stop
+                    asyncio.get_running_loop().call_soon(self._stop)
+                end = await self._agent.prompt(prompts)
+                await asyncio.to_thread(self.session.close_run)
+                if any(isinstance(turn, ToolCallTurn) for turn in end.turns):
+                    await asyncio.to_thread(self._tool_callers.add, *self._asked)
+            if (failure := self.session.why_not_kept(end)) is not None:
+                raise failure
+            return end
+        finally:
+            self._running = False
+
+    async def flush(self) -> None:
+        """Have an editor's unsaved text written, as is done before each tool call. A stop does not wait for it."""
+        with suppress(Cut):
+            await self.reach.wait(self._flush(), cancels=False)
+
+    def steer(self, text: str) -> None:
+        """Say something while the agent works; it hears it after the tool it is running."""
+        self._agent.steer(text)
+
+    def follow_up(self, text: str) -> None:
+        """Say something for when the agent is done with what it does."""
+        self._agent.follow_up(text)
+
+    @property
+    def queued(self) -> tuple[tuple[UserTurn, ...], tuple[UserTurn, ...]]:
+        """What was said and is not delivered yet: steering, then what waits until the agent is done."""
+        return self._agent.steering_queue, self._agent.follow_up_queue
+
+    def withdraw(self, turn_id: str) -> UserTurn | None:
+        """Take a queued message back; None when it was delivered already."""
+        return self._agent.withdraw(turn_id)
+
+    def withdraw_all(self) -> list[UserTurn]:
+        """Take everything back that is queued, steering first."""
+        return self._agent.clear_all_queues()
+
+    def abort(
+        self, reason: str = "", *, outcome: Outcome = "cancelled", notice: NoticeTurn | None = None
+    ) -> None:
+        """Stop the run at once; what was done stays. Arguments as for `Agent.abort`."""
+        self._stop = partial(self._agent.abort, reason, outcome=outcome, notice=notice)
+        self._stop()
+        self.reach.cut()
+
+    def park(self) -> None:
+        """End the run in memory only: on the disk it stays as it is now, waiting, as after a crash."""
+        self.session.detach()
+        self._agent.abort("left waiting")
+
+    # -- one run ---------------------------------------------------------------------------------------
+
+    def _open_run(self, held: ExitStack) -> list[Turn]:
+        """Take the session's lock, catch up with what others wrote, and return what goes before the words."""
+        persona = self.session.open_run(held)
+        return [*self._tell_what_is_sent(), *self.session.hand_edits(persona)]
+
+    async def _opened_run(self, held: ExitStack) -> list[Turn]:
+        """`_open_run` in a thread. Cancelled meanwhile, what that still takes is let go as soon as it has it."""
+        opening = asyncio.ensure_future(asyncio.to_thread(self._open_run, held))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            leave_behind(opening)
+            opening.add_done_callback(lambda _opening: held.close())
+            raise
+
+    def _assigned(
+        self, said: UserTurn | None, asides: Sequence[Turn], prepared: Sequence[Turn]
+    ) -> list[Turn]:
+        """Make the agent ready for this run and return the turns to prompt with."""
+        given, agent = self._assignment, self._agent
+        self._sent_turns = self._options.sent_turns
+        agent.system_prompt = (
+            system_prompt(self.persona_id, self.session.persona_name, self.session.about) + given.instructions
+        )
+        agent.tools = (*self.tools, *given.tools)
+        agent.limits = given.limits or self._limits
+        agent.when_idle = given.when_idle
+        agent.when_failed = given.when_failed
+        self._asked = name_of(self._model), endpoint_of(self._model)
+        agent.make_left_open = self.session.rest_is_made
+        return [*asides, *given.asides, *prepared, *([said] if said is not None else [])]
+
+    def _tell_what_is_sent(self) -> list[Turn]:
+        """Say, once in a conversation, that older turns are not sent any more."""
+        spoken = sum(isinstance(turn, UserTurn) for turn in self.turns) + 1
+        if spoken <= self._options.sent_turns or self._is_told(OLDER_LEFT_OUT):
+            return []
+        notice = (
+            f"From here on the model is sent your last {self._options.sent_turns} messages only "
+            "(the setting sent_turns)."
+        )
+        return [NoticeTurn(content=notice, kind=OLDER_LEFT_OUT)]
+
+    def _note_on_calls(self, run: Sequence[Turn]) -> NoticeTurn | None:
+        """Say, once in a conversation, that a model which seems unable to call tools changed nothing. Blocking."""
+        note = self._tool_callers.note_on(run, *self._asked)
+        if not note or self._is_told(NO_CALL):
+            return None
+        return NoticeTurn(content=f"{note} {why_no_tools(self._asked[1])}".strip(), kind=NO_CALL)
+
+    def _is_told(self, kind: str) -> bool:
+        """Whether the conversation has a notice of this kind."""
+        return any(
+            isinstance(turn, NoticeTurn) and turn.kind == kind
+            for turns in (self.turns, self.earlier())
+            for turn in turns
+        )
+
+    async def _before_tool_call(self, context: HookContext) -> BeforeAnswer:
+        # A stop leaves it to itself: a text that is stored, and whose editor never hears of it, looks like another's.
+        await self.reach.wait(self._flush(), cancels=False)
+        gate = self._assignment.gate
+        answer = gate(context) if gate is not None else None
+        return await answer if isinstance(answer, Awaitable) else answer
+
+    def _what_the_model_sees(self, turns: Sequence[Turn]) -> Sequence[Turn]:
+        return self._window.of(turns, self._sent_turns)

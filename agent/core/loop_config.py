@@ -1,0 +1,110 @@
+"""What a run starts from and how it goes: the arguments of the stateless loop."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Mapping, MutableSequence, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from agent.core.abort_controller import Interrupts
+from agent.core.clock import Clock, SystemClock
+from agent.core.limits import Limits
+from agent.core.model import Model, ModelError, ThinkingLevel
+from agent.core.retry import RetryPolicy
+from agent.core.tool import AfterToolCall, BeforeToolCall, Tool
+from agent.core.turns import NoticeTurn, ToolCallTurn, Turn, UserTurn
+
+OnSteer = Literal["skip_remaining", "finish_batch"]
+ToolExecution = Literal["parallel", "sequential"]
+TransformContext = Callable[[MutableSequence[Turn]], "Sequence[Turn] | Awaitable[Sequence[Turn]]"]
+ConvertToLlm = Callable[[list[Turn]], "Sequence[Mapping[str, Any]] | Awaitable[Sequence[Mapping[str, Any]]]"]
+GetApiKey = Callable[[], "str | Awaitable[str | None] | None"]
+Poll = Callable[[], "Sequence[UserTurn] | Awaitable[Sequence[UserTurn]]"]
+OnLaunch = Callable[[ToolCallTurn, "Mapping[str, Any] | None"], object]
+WhenIdle = Callable[[], Sequence[Turn]]
+WhenFailed = Callable[[ModelError], "NoticeTurn | None"]
+WhenDone = Callable[[tuple[Turn, ...]], "NoticeTurn | Awaitable[NoticeTurn | None] | None"]
+
+
+def one_of(name: str, value: object, choices: Any) -> None:
+    """Check a setting against its `Literal`.
+
+    Raises:
+        ValueError: it is none of these words; the message names them.
+    """
+    allowed = get_args(choices)
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r:.60}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentContext:
+    """What a run starts from."""
+
+    system_prompt: str = ""
+    turns: Sequence[Turn] = ()
+    tools: Sequence[Tool] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopConfig:
+    """How a run goes. Functions may be plain or async where nothing else is said.
+
+    Attributes:
+        model: where answers come from; `thinking` and `max_tokens` go into each request.
+        transform_context: `turns -> turns`, for one request only, before the conversion.
+        convert_to_llm: `turns -> messages`; by default our own conversion with its repair.
+        get_api_key: asked before every request. The key stands in nothing that is told of a failure; of what this
+            raises only the type is told, but for a `PersonaError`, whose words are.
+        before_tool_call, after_tool_call: see `HookContext`.
+        on_launch: called with a call right before its tool runs, and with the input a hook gave in place of
+            the model's, or None; plain only. When it raises, or the run is stopped in it, the tool does not run.
+        get_steering, get_follow_up: give the user turns to deliver now, each turn once.
+        when_idle: asked when the model has said words alone and there is no steering; what it gives opens a
+            further step. As long as it gives something the agent is not done, and follow-ups wait; plain only.
+        when_failed: asked when the run fails; gives the notice that says so in the conversation, or None; plain only.
+        when_done: asked when the run completes, with the turns it added; gives the notice that says what the person
+            should know of them, or None.
+        make_left_open: whether calls of the last answer that have no result are made before the first request;
+            else they are answered with an error.
+        take_undelivered: gives what is still queued when the run ends, for example because a tool ended it;
+            plain only.
+        interrupts: how the outside aborts the run or cancels a tool.
+        grace: seconds that cancelled code has to end before the run settles without it.
+        listener_grace: seconds that each of those who are told the events has in all once the run is stopped, and
+            once more for its last event; `grace` when None.
+        random: a number from 0 to 1, for jitter.
+    """
+
+    model: Model
+    thinking: ThinkingLevel = "off"
+    max_tokens: int | None = None
+    session_id: str | None = None
+    transform_context: TransformContext | None = None
+    convert_to_llm: ConvertToLlm | None = None
+    get_api_key: GetApiKey | None = None
+    before_tool_call: BeforeToolCall | None = None
+    after_tool_call: AfterToolCall | None = None
+    on_launch: OnLaunch | None = None
+    get_steering: Poll | None = None
+    get_follow_up: Poll | None = None
+    when_idle: WhenIdle | None = None
+    when_failed: WhenFailed | None = None
+    when_done: WhenDone | None = None
+    make_left_open: bool = False
+    take_undelivered: Callable[[], Sequence[UserTurn]] = tuple
+    on_steer: OnSteer = "skip_remaining"
+    tool_execution: ToolExecution = "parallel"
+    limits: Limits = Limits()  # noqa: RUF009 - immutable
+    retry: RetryPolicy = RetryPolicy()  # noqa: RUF009 - immutable
+    clock: Clock = field(default_factory=SystemClock)
+    interrupts: Interrupts = field(default_factory=Interrupts)
+    grace: float = 0.05
+    listener_grace: float | None = None
+    random: Callable[[], float] = random.random
+
+    def __post_init__(self) -> None:
+        one_of("on_steer", self.on_steer, OnSteer)
+        one_of("tool_execution", self.tool_execution, ToolExecution)
+        one_of("thinking", self.thinking, ThinkingLevel)

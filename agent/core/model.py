@@ -1,0 +1,311 @@
+"""What a model is to the loop: a request goes in, block events come out, one terminal event ends it.
+
+Nothing here knows a provider. A model never raises out of `stream`: whatever goes wrong is `Failed`.
+Retrying is the loop's business (`retry.py` has the policy); a model makes one attempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeGuard, get_args
+
+from agent.core.fast_dataclass import Quick, quick
+from agent.core.redaction import text_of
+
+ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "max"]
+BlockKind = Literal["text", "thinking", "tool_call"]
+ErrorKind = Literal[
+    "authentication",  # no key, wrong key
+    "permission",
+    "not_found",  # unknown model or path
+    "invalid_request",
+    "too_large",  # request or context too large
+    "rate_limit",
+    "spend_limit",  # billing: never retried
+    "overloaded",
+    "server",
+    "network",  # no connection, dropped connection
+    "stall",  # one of the two stall clocks ran out
+    "protocol",  # not the Messages API: HTML, bad JSON
+    "incomplete",  # the stream ended without a stop reason
+    "client",  # the client could not be built (proxy, certificates, missing package)
+]
+
+
+_NO_WORDS = "The model failed without saying why."
+_LONGEST_MESSAGE = 2_000  # characters
+_LONGEST_WAIT = 365 * 86_400  # seconds
+
+MOST_TOKENS = 2**53
+"""No count of tokens is as large as this; what a server says beyond it is no count."""
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Usage(Quick):
+    """Tokens of one request, under the API's names. Within a stream the last report wins (cumulative)."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        """Sum over the steps of a run."""
+        return Usage.make(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_creation_input_tokens + other.cache_creation_input_tokens,
+            self.cache_read_input_tokens + other.cache_read_input_tokens,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """All of them, in and out."""
+        return (
+            self.input_tokens
+            + self.output_tokens
+            + self.cache_creation_input_tokens
+            + self.cache_read_input_tokens
+        )
+
+    def since(self, before: Usage) -> Usage:
+        """Return what came to an earlier sum."""
+        return Usage(
+            self.input_tokens - before.input_tokens,
+            self.output_tokens - before.output_tokens,
+            self.cache_creation_input_tokens - before.cache_creation_input_tokens,
+            self.cache_read_input_tokens - before.cache_read_input_tokens,
+        )
+
+    def to_record(self) -> dict[str, int]:
+        """Return the four counts as a JSON object with the API's field names."""
+        return {
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "cache_creation_input_tokens": self.cache_creation_input_tokens,
+            "cache_read_input_tokens": self.cache_read_input_tokens,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model sees it; `input_schema` is a JSON Schema object."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+
+
+@quick
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request(Quick):
+    """One request. `messages` are Messages API dicts (`{"role", "content"}`) made by `messages.py`."""
+
+    system: str
+    messages: Sequence[Mapping[str, Any]]
+    tools: Sequence[ToolSpec] = ()
+    thinking: ThinkingLevel = "off"
+    max_tokens: int | None = None
+    session_id: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class ModelError(Quick):
+    """Why an attempt failed.
+
+    Attributes:
+        kind: the class of failure; decides whether a retry makes sense.
+        message: one sentence for the person, with the next thing to do; free of secrets.
+        retryable: whether a further attempt may succeed without anyone acting.
+        retry_after: seconds the server asked to wait, if it did.
+        status: HTTP status, if there was one.
+    """
+
+    kind: ErrorKind
+    message: str
+    retryable: bool = False
+    retry_after: float | None = None
+    status: int | None = None
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class BlockStart(Quick):
+    """A content block begins. `block` numbers blocks from 0 within one answer, never reused."""
+
+    block: int
+    kind: BlockKind
+    tool_use_id: str = ""
+    tool_name: str = ""
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class BlockDelta(Quick):
+    """More of a block: text, thinking text, or raw JSON of a tool call's input."""
+
+    block: int
+    text: str
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class BlockEnd(Quick):
+    """A block is complete.
+
+    For a tool call `input_json` is the whole raw JSON text (`""`: what came in deltas; nothing at all means
+    `{}`); for thinking `signature` and `redacted` carry what a replay needs. `complete` is False when the block was closed for the
+    server (its stop event never came): a tool call is then never run.
+    """
+
+    block: int
+    input_json: str = ""
+    signature: str = ""
+    redacted: str = ""
+    complete: bool = True
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Notice(Quick):
+    """Something the person should know about the answer (a dropped feature, ignored events)."""
+
+    message: str
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Waiting(Quick):
+    """Nothing but silence or pings for `seconds` so far: the request is alive, the content is not here."""
+
+    seconds: float
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class UsageSoFar(Quick):
+    """Tokens reported before the end, for requests that never come to one; the last report wins."""
+
+    usage: Usage
+
+
+DECLINED = "declined"
+"""Stop reason of the offline model when it did not do what was asked: to the core an ordinary answer."""
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Done(Quick):
+    """The answer is complete: a stop reason arrived and no error. `stop_reason` as the server gave it."""
+
+    stop_reason: str
+    usage: Usage = Usage()
+    message_id: str = ""
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Failed(Quick):
+    """The attempt ended without a complete answer. Blocks still open are cut."""
+
+    error: ModelError
+    usage: Usage = Usage()
+
+
+BlockEvent = BlockStart | BlockDelta | BlockEnd | Notice | Waiting | UsageSoFar | Done | Failed
+
+
+class Model(Protocol):
+    """Where the next token comes from.
+
+    `stream` is all the loop needs. A model that does not say its name goes by that of its class; see
+    `name_of` and `endpoint_of`.
+    """
+
+    @property
+    def name(self) -> str:
+        """The model's name as the person would write it, for example `claude-sonnet-5-5` or `offline`."""
+
+    @property
+    def endpoint(self) -> str:
+        """The server's base URL without secrets, or a word such as `embedded`."""
+
+    def stream(self, request: Request) -> AsyncIterator[BlockEvent]:
+        """Make one attempt. Ends with exactly one `Done` or `Failed`; never raises but for cancellation.
+
+        Blocks may interleave; each gets one `BlockStart`, any deltas, and at most one `BlockEnd`.
+        Closing the iterator (or cancelling the task that reads it) ends the request at once.
+        """
+
+
+def name_of(model: object) -> str:
+    """Return the name of a model, that of its class where it says none. Never raises."""
+    return _word_of(model, "name") or type(model).__name__
+
+
+def endpoint_of(model: object) -> str:
+    """Return the endpoint of a model, "" where it says none. Never raises."""
+    return _word_of(model, "endpoint")
+
+
+def _word_of(model: object, attribute: str) -> str:
+    try:
+        word = getattr(model, attribute, "")
+    except Exception:  # noqa: BLE001 - a property of foreign code
+        return ""
+    return word if isinstance(word, str) else ""
+
+
+def is_count(value: object) -> TypeGuard[int]:
+    """Return whether a value that came from outside can be a count of tokens."""
+    return type(value) is int and 0 <= value <= MOST_TOKENS
+
+
+def seconds_of(value: object) -> float | None:
+    """Return how long a server asks to wait, a year at most; None where it is no such number."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+        return float(min(value, _LONGEST_WAIT))
+    return None
+
+
+def usage_of(report: object) -> Usage:
+    """Return the tokens a model reported; none where that is no report, or one with an impossible count."""
+    if isinstance(report, Usage):
+        read, written = report.input_tokens, report.output_tokens
+        stored, found = report.cache_creation_input_tokens, report.cache_read_input_tokens
+        are_counts = type(read) is type(written) is type(stored) is type(found) is int
+        if (
+            are_counts
+            and min(read, written, stored, found) >= 0
+            and max(read, written, stored, found) <= MOST_TOKENS
+        ):
+            return report
+    return Usage()
+
+
+def error_of(failure: object, clean: Callable[[str], str] = str) -> ModelError:
+    """Return why an attempt failed, whatever a model gave for it: a `ModelError`, a text, an exception.
+
+    Args:
+        failure: what it gave.
+        clean: takes out of a text what must not be shown.
+    """
+    if isinstance(failure, ModelError):
+        status = failure.status
+        return ModelError(
+            failure.kind if failure.kind in get_args(ErrorKind) else "server",
+            ("" if failure.message is None else clean(str(failure.message))[:_LONGEST_MESSAGE]) or _NO_WORDS,
+            bool(failure.retryable),
+            seconds_of(failure.retry_after),
+            status if type(status) is int else None,
+        )
+    if isinstance(failure, BaseException):
+        words = " ".join(clean(text_of(failure)).split())
+        said = f"{type(failure).__name__}: {words}" if words else type(failure).__name__
+    else:
+        said = clean(failure).strip() if isinstance(failure, str) else ""
+    return ModelError("client", f"The model failed: {said[:_LONGEST_MESSAGE]}" if said else _NO_WORDS)

@@ -1,0 +1,382 @@
+"""One answer of the model: its block events become turns, in the order in which the blocks began."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field, replace
+from math import isinf
+from typing import Any
+
+from agent.core.bounded_await import wait_briefly
+from agent.core.detached_tasks import leave_behind
+from agent.core.events import ModelNotice, TurnDelta, TurnStart
+from agent.core.model import (
+    BlockDelta,
+    BlockEnd,
+    BlockEvent,
+    BlockStart,
+    Done,
+    Failed,
+    ModelError,
+    Notice,
+    Usage,
+    UsageSoFar,
+    Waiting,
+    error_of,
+    usage_of,
+)
+from agent.core.redaction import text_of
+from agent.core.run import Run
+from agent.core.turns import (
+    DEEPEST,
+    AssistantTextTurn,
+    ThinkingTurn,
+    ToolCallTurn,
+    nesting_exceeds,
+    new_id,
+)
+
+log = logging.getLogger(__name__)
+
+CUT_BEFORE_INPUT = (
+    "Not run: the call was cut before its input was complete. Send it again, shorter if it was long."
+)
+
+NO_STOP_REASON = "The answer broke off: the server ended it without a stop reason."
+LONGEST_HOLD = 0.02
+"""Seconds after which an answer gives way to whatever else the loop has to do, a stop for example."""
+_BLOCK_KINDS = ("text", "thinking", "tool_call")
+
+BlockTurn = AssistantTextTurn | ThinkingTurn | ToolCallTurn
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block on its way: its turn in its first state, the pieces so far, and its end once that came."""
+
+    turn: BlockTurn
+    parts: list[str] = field(default_factory=list)
+    end: BlockEnd | None = None
+
+    @property
+    def kind(self) -> str:
+        return self.turn.type.removeprefix("assistant_")
+
+
+class Answer:
+    """Collects one attempt's events.
+
+    Args:
+        run: the run it belongs to.
+        known_ids: the wire ids of the calls so far; those of this answer are added.
+        clean: takes out of a text what must not be shown.
+
+    Attributes:
+        complete: a stop reason arrived and no error.
+        stop_reason: as the server gave it.
+        error: why the attempt failed, if it did.
+        usage: the last report.
+        shown: whether anything of the answer was shown; then it is not tried again.
+        has_words: whether an ended text of it has words.
+        calls: the finished tool calls, in order.
+        raw: the input of each as it came, by the id of its turn.
+        last_at: the clock's time of the last event.
+    """
+
+    def __init__(self, run: Run, known_ids: set[str], clean: Callable[[str], str] = str) -> None:
+        self.complete = False
+        self.stop_reason = ""
+        self.error: ModelError | None = None
+        self.usage = Usage()
+        self.shown = False
+        self.has_words = False
+        self.calls: list[ToolCallTurn] = []
+        self.raw: dict[str, str] = {}
+        self.last_at = run.config.clock.now()
+        self._run = run
+        self._clean = clean
+        self._known_ids = known_ids
+        self._open: deque[_Block] = deque()  # those whose turn has not ended, in order of their start
+        self._blocks: dict[int, _Block] = {}  # the newest of each number
+        self._closed = False
+        self._unknown: list[object] = []  # kinds of blocks that were left out
+        self._left_out: set[int] = set()  # their numbers
+        self._told: set[str] = set()
+
+    async def read(self, stream: AsyncIterator[BlockEvent]) -> None:
+        """Take the events of one attempt until its end or the run's stop. Runs in a task of its own."""
+        run = self._run
+        now = run.config.clock.now
+        give_way_at = self.last_at + LONGEST_HOLD
+        try:
+            if run.stopped is not None or self._closed:
+                return  # stopped before the request left: it does not leave any more
+            async for event in stream:
+                if run.stopped is not None or self._closed:
+                    return
+                self.last_at = now()
+                if type(event) is BlockDelta:
+                    block = self._blocks.get(event.block)
+                    if text := event.text:
+                        if not isinstance(text, str):
+                            raise TypeError(f"BlockDelta.text is {type(text).__name__}, not text")
+                        if block is None or block.end is not None:
+                            block = await self._start_anyway(event.block, block)
+                        if block is not None:
+                            block.parts.append(text)
+                            await run.emit(TurnDelta, block.turn.id, text)
+                elif type(event) is BlockStart:
+                    await self._start(event)
+                else:
+                    await self._take(event)
+                if self.last_at >= give_way_at:  # the stream itself need not ever wait
+                    await asyncio.sleep(0)
+                    give_way_at = now() + LONGEST_HOLD
+                if run.stopped is not None or self.complete or self.error is not None:
+                    return
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            self._fail(error)
+        except BaseException as error:  # noqa: BLE001 - a model must not raise; if it does, the run ends cleanly
+            self._fail(error)
+        finally:
+            await self._let_go(stream)
+            run.poke()  # not by way of the task's end only, which takes another turn of the loop
+
+    def _fail(self, error: BaseException) -> None:
+        self.complete = False
+        self.error = failure("The model", self._run.fault(error), self._clean)
+
+    async def _let_go(self, stream: object) -> None:
+        """Close the stream; neither what that raises nor how long it takes changes the answer."""
+        close = getattr(stream, "aclose", None)
+        if close is None:
+            return
+        error: BaseException | None
+        try:
+            error = await wait_briefly(close(), self._run.config.grace, leave_behind)
+        except BaseException as raised:  # noqa: BLE001 - the model's own clearing up
+            error = raised
+        if error is not None:
+            text = self._clean(text_of(self._run.fault(error)))
+            log.warning("a model's stream could not be closed: %s", text)
+
+    async def close(self) -> None:
+        """End every open turn; what was cut is marked. Nothing the stream still says counts from now on."""
+        self._closed = True
+        if not self.complete and self.error is None and self._run.stopped is None:
+            self.error = ModelError("incomplete", NO_STOP_REASON, retryable=True)
+        whole = self.complete and self.stop_reason not in ("max_tokens", "model_context_window_exceeded")
+        while self._open:
+            await self._end(self._open[0], interrupted=not whole and len(self._open) == 1)
+            self._open.popleft()
+
+    async def _take(self, event: BlockEvent) -> None:
+        if isinstance(event, BlockStart):
+            await self._start(event)
+        elif isinstance(event, BlockEnd):
+            if not (type(event.input_json) is type(event.signature) is type(event.redacted) is str):
+                _need_text(event, "input_json", "signature", "redacted")
+            block = self._blocks.get(event.block)
+            if block is not None and block.end is None:
+                block.end = event
+        elif isinstance(event, Done):
+            self.usage = usage_of(event.usage)
+            if isinstance(event.stop_reason, str) and event.stop_reason.strip():
+                self.complete, self.stop_reason = True, event.stop_reason
+            else:
+                self.error = ModelError("incomplete", NO_STOP_REASON, retryable=True)
+        elif isinstance(event, Failed):
+            self.usage = usage_of(event.usage)
+            self.error = error_of(event.error, self._clean)
+        elif isinstance(event, UsageSoFar):
+            self.usage = usage_of(event.usage)
+        elif isinstance(event, Notice):
+            await self._run.emit(ModelNotice, self._clean(str(event.message)))
+        elif isinstance(event, Waiting):
+            message = f"Waiting for the model, {event.seconds:.0f} s so far."
+            await self._run.emit(ModelNotice, message, event.seconds)
+
+    async def _start(self, event: BlockStart) -> None:
+        """Begin a turn; finished turns before it are ended first, in order.
+
+        The last block's turn stays open until something follows it: only then is it known whether the
+        answer went on or was cut there.
+        """
+        run = self._run
+        if event.kind not in _BLOCK_KINDS:
+            self._left_out.add(event.block)
+            if event.kind not in self._unknown:
+                self._unknown.append(event.kind)
+                message = f"The model sent a block of an unknown kind ({event.kind!s:.40}); it was left out."
+                await run.emit(ModelNotice, message)
+            return
+        if not (type(event.tool_use_id) is type(event.tool_name) is str):
+            _need_text(event, "tool_use_id", "tool_name")
+        former = self._blocks.get(event.block)
+        if former is not None and former.end is None:
+            if _says_the_same(former, event):
+                return  # a second start of an open block says nothing new
+            former.end = BlockEnd(event.block, complete=False)  # its number is used again
+        if self._left_out:
+            self._left_out.discard(event.block)
+        while self._open and self._open[0].end is not None:
+            await self._end(self._open[0], interrupted=False)
+            self._open.popleft()
+        if run.stopped is not None:  # by a listener of that end: nothing is opened any more
+            return
+        turn: BlockTurn
+        if event.kind == "text":
+            turn = AssistantTextTurn(content="")
+        elif event.kind == "thinking":
+            turn = ThinkingTurn(content="", model=run.model_name, endpoint=run.model_endpoint)
+        else:
+            turn = ToolCallTurn.make(
+                tool_use_id=self._unique(event.tool_use_id), tool_name=event.tool_name, input={}
+            )
+        self._blocks[event.block] = block = _Block(turn)
+        self._open.append(block)
+        self.shown = True
+        try:
+            await run.emit(TurnStart, turn)
+        except Exception:
+            self._open.pop()  # nobody was told that it began
+            raise
+
+    async def _start_anyway(self, number: int, former: _Block | None) -> _Block | None:
+        """Return a block for text that came without a start or after an end, None where it is left out or too late.
+
+        What follows the end of a tool call is no part of its input, which was whole.
+        """
+        if number in self._left_out:
+            return None  # that was told
+        if former is not None and former.kind == "tool_call":
+            message = "The model sent more of a tool call after its end; it was left out."
+            if message not in self._told:
+                self._told.add(message)
+                await self._run.emit(ModelNotice, message)
+            return None
+        await self._start(BlockStart(number, "thinking" if former and former.kind == "thinking" else "text"))
+        return self._blocks[number] if self._run.stopped is None else None
+
+    async def _end(self, block: _Block, *, interrupted: bool) -> None:
+        turn, end = block.turn, block.end
+        value: dict[str, Any] = {}
+        if isinstance(turn, AssistantTextTurn):
+            unfinished = interrupted or (end is None and not self.complete)
+            turn = replace(turn, content="".join(block.parts), interrupted=unfinished)
+            self.has_words = self.has_words or bool(turn.content.strip())
+        elif isinstance(turn, ThinkingTurn):
+            turn = replace(
+                turn,
+                content="".join(block.parts),
+                signature=end.signature if end else "",
+                redacted=end.redacted if end else "",
+                interrupted=end is None or not end.complete,
+            )
+        else:
+            if end is None or not end.complete:
+                fault = CUT_BEFORE_INPUT
+                self.raw[turn.id] = "".join(block.parts)
+            else:
+                raw = end.input_json or "".join(block.parts)
+                value, fault = parse_input(raw)
+                self.raw[turn.id] = raw
+            turn = ToolCallTurn.make(
+                tool_use_id=turn.tool_use_id,
+                tool_name=turn.tool_name,
+                input=value,
+                fault=fault,
+                id=turn.id,
+                created_at=turn.created_at,
+            )
+        await self._run.end_turn(turn)
+        if isinstance(turn, ToolCallTurn):
+            self.calls.append(turn)
+
+    def _unique(self, wire_id: str) -> str:
+        """The server's id, or one of ours when it is missing or was used before in this conversation."""
+        if not wire_id or wire_id in self._known_ids:
+            wire_id = new_id("toolu")
+        self._known_ids.add(wire_id)
+        return wire_id
+
+
+def _says_the_same(block: _Block, start: BlockStart) -> bool:
+    """Whether a start for the number of an open block repeats the start of that block."""
+    turn = block.turn
+    if block.kind != start.kind:
+        return False
+    return not isinstance(turn, ToolCallTurn) or start.tool_name in ("", turn.tool_name)
+
+
+def parse_input(text: str) -> tuple[dict[str, Any], str]:
+    """Return a call's input from its streamed JSON, and the fault in words for the model ("" when none)."""
+    if not text.strip():
+        return {}, ""
+    try:
+        value = _decode(text)
+    except (ValueError, RecursionError) as error:
+        problem = "nested too deeply" if isinstance(error, RecursionError) else text_of(error)
+        return {}, f"Not run: the input is no valid JSON ({problem}). Send the call again."
+    if not isinstance(value, dict):
+        return {}, "Not run: the input must be a JSON object. Send the call again."
+    if nesting_exceeds(value, DEEPEST):
+        return {}, f"Not run: the input is nested deeper than {DEEPEST} levels."
+    return value, ""
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not allowed")
+
+
+def _number(digits: str) -> float:
+    number = float(digits)
+    if isinf(number):
+        raise ValueError(f"{digits[:30]} is too large for a number")
+    return number
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("the same key occurs twice in an object")
+    return value
+
+
+_STRICT_JSON = json.JSONDecoder(
+    parse_constant=_refuse_constant, parse_float=_number, object_pairs_hook=_unique_keys
+)
+
+
+def _decode(text: str) -> Any:
+    """What `_STRICT_JSON` makes of a text; usually nothing stands around the value, which is then read sooner.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    if text[0] == "{":
+        value, end = _STRICT_JSON.raw_decode(text)
+        if end == len(text):
+            return value
+    return _STRICT_JSON.decode(text)
+
+
+def _need_text(event: BlockEvent, *names: str) -> None:
+    """Raise TypeError where a field of an event is no text."""
+    for name in names:
+        value = getattr(event, name)
+        if not isinstance(value, str):
+            raise TypeError(f"{type(event).__name__}.{name} is {type(value).__name__}, not text")
+
+
+def failure(who: str, error: BaseException, clean: Callable[[str], str] = str) -> ModelError:
+    """Return one line for a failure of code given to us: what it was, `clean`, without its chain."""
+    text = " ".join(clean(text_of(error)).split())[:200]
+    return ModelError("client", f"{who} failed: {type(error).__name__}{': ' if text else ''}{text}")

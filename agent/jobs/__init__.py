@@ -1,0 +1,1 @@
+"""Runs with a status that outlive a program: state, budget, questions, approvals, recovery."""

@@ -1,0 +1,206 @@
+"""What a running task asks the person: questions and approvals, each on the disk before anybody sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from agent.chat.chat import Chat
+from agent.core.redaction import text_of
+from agent.core.tool import BeforeAnswer, Block, HookContext, ToolContext
+from agent.jobs.approval_policy import (
+    Decision,
+    approval_of,
+    approval_question,
+    check_answer,
+    is_same,
+    read_decision,
+    refusal,
+)
+from agent.jobs.budget import Meter
+from agent.jobs.job import AgentTask, Approval, Question, Status, move, way
+from agent.jobs.options import TaskOptions
+from agent.jobs.saved_approvals import TaskGrants
+from agent.jobs.task_record import TaskRecord
+from personas.errors import InvalidValue, PersonaError
+
+
+class AskingTask:
+    """A task that can ask: its state as it changes, and the question it waits with.
+
+    Args:
+        chat: the conversation it works in.
+        task: what it is now.
+        options: the person's settings.
+        allowed: what the person allowed.
+        record: its log.
+        meter: counts what it uses up; it stands still while it waits.
+        on_update: called with the task after each change.
+    """
+
+    def __init__(
+        self,
+        chat: Chat,
+        task: AgentTask,
+        *,
+        options: TaskOptions,
+        allowed: TaskGrants,
+        record: TaskRecord,
+        meter: Meter,
+        on_update: Callable[[AgentTask], None],
+    ) -> None:
+        self.chat = chat
+        self.task = task
+        self.parked = False
+        self._options = options
+        self._allowed = allowed
+        self._record = record
+        self._meter = meter
+        self._on_update = on_update
+        self._answer: asyncio.Future[str] | None = None
+        self._answering = False
+
+    async def respond(self, text: str, question_id: str | None = None) -> None:
+        """Answer the open question; the answer is on the disk before anything is done with it.
+
+        Raises:
+            InvalidValue: nothing is asked, another question is meant, or the answer is not understood.
+            PersonaError: the disk refuses; the question is still open.
+        """
+        question, answer = self.task.pending, self._answer
+        if question is None or answer is None or answer.done() or self._answering:
+            raise InvalidValue("The task asks nothing at the moment.")
+        if question_id is not None and question_id != question.id:
+            raise InvalidValue("That question is not open any more.")
+        check_answer(question, text)
+        answered = question.model_copy(update={"answer": text})
+        self._answering = True
+        try:
+            await self.keep(self.task.model_copy(update={"pending": answered}))
+        finally:
+            self._answering = False
+        if answer.done():  # stopped meanwhile
+            raise InvalidValue("The task asks nothing at the moment.")
+        self._change(pending=answered)
+        answer.set_result(text)
+
+    async def _ask_user(self, text: str, options: Sequence[str], ctx: ToolContext) -> str:
+        call_id = self._wire_id(ctx.call_id)
+        question = Question(text=text, options=tuple(options), tool_use_id=call_id)
+        answer = await self.ask(question, "waiting_user")
+        self._change(task=self.task.with_note(f"Asked: {text} - Answered: {answer}"))
+        self._go_to("thinking", pending=None)
+        return answer
+
+    def _wire_id(self, call_id: str) -> str:
+        """The wire id of a call turn of this conversation."""
+        for turn in reversed(self.chat.turns):
+            if turn.id == call_id and turn.type == "tool_call":
+                return str(getattr(turn, "tool_use_id", call_id))
+        return call_id
+
+    async def _gate(self, context: HookContext) -> BeforeAnswer:
+        """Ask for the person's word where the rules want it."""
+        tool = context.tool
+        verdict = self._options.approval.verdict(tool)
+        if verdict == "deny":
+            return Block("the owner's settings do not allow this tool.")
+        options = self._options.approval.answers(tool.name)
+        if verdict == "allow":
+            return None
+        if await asyncio.to_thread(self._allowed.has, tool.name, for_good="always" in options):
+            return None
+        changed = False
+        asked: Approval | None = None
+        while True:
+            try:
+                approval = await asyncio.to_thread(
+                    approval_of, self.chat.store, self.chat.persona_id, tool, context.input
+                )
+            except PersonaError as error:
+                return Block(text_of(error))
+            if asked is not None and is_same(asked, approval):
+                return None
+            changed, asked = asked is not None, approval
+            wire_id = context.call.tool_use_id
+            question = approval_question(approval, wire_id, changed=changed, options=options)
+            decision = read_decision(await self.ask(question, "waiting_approval"), options)
+            self._go_to("tool_executing", pending=None)
+            if decision.answer == "no":
+                return Block(refusal(decision))
+            await self.grant(tool.name, decision)
+            if decision.answer != "once":
+                return None
+
+    async def grant(self, tool_name: str, decision: Decision) -> None:
+        """Keep what a decision allows beyond this one call."""
+        if decision.answer in ("task", "always"):
+            may_always, task = "always" in self._options.approval.answers(tool_name), self.task
+            always = decision.answer == "always" and may_always
+            allow = partial(self._allowed.allow, task.session_id, task.id, tool_name, always=always)
+            try:
+                await asyncio.to_thread(allow)
+            except PersonaError as error:
+                self.chat.problems.append(text_of(error))
+
+    async def ask(self, question: Question, status: Status) -> str:
+        """Put a question and wait for its answer, for hours if need be; it is on the disk before it is shown."""
+        self._meter.watch.halt()
+        self._answer = asyncio.get_running_loop().create_future()
+        self._record.on = True
+        for step in way(self.task.status, status)[:-1]:
+            self._go_to(step)
+        self._count()  # the answer that asks, too: the program may end while it waits
+        waiting = move(self.task, status, pending=question)
+        try:
+            await self.keep(waiting)
+            await asyncio.to_thread(self.chat.session.note_seen)
+            self._change(task=waiting)
+            return await self._answer
+        finally:
+            self._answer = None
+            self._meter.watch.go()
+
+    # -- the task itself -------------------------------------------------------------------------------
+
+    def _go_to(self, status: Status, **changes: Any) -> None:
+        """Go to a state, through `thinking` where the table asks for it, and say so."""
+        if self.parked or self.task.is_over:
+            return
+        steps = way(self.task.status, status)
+        for step in steps[:-1]:
+            self._change(task=move(self.task, step))
+        if steps:
+            self._change(task=move(self.task, status, **changes))
+        elif changes:
+            self._change(**changes)
+
+    def _change(self, *, task: AgentTask | None = None, **changes: Any) -> None:
+        if self.parked:
+            return
+        task = task if task is not None else self.task.model_copy(update=changes)
+        if task != self.task:
+            self.task = task
+            self._on_update(task)
+
+    async def leave_waiting(self, status: Status, **changes: Any) -> None:
+        """Take up a task that was found waiting; the log has it before anything is done."""
+        self._go_to(status, pending=None, **changes)
+        await self.keep()
+
+    def go_on(self) -> None:
+        """The call it waited with is done."""
+        self._go_to("thinking", current_tool=None)
+
+    async def keep(self, task: AgentTask | None = None) -> None:
+        """Write the task to its log, lasting when this returns.
+
+        Raises:
+            PersonaError: the disk refused.
+        """
+        await self._record.keep(task or self.task)
+
+    def _count(self) -> None:
+        self._change(task=self._meter.count(self.task, self.chat.usage, self.chat.model))

@@ -1,0 +1,1 @@
+"""The Messages API: requests, the stream, errors, and what each server supports."""

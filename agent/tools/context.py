@@ -1,0 +1,236 @@
+"""What the tools on a persona share: whose persona it is, who acts, and how a write answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agent.core.tool import ToolContext, ToolOutput
+from agent.tools.write_queue import NotWritten, Writes, Writing, write_aside
+from agent.transcript.user_edits import Seen
+from personas.conflict_marks import require_kept
+from personas.errors import BrokenFile, Conflict
+from personas.files.text_file import encode
+from personas.persona import Persona
+from personas.persona_file import LONGEST_WAIT, busy_persona
+from personas.persona_reading import read_persona
+from personas.versions.authorship import Author
+from personas.versions.merge import count, unified_diff
+
+if TYPE_CHECKING:
+    from personas.changes import Change
+    from personas.store import Store
+    from personas.versions.authorship import Undone
+
+T = TypeVar("T")
+
+NOTHING_CHANGED = "Cancelled while reading: nothing was changed."
+"""The result of a call that only reads, when it is cut."""
+
+LONGEST_DIFF = 4_000
+"""Characters of a diff that go to the model; the whole diff stays in the details."""
+
+
+WHOLE = 40_000_000
+"""Characters of an output that is never cut: half of a prompt is worse than none, and a file has its own limit."""
+ATTEMPTS = 8
+"""How often a change is made again because somebody else wrote first."""
+PAUSE = 0.02
+"""Seconds between two looks whether it still does."""
+
+
+class Stale(Conflict):
+    """The model wants to replace a text that was changed since it last read it.
+
+    Args:
+        message, base, ours, theirs: as in `Conflict`.
+        told: whether the message tells the text that is there now.
+    """
+
+    def __init__(self, message: str, *, base: str, ours: str, theirs: str, told: bool = False) -> None:
+        super().__init__(message, base=base, ours=ours, theirs=theirs)
+        self.told = told
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a tool has made of a persona.
+
+    Attributes:
+        persona: as it is then.
+        unit: by what the change is undone, see `Author.run_id`.
+        is_undo: whether the tool took back a change.
+    """
+
+    persona: Persona
+    unit: str | None
+    is_undo: bool = False
+
+
+@dataclass
+class Desk:
+    """One persona on the agent's desk, for one session.
+
+    A text that is to be replaced as a whole must be the one the model last read or wrote; one it never read may be
+    replaced, but not what somebody writes there during the call.
+
+    Attributes:
+        store: where the persona lives.
+        persona_id: which one; tools cannot reach another.
+        session_id: whose session writes, for the versions.
+        unit: changes are undone together under this name instead of run by run, None: run by run.
+        on_change: called after each write with what it made, before anybody else of the program writes; also of a write
+            that ends after its call was given up.
+        writes: how a write gets its turn and its thread.
+        seen: what the model has seen of the persona.
+    """
+
+    store: Store
+    persona_id: str
+    session_id: str | None = None
+    unit: str | None = None
+    on_change: Callable[[Written], None] = field(default=lambda _written: None)
+    writes: Writes = write_aside
+    seen: Seen = field(default_factory=Seen)
+
+    async def read(self) -> Persona:
+        """Return the persona as it is on disk now.
+
+        Raises:
+            BrokenFile: its file was damaged meanwhile.
+            PersonaError: it is gone, or the disk refuses.
+        """
+        return await asyncio.to_thread(self._read)
+
+    def _read(self) -> Persona:
+        """`read`, blocking."""
+        persona = self.store.get(self.persona_id)
+        if (error := persona.error) is not None:
+            raise BrokenFile(f"The persona's file is broken: {error.message}", error.line, error.column)
+        return persona
+
+    def author(self, ctx: ToolContext) -> Author:
+        """Return who a change of this call is by: one unit per run."""
+        return Author("agent", session_id=ctx.session_id or self.session_id, run_id=self.unit or ctx.run_id)
+
+    async def free(self) -> None:
+        """Wait until no other program writes the persona; what waits in the store for that cannot be called off.
+
+        Raises:
+            Busy: one has been writing it for seconds.
+        """
+        clock = asyncio.get_running_loop().time
+        end = clock() + LONGEST_WAIT
+        while (pid := await asyncio.to_thread(self.store.writer, self.persona_id)) is not None:
+            if clock() >= end:
+                raise busy_persona(self.persona_id, pid)
+            await asyncio.sleep(PAUSE)
+
+    async def write(
+        self,
+        change: Change,
+        ctx: ToolContext,
+        reason: str,
+        *,
+        check: Callable[[Persona], None] = lambda _persona: None,
+    ) -> tuple[Persona, Persona]:
+        """Make one change on fresh data; return the persona before and after it.
+
+        Args:
+            change: what to do.
+            ctx: of the call.
+            reason: for the log.
+            check: called in a thread with the very persona that would be changed; raises where it must not be.
+
+        Raises:
+            NotWritten: cancelled before anything was written. Cancelled later it is done to the end.
+            Busy: another program has been writing it for seconds.
+            Conflict: somebody kept writing between our reading and our writing.
+            PersonaError: the value, the file or `check` does not allow it.
+        """
+        by = self.author(ctx)
+
+        def make(writing: Writing) -> tuple[Persona, Persona]:
+            before = self._read()
+            check(before)
+            if before.note is not None:
+                text = change.apply(self.store.text(self.persona_id))
+                require_kept(before, read_persona(self.persona_id, encode(text)))
+            writing.begin()
+            return before, self.store.change(
+                self.persona_id, change, revision=before.revision, by=by, reason=reason
+            )
+
+        return await self._write(make, lambda pair: Written(pair[1], by.run_id))
+
+    async def undo(self, ctx: ToolContext) -> tuple[Persona, Undone]:
+        """Undo the last unit; return the persona before it, and what was undone.
+
+        Raises:
+            NothingToUndo: no unit is left.
+            PersonaError: as `write`.
+        """
+        by = self.author(ctx)
+
+        def make(writing: Writing) -> tuple[Persona, Undone]:
+            before = self._read()
+            writing.begin()
+            return before, self.store.undo(self.persona_id, by=by)
+
+        return await self._write(
+            make, lambda pair: Written(pair[1].persona, by.run_id, is_undo=True), attempts=1
+        )
+
+    async def _write(
+        self, make: Callable[[Writing], T], written: Callable[[T], Written], attempts: int = ATTEMPTS
+    ) -> T:
+        """Make a blocking write once nobody else writes, and tell `on_change`; return what it returned."""
+        writing = Writing(self.writes)
+        # A change touches its own value only, so it may be made again on what somebody else has just written.
+        while True:
+            attempts -= 1
+            try:
+                await self.free()
+            except asyncio.CancelledError:
+                raise NotWritten from None
+            try:
+                return await writing.run(lambda: make(writing), lambda made: self.on_change(written(made)))
+            except Conflict as error:
+                if isinstance(error, Stale) or not attempts or writing.is_cancelled:
+                    raise
+
+
+def as_json(value: Any) -> str:
+    """Return JSON text for the model, non-ASCII kept as it is (lone surrogates escaped)."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def confirm(sentence: str, old: str, new: str) -> ToolOutput:
+    """Return the result of a write: one sentence and the diff, with the counts for the screen."""
+    if old == new:
+        return ToolOutput(
+            output=f"{sentence} It was already so; nothing was written.", details={"added": 0, "removed": 0}
+        )
+    diff = unified_diff(old, new, "before", "after")
+    added, removed = count(old, new)
+    shown = (
+        diff
+        if len(diff) <= LONGEST_DIFF
+        else diff[:LONGEST_DIFF] + f"\n… ({len(diff) - LONGEST_DIFF} more characters)"
+    )
+    return ToolOutput(
+        output=f"{sentence}\n{shown}", details={"diff": diff, "added": added, "removed": removed}
+    )
+
+
+def fail(error: Exception, *, reader: str = "get_persona") -> ToolOutput:
+    """Return an error result in words the model can act on; `reader` is the tool that reads what it is about."""
+    advice = ""
+    if isinstance(error, Stale) and error.told:
+        advice = " Make your change to what is there now."
+    elif isinstance(error, Conflict):
+        advice = f" Read it again with {reader}, then make your change to what is there now."
+    return ToolOutput(output=f"{error}{advice}", is_error=True)

@@ -1,0 +1,1 @@
+"""A stored conversation: its log, its repair, and its conversion to a request."""

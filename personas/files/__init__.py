@@ -1,0 +1,1 @@
+"""Files and folders of a home: reading, atomic replacing, journals, locks, trust."""

@@ -1,0 +1,1 @@
+"""The stored texts of a document: versions, diffs, merges, undo."""

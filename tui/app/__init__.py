@@ -1,0 +1,1 @@
+"""The program: start, wiring, signals, exit."""

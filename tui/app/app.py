@@ -1,0 +1,409 @@
+"""The full-screen program: home, model, settings, messages and the clipboard. What is seen is the main screen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import BindingType
+from textual.events import Event, Key, Paste
+from textual.notifications import Notification, Notify
+from textual.screen import Screen
+from textual.widgets._toast import ToastHolder, ToastRack
+
+from personas.errors import PersonaError
+from tui.app.environment import given_environment
+from tui.app.notifications import gives_way, rows_below
+from tui.app.operation_context import present_deed
+from tui.app.shutdown import Ending
+from tui.app.type_ahead import HeldKeys
+from tui.commands.registry import textual_keymap
+from tui.settings.schema import Settings
+from tui.settings.validation import CONNECTING
+from tui.terminal.sanitise import shortened
+from tui.terminal.textual_compat import graphemes
+from tui.terminal.textual_compat.diff_rendering import FrontCompositor, paint_promptly
+from tui.widgets.plain_text import content
+
+if TYPE_CHECKING:
+    from agent.core.model import Model
+    from personas.persona import Persona
+    from personas.store import Store
+    from tui.settings.live_settings import Preferences
+    from tui.settings.model_factory import Connection
+
+
+class PersonaApp(Ending, inherit_bindings=False):
+    """The program.
+
+    Args:
+        open_store: opens the home; may block and raise `PersonaError`.
+        settings: the person's settings.
+        make_model: makes the agent's model by name ("" for the one the settings name); may block.
+        name_model: says what that model is called before it is made.
+        persona_id: the persona to begin with; None for the first.
+        first: the same as it was read before the start, to be shown at once; None where it was not.
+        find_offer: finds a folder with personas that nobody was asked about yet, to be offered as home.
+        accept: remembers the answer to that offer; `open_store` then goes by it.
+        config_path: where the settings are, to be named to the person.
+        preferences: the settings as they can be changed while the program runs; None where they cannot.
+        env: the environment.
+    """
+
+    TITLE = "persona"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(
+        self,
+        open_store: Callable[[], Store],
+        *,
+        make_model: Callable[[str], Model],
+        name_model: Callable[[], str],
+        settings: Settings | None = None,
+        persona_id: str | None = None,
+        first: Persona | None = None,
+        find_offer: Callable[[], Path | None] = lambda: None,
+        accept: Callable[[bool], object] | None = None,
+        config_path: Path | None = None,
+        preferences: Preferences | None = None,
+        env: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            settings or (preferences.settings if preferences else Settings()),
+            given_environment() if env is None else env,
+        )
+        self._held = HeldKeys(self)
+        self._held.hold()
+        self.ways = self._held.ways
+        graphemes.install()
+        self.preferences = preferences
+        self.model_name = ""
+        self.config_path = config_path
+        self._open_store = open_store
+        self._make_model = make_model
+        self._model: Model | None = None
+        self._persona_id, self._first = persona_id, first
+        self._name_model = name_model
+        self._find_offer, self._accept = find_offer, accept
+        self.has_typed = False
+        self._looking = asyncio.Lock()
+        self._unseen: list[Notification] = []
+        self.last_error: tuple[object | None, str] | None = None
+        """The error told last, and the deed that it belongs to."""
+
+    def get_default_screen(self) -> Screen[Any]:
+        from tui.screens.main.screen import MainScreen
+
+        if not self.capabilities.calm:
+            paint_promptly()
+        screen = MainScreen(self._persona_id, self._first)
+        if self.settings.repaint == "changed":
+            screen._compositor = FrontCompositor()
+        return screen
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop the program runs in."""
+        assert self._loop is not None
+        return self._loop
+
+    def on_mount(self) -> None:
+        self.set_keymap(textual_keymap(self.settings.keys))
+        self._take_terminal()
+        if self.guard is not None:
+            self.guard.start()
+
+    # -- home and model -----------------------------------------------------------------------------------
+
+    async def open_home(self) -> Store | None:
+        """Open the home, offering the current folder once; where that fails, keep what was written meanwhile elsewhere and end the program."""
+        try:
+            self.model_name, offer = await asyncio.to_thread(lambda: (self._name_model(), self._find_offer()))
+            if offer is not None and self._accept is not None:
+                await self._ask_about(offer)
+            return await asyncio.to_thread(self._open_store)
+        except Exception as error:  # noqa: BLE001 - without a home nothing goes on, whatever it was
+            if isinstance(error, PersonaError):
+                self.failure = str(error)
+            else:
+                await self._note_in_thread(error)
+                self.failure = f"unexpected {type(error).__name__}: {error}"
+        self.give_held_back(ending=True)
+        self._keep_elsewhere({})
+        self.exit(1, return_code=1)
+        return None
+
+    async def _ask_about(self, folder: Path) -> None:
+        from tui.screens.dialogs.confirm import Confirm
+
+        assert self._accept is not None
+        answer = await self.main.ask(
+            Confirm(
+                "Use the personas in this folder?",
+                f"{folder}\n\nIt holds personas. Using it as home lets the agent talk about them, and change "
+                "them when you ask. You will not be asked again.",
+                deed="Use this folder",
+                keep="Use my own",
+            ),
+            leads=False,
+        )
+        if answer is not None:
+            await asyncio.to_thread(self._accept, answer)
+
+    def model(self) -> Model:
+        """Return the agent's model, made when first asked for; may block then."""
+        if self._model is None:
+            self._model = self._make_model("")
+            self.model_name = self._model.name
+        return self._model
+
+    async def prepare_model(self) -> None:
+        """Let the agent's model load what its first request needs."""
+        if (prepare := getattr(self._model, "prepare", None)) is not None:
+            await prepare()
+
+    async def use_model(self, name: str) -> None:
+        """Use another model from now on.
+
+        Raises:
+            PersonaError: it cannot be used.
+        """
+        model = await asyncio.to_thread(self._make_model, name)
+        if self.preferences is not None:
+            self.preferences.use_model(name)
+        self._take_model(model)
+
+    def use_connection(self, where: Connection, model: Model) -> None:
+        """Use a model, and reach others where it is, until the program ends."""
+        assert self.preferences is not None
+        self.preferences.use(where)
+        self._take_model(model)
+
+    def _take_model(self, model: Model) -> None:
+        before, self._model, self.model_name = self._model, model, model.name
+        self.main.conversing.use_model(model, before)
+
+    async def apply_settings(self) -> None:
+        """Have the settings as they are now hold, as far as that goes without a new start.
+
+        Raises:
+            PersonaError: the model they name cannot be used; everything else holds then.
+        """
+        if self.preferences is None:
+            return
+        before, self.settings = self.settings, self.preferences.settings
+        self._show_theme()
+        self.set_keymap(textual_keymap(self.settings.keys))
+        self.capabilities = self._detected()
+        self.animation_level = "none" if self.capabilities.calm else "full"
+        self._choose_signs()
+        self.redraw()
+        if self.settings.mouse != before.mouse:
+            self._take_mouse(self.settings.mouse)
+        self.main.conversing.use_settings(self.settings)
+        try:
+            if any(getattr(before, name) != getattr(self.settings, name) for name in CONNECTING):
+                self._take_model(await asyncio.to_thread(self.preferences.make_model))
+        finally:
+            if self._model is None:  # there could be none by what was wrong, or nobody has asked for it yet
+                self.model_name = await asyncio.to_thread(self._name_model)
+            self.main.show_keys()
+
+    async def look_at_settings(self) -> None:
+        """Have the settings file hold as it is now, where it was changed outside of the program, and tell of it."""
+        preferences = self.preferences
+        if preferences is None or self.lending.lent:  # what is saved in the editor holds once that has ended
+            return
+        async with self._looking:
+            if not await asyncio.to_thread(preferences.look):
+                return
+            try:
+                await self.apply_settings()
+            except PersonaError as error:
+                self.tell(str(error), error=True)
+            else:
+                self.tell_odd_settings(f"{preferences.path.name} was changed; what it says holds now.")
+                await self.main.conversing.show_unread()
+            for screen in self.screen_stack:
+                if (show := getattr(screen, "show_settings", None)) is not None:
+                    show()
+
+    def tell_odd_settings(self, otherwise: str = "") -> None:
+        """Say what is wrong in the settings; `otherwise`: what is told where nothing is."""
+        if (preferences := self.preferences) is None:
+            return
+        if len(odd := preferences.warnings) > 1:
+            where = preferences.path.name
+            self.tell(f"{len(odd)} things in {where} are wrong: /settings shows them.", error=True)
+        elif told := next(iter(odd), otherwise):
+            self.tell(told, error=bool(odd))
+
+    # -- what is shown for a moment ---------------------------------------------------------------------
+
+    def tell(self, message: str, *, error: bool = False) -> None:
+        """Show a message for a moment; any text, shown literally."""
+        message = content(shortened(message, 500)).plain
+        if error:
+            self.last_error = (present_deed(), message)
+        self.notify(
+            message,
+            severity="error" if error else "information",
+            timeout=8 if error else 4,
+            markup=False,
+        )
+
+    def _on_notify(self, event: Notify) -> None:
+        # Comes before the handler of the base class, which shows it.
+        new, hides = event.notification, self._hides_told()
+        earlier = self._unseen if hides else self._notifications
+        self._untell(gives_way(earlier, new, None if hides else self.size, self._rows_for_told()))
+        if hides:
+            self._unseen.append(new)
+        self.place_told(new)
+        # What is told while the program ends finds no screen any more.
+        screen = self.screen_stack[-1] if self.screen_stack else None
+        if (show_told := getattr(screen, "show_told", None)) is not None:
+            show_told(new.message, error=new.severity == "error")  # in the dialog: nothing is to cover it
+
+    def take_back(self, is_over: Callable[[str], bool]) -> None:
+        """Show no longer what was told and is over."""
+        self._untell([one for one in [*self._notifications, *self._unseen] if is_over(one.message)])
+
+    def _untell(self, told: Iterable[Notification]) -> None:
+        for one in told:
+            self._unnotify(one, refresh=False)
+            if one in self._unseen:
+                self._unseen.remove(one)
+            # Textual would only take the text away and leave its rows, so that each later one stood lower.
+            for shown in self.screen_stack:
+                for holder in shown.query(ToastHolder):
+                    if holder.id == ToastRack._toast_id(one):
+                        holder.remove()
+
+    def _hides_told(self) -> bool:
+        """Whether what is told is not shown now, the terminal being too small. A dialog shows it when it is seen."""
+        return len(self.screen_stack) == 1 and self.main.has_class("-too-small")
+
+    def tell_when_seen(self) -> None:
+        """Keep what is told while it is not shown, however long that is, and tell it then."""
+        if self._hides_told():
+            self._unseen += [one for one in self._notifications if one not in self._unseen]
+        elif self._unseen and len(self.screen_stack) == 1:
+            unseen = [*self._unseen]
+            self._untell(unseen)
+            for one in unseen:
+                self.notify(one.message, severity=one.severity, timeout=one.timeout, markup=False)
+
+    def _rows_for_told(self) -> int:
+        """Return the rows above the chat bar."""
+        stages = self.screen_stack[0].query("#stage") if self.screen_stack else ()
+        # Nothing stands anywhere before the first layout, and in a terminal that is too small.
+        return next((stage.region.bottom for stage in stages), 0) or self.size.height
+
+    def place_told(self, *new: Notification) -> None:
+        """Keep what is told, and is told now, off the chat bar and what stands above the prompt."""
+        for screen in self.screen_stack[:1]:
+            heads = [one.region.bottom for one in screen.query("#prompt-banner")]
+            rows, head = self._rows_for_told(), max(heads, default=0)
+            down = rows_below([*self._notifications, *new], self.size, rows, head)
+            for rack in screen.query(ToastRack):
+                rack.styles.max_height = rows - down
+                rack.styles.offset = (0, down)
+
+    def copy(self, text: str) -> None:
+        """Copy a text as well as this terminal allows."""
+        self.main.start(self._copy(text))
+
+    async def _copy(self, text: str) -> None:
+        from tui.terminal.clipboard import copy
+
+        driver = self._driver
+        sequences: list[str] = []
+        copied = await asyncio.to_thread(
+            copy,
+            text,
+            write=sequences.append if driver is not None else None,
+            remote=self.capabilities.remote,
+            tmux=self.capabilities.tmux,
+            screen=self.capabilities.screen,
+        )
+        if driver is not None:
+            for sequence in sequences:
+                driver.write(sequence)
+            driver.flush()
+        self._clipboard = text
+        self.tell(copied.message)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """What Textual's own widgets call."""
+        self.copy(text)
+
+    def announce(self, what: str) -> None:
+        """Tell a person who looks elsewhere what has happened, if they want that."""
+        from tui.app.desktop_notify import announcement
+
+        driver = self._driver
+        if driver is None or self.app_focus:
+            return
+        sequence = announcement(self.settings.notify, what, self._env, self.capabilities)
+        if sequence:
+            driver.write(sequence)
+            driver.flush()
+
+    async def on_event(self, event: Event) -> None:
+        if self.screen_stack and not event.is_forwarded and self.screen.is_blind_to(event):  # type: ignore[attr-defined]
+            return
+        if isinstance(event, Key | Paste) and not event.is_forwarded and self.screen_stack:
+            self.has_typed = True
+            self.main.conversing.key_pressed()  # whichever widget or dialog it is for: an error has been seen
+            if (make_way := getattr(self.screen, "make_way", None)) is not None:
+                make_way(event)
+        if not (self.lending.is_deaf_to(event) or self._held.take(event) or await self._held.obey(event)):
+            before = self.focused if (moves := self._held.may_move(event)) else None
+            await super().on_event(event)
+            if moves:
+                self._held.key_goes(before)
+
+    def take_keys(self) -> None:
+        """There is something to take the keys: what was typed before comes first."""
+        self._held.release()
+
+    def action_begins(self, action: str) -> None:
+        """An action of the main screen begins otherwise than by its key: what is typed behind waits for it as well."""
+        self._held.action_begins(action)
+
+    def keep_deed(self, deed: Callable[[], object], text: str = "") -> None:
+        """Do something once what it works on is read, and what is pressed behind it after that; as in `HeldKeys.keep`."""
+        self._held.keep(deed, text)
+
+    def behind(self, task: asyncio.Task[Any]) -> None:
+        """Have what was pressed before the home was read wait for what was begun by a key before it."""
+        self._held.follow(task)
+
+    def give_held_back(self, *, ending: bool = False) -> None:
+        """What waits for the home, or for anything where the program is `ending`, cannot be done: its text goes into the chat bar."""
+        self._held.give_back(always=ending)
+
+    async def run_action(self, action: Any, *where: Any, **options: Any) -> bool:
+        if (
+            isinstance(action, str)
+            and where
+            and where[0] in self.screen_stack[:1]
+            and self.main.lacks(action)
+        ):
+            self.main.once_read(action, lambda: self.run_action(action, *where, **options))
+            return True
+        if isinstance(action, str):
+            self._held.action_begins(action)
+        return await super().run_action(action, *where, **options)
+
+    # -- focus of the terminal ----------------------------------------------------------------------------
+
+    def on_app_focus(self) -> None:
+        self.main.conversing.focus_changed(True)
+
+    def on_app_blur(self) -> None:
+        self.main.conversing.focus_changed(False)

@@ -1,0 +1,1 @@
+"""Conversations on the screen: controllers, questions, the state of the panel."""

@@ -1,0 +1,147 @@
+"""What the runs of all personas tell while they work, and where that shows: here, in a mark, or as a message."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tui.app import desktop_notify as notifying
+from tui.document.undo_stack import Stored
+from tui.drafts.draft_persistence import Remembering
+
+if TYPE_CHECKING:
+    from agent.core.events import AgentEnd, Event
+    from agent.core.turns import CustomTurn
+    from agent.tools.context import Written
+    from tui.chat.conversation_state import Talk
+    from tui.screens.main.screen import MainScreen
+
+
+class Hearing(Remembering):
+    """Takes in what runs tell."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        super().__init__(screen)
+        self.when_idle: Callable[[], object] | None = None
+        self._delaying = ""
+        self._announced: set[str] = set()  # the questions that were told once
+
+    @property
+    def working(self) -> list[str]:
+        """The names of all personas the agent works on."""
+        return [self._name(talk.persona_id) for talk in (self._talks.working if self._talks else [])]
+
+    def stop_working(self) -> None:
+        """Stop all of them, by the person's word."""
+        if self._talks is not None:
+            for talk in self._talks.working:
+                self._talks.stop(talk)
+
+    def _name(self, persona_id: str) -> str:
+        entry = self._screen.personas.entries.get(persona_id)
+        return entry.name if entry is not None else persona_id
+
+    def _show_badges(self) -> None:
+        if not self._is_over:
+            self._screen.show_badges()
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the screen is being taken down: tasks may still say how they ended."""
+        return not self._screen.program.is_running
+
+    def _hear(self, talk: Talk, event: Event) -> None:
+        if self._is_over:
+            return
+        if event.type == "step_end":
+            talk.add_step(event.usage)  # type: ignore[union-attr]
+        if talk is not self._talk:
+            if event.type in ("turn_end", "agent_end"):
+                talk.news = True
+                self._show_badges()
+                self._note_queued()
+            return
+        if event.type == "agent_start" and talk.reread:
+            self.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
+        self.view.feed(event)
+        if event.type == "agent_start":
+            self._trace.clear()
+        elif event.type == "agent_end":
+            if event.outcome == "failed":  # type: ignore[union-attr]
+                self._panel.error_shown()
+        elif event.type == "tool_end":
+            self._trace.note(event, talk.unit_id)  # type: ignore[arg-type]
+        if event.type not in ("turn_delta", "tool_progress"):
+            self.sync()
+
+    def _ended(self, talk: Talk, end: AgentEnd | None, back: list[str]) -> None:
+        if self._is_over:
+            return
+        if not talk.heard:
+            back = [talk.sent, *back]
+        talk.heard = True
+        self._give_back(talk.persona_id, "\n".join(part for part in back if part))
+        if talk is self._talk:
+            if talk.failure:
+                self.view.add_notice(talk.failure, error=True)
+                self._panel.error_shown()
+            self.sync()
+        else:
+            talk.news = True
+        self._show_badges()
+        self._note_queued()
+        program = self._screen.program
+        if talk.time.seconds(time.monotonic()) >= program.settings.notify_after:
+            outcome = end.outcome if end is not None and not talk.failure else None
+            program.announce(notifying.ending(self._name(talk.persona_id), outcome))
+        if self.when_idle is not None and not self.working:
+            self.when_idle()
+
+    def _task_changed(self, persona_id: str) -> None:
+        self._say_what_delays(persona_id)
+        self._announce_question(persona_id)
+        if self._talk is not None and self._talk.persona_id == persona_id:
+            self.sync()
+        else:
+            self._show_badges()
+
+    def _say_what_delays(self, persona_id: str) -> None:
+        """The program is to end when the agent is done, and it asks meanwhile: say that it stays until then."""
+        talk = self._talks.known(persona_id) if self._talks is not None else None
+        question = talk.question if talk is not None else None
+        if self.when_idle is None or question is None or question.id == self._delaying or self._is_over:
+            return
+        self._delaying = question.id
+        self._screen.tell(
+            f"{self._name(persona_id)} asks something. The program ends when it is answered and done; quit again to "
+            "leave it waiting, or to stay."
+        )
+
+    def _announce_question(self, persona_id: str) -> None:
+        """A task of this program begins to wait for the person, who may look elsewhere."""
+        talk = self._talks.known(persona_id) if self._talks is not None else None
+        question = talk.question if talk is not None and talk.running else None
+        if question is not None and question.id not in self._announced and not self._is_over:
+            self._announced.add(question.id)
+            self._screen.program.announce(notifying.asking(self._name(persona_id)))
+
+    def _marked(self, talk: Talk, mark: CustomTurn) -> None:
+        if talk is self._talk and not self._is_over:
+            self.view.end_turn(mark)
+
+    def _changed(self, written: Written) -> None:
+        """A tool wrote, and nothing else is written meanwhile: the editors show it at once."""
+        if self._editing is None or self._is_over:
+            return
+        if self._editing.id == written.persona.id:
+            # What the agent undoes by its tool, the store can redo.
+            deed = Stored(undone_by="redo") if written.is_undo else Stored(written.unit)
+            self._editing.agent_wrote(written.persona, deed)
+        else:
+            self._screen.note_persona(written.persona)
+
+    def _keep(self, talk: Talk) -> None:
+        if talk is self._talk:
+            self._panel.keep_visible()
+            self.sync()

@@ -1,0 +1,283 @@
+"""A message or an answer to the agent without a screen: printed as it happens, questions put, signals heeded."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from personas.errors import InvalidValue, PersonaError, StorageError
+from tui.app.signals import heeded
+from tui.cli import was_interrupted
+from tui.cli.output import summarise
+from tui.cli.stderr import bearable, unexpected
+from tui.cli.task_answers import Answers
+from tui.cli.tasks import open_task, reminder
+
+if TYPE_CHECKING:
+    from agent.chat.chat import Chat
+    from agent.core.events import AgentEnd
+    from agent.jobs.job import AgentTask, Question
+    from agent.jobs.runner import AgentTaskRunner
+    from tui.cli.group import Invocation
+    from tui.cli.stream import Printer
+
+CANCELLED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+FAILED, WAITS, READER_GONE = 1, 3, 141
+
+LONGEST_MESSAGE = 4_000_000
+"""Characters of one message; a megabyte of prompt fits, a file sent by mistake does not."""
+
+Act = Callable[["AgentTaskRunner", "Chat"], Awaitable["AgentTask"]]
+
+
+def converse(
+    invocation: Invocation,
+    persona_id: str,
+    printer: Printer,
+    act: Act,
+    *,
+    wait: float | None,
+    fresh: bool = False,
+    between: bool = False,
+) -> int:
+    """Open the conversation about a persona, let `act` begin, print what happens; return the exit code.
+
+    Args:
+        invocation: the global options.
+        persona_id: whose conversation.
+        printer: where it is printed.
+        act: starts a task, answers it or goes on with it.
+        wait: seconds a question waits for its answer on stdin, None for as long as somebody may write there.
+        fresh: whether a new conversation begins.
+        between: whether this is a message that leaves a task that could be continued as it is.
+
+    Raises:
+        PersonaError: nothing could begin.
+    """
+    from agent.chat.chat import Chat
+    from agent.jobs.recovery import leave_task
+    from agent.jobs.runner import AgentTaskRunner
+    from agent.jobs.saved_approvals import Grants
+    from tui.cli.logging_setup import set_up
+    from tui.settings.model_factory import build_model, chat_options, connection, task_options
+
+    set_up()
+    settings = invocation.agent_settings
+    chat = Chat(
+        invocation.store,
+        persona_id,
+        build_model(connection(settings)),
+        options=chat_options(settings),
+        on_settle=printer.settled,
+    )
+    if fresh:
+        if left := leave_task(invocation.store, persona_id):
+            printer.notice(left)
+        chat.clear()
+    else:
+        chat.load()
+    for problem in summarise(chat.problems):
+        printer.notice(problem)
+    if between and (task := open_task(invocation.store, persona_id)) and (left := reminder(task)):
+        printer.notice(left)
+
+    async def go() -> int:
+        runner = AgentTaskRunner(task_options(settings), grants=Grants.of_person())
+        try:
+            return await _Talk(runner, chat, printer, Answers(patience=wait)).follow(act)
+        finally:
+            await chat.close()
+
+    return asyncio.run(go())
+
+
+class _Talk:
+    """One command's part in a task."""
+
+    def __init__(self, runner: AgentTaskRunner, chat: Chat, printer: Printer, answers: Answers) -> None:
+        self._runner = runner
+        self._chat = chat
+        self._printer = printer
+        self._answers = answers
+        self._received: list[signal.Signals] = []
+        self._asked: str | None = None
+        self._waits = False
+        self._answering: asyncio.Task[None] | None = None
+
+    async def follow(self, act: Act) -> int:
+        """Begin, and stay until the task is over or has to be left waiting; return the exit code."""
+        runner, printer, persona_id = self._runner, self._printer, self._chat.persona_id
+        loop = asyncio.get_running_loop()
+        for number in heeded(CANCELLED):
+            with contextlib.suppress(NotImplementedError, ValueError):  # a platform or thread without signals
+                loop.add_signal_handler(number, self._stop, number)
+        printer.on_reader_gone = lambda: self._leave("the reader of stdout went away")
+        self._chat.subscribe(printer.feed)
+        runner.observe(self._see)
+        task = await act(runner, self._chat)
+        end = await runner.wait(persona_id)
+        if self._answering is not None:
+            self._answering.cancel()
+        if end is None and not self._waits:
+            return self._report_without_run(task)
+        if self._waits:
+            printer.advise(self._how_to_answer())
+        elif end is not None:
+            self._offer_to_continue(runner.task(persona_id))
+            printer.finish(end)
+        if printer.reader_gone:
+            _leave_quietly()
+        if printer.unwritable is not None:
+            raise StorageError(
+                f"cannot write to stdout: {printer.unwritable.strerror}; what was done is saved"
+            )
+        if self._received and (self._waits or (end is not None and end.outcome == "cancelled")):
+            return CANCELLED[self._received[0]]
+        return WAITS if self._waits or end is None else exit_code(end)
+
+    def _how_to_answer(self) -> str:
+        from personas.files import trust
+
+        home, persona_id = self._chat.store.home.root, self._chat.persona_id
+        task = self._runner.task(persona_id)
+        is_approval = task is not None and task.pending is not None and task.pending.approval is not None
+        first = (
+            "trust this home with persona trust, if it is yours; then "
+            if is_approval and not trust.is_trusted(home)
+            else ""
+        )
+        return f'{first}answer with: persona reply {persona_id} "…"'
+
+    def _report_without_run(self, task: AgentTask) -> int:
+        """Nothing ran: the task is closed, or asks anew."""
+        if task.is_waiting and task.pending is not None:
+            self._printer.question(task.pending)
+            return WAITS
+        self._printer.close("stopped; what was done stays, `persona undo` takes it back")
+        return 0
+
+    def _offer_to_continue(self, task: AgentTask | None) -> None:
+        if task is not None and task.can_continue and task.mode == "task":
+            self._printer.notice(f"To go on: persona reply {task.persona_id} continue")
+
+    def _stop(self, number: signal.Signals) -> None:
+        self._received.append(number)
+        if number == signal.SIGINT:
+            self._runner.stop(self._chat.persona_id, f"stopped by {number.name}")
+        else:
+            self._leave(f"stopped by {number.name}")
+
+    def _leave(self, reason: str) -> None:
+        """Nobody stopped the task, and yet the command ends: `persona reply` goes on with it."""
+        if not self._park():
+            self._runner.leave(self._chat.persona_id, reason)
+
+    def _park(self) -> bool:
+        """Leave the task waiting, for `persona reply`; return whether it waits."""
+        task = self._runner.task(self._chat.persona_id)
+        if task is None or not task.is_waiting or not self._runner.is_live(self._chat.persona_id):
+            return False
+        if not self._runner.park(self._chat.persona_id):
+            return False  # the answer came a moment ago
+        self._waits = True
+        self._printer.mute()
+        return True
+
+    def _see(self, task: AgentTask) -> None:
+        question = task.pending
+        if question is None or not task.is_waiting or question.id == self._asked:
+            return
+        if not self._runner.is_live(task.persona_id):
+            return
+        self._asked = question.id
+        self._printer.question(question)
+        self._answering = asyncio.get_running_loop().create_task(self._answer(question))
+
+    async def _answer(self, question: Question) -> None:
+        """Answer a question from stdin; leave the task waiting when nobody is there."""
+        while (text := await self._answers.next()) is not None:
+            try:
+                await self._runner.respond(self._chat, picked(question, text), question_id=question.id)
+            except PersonaError as error:  # no answer to this, or the disk refuses it: it is still asked
+                self._printer.notice(str(error))
+            else:
+                return
+        self._park()
+
+
+def picked(question: Question, text: str) -> str:
+    """Return the option a bare number picks, and any other answer as it is."""
+    if question.approval is None and text.isascii() and text.isdigit() and text not in question.options:
+        place = int(text[:4])
+        if 1 <= place <= len(question.options):
+            return question.options[place - 1]
+    return text
+
+
+def exit_code(end: AgentEnd) -> int:
+    """Return the exit code for how a run ended, without a signal."""
+    if end.outcome == "failed":
+        return FAILED
+    return CANCELLED[signal.SIGINT] if end.outcome == "cancelled" else 0
+
+
+def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
+    """Make the printer, run `action` with it, and print what kept it from beginning; return the exit code."""
+    from agent.core.events import AgentEnd
+    from tui.cli.stream import JsonPrinter, TextPrinter
+
+    printer: Printer = JsonPrinter() if as_json else TextPrinter()
+
+    def cancelled() -> int:
+        printer.finish(AgentEnd(run_id="", seq=0, at=0.0, turns=(), outcome="cancelled"))
+        return CANCELLED[signal.SIGINT]
+
+    try:
+        return action(printer)
+    except KeyboardInterrupt:  # before the run could hear of it
+        return cancelled()
+    except PersonaError as error:
+        if not as_json or printer.unwritable is not None:
+            raise
+        printer.fail(bearable(str(error)))
+        return FAILED
+    except (BrokenPipeError, click.exceptions.Exit, click.ClickException, click.Abort):
+        raise
+    except Exception as error:
+        if was_interrupted(error):
+            return cancelled()
+        if as_json:
+            printer.fail(bearable(unexpected(error)))
+        raise
+
+
+def message_of(argument: str) -> str:
+    """Return what the person says; `-` reads it from stdin.
+
+    Raises:
+        InvalidValue: nothing but blanks.
+    """
+    if argument == "-":
+        from tui.cli.personas import read_stdin
+
+        argument = read_stdin().removesuffix("\n")
+    if not argument.strip():
+        raise InvalidValue("the message is empty; say what to change")
+    if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
+        raise InvalidValue("the message is not UTF-8 text")
+    if len(argument) > LONGEST_MESSAGE:
+        raise InvalidValue(
+            f"the message has {len(argument):,} characters; {LONGEST_MESSAGE:,} are the most. Put a long text into the "
+            "file with `persona edit`"
+        )
+    return argument
+
+
+def _leave_quietly() -> NoReturn:
+    """Leave when nobody reads stdout any more; everything is saved by now."""
+    raise BrokenPipeError

@@ -1,0 +1,1 @@
+"""The registry of commands, with key bindings, footer and slash commands made from it."""

@@ -1,0 +1,130 @@
+"""What the last line of the screen says of the keys: where they go, and what each of them does just now. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from tui.commands.registry import COMMANDS, NO_KEYMAP, Keymap, Where, first_key, key_name, keys_of
+
+Place = Literal["chat", "commands", "output", "prompt", "tests", "personas", "filter", "settings", "anywhere"]
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the keys depend on.
+
+    Attributes:
+        place: where they go; `commands` is the chat bar with its list of commands open.
+        escape: what Esc does, in a word; empty for nothing.
+        mode: what sending does: idle, running or asking.
+        has_draft: whether something is written in the chat bar.
+        options: how many answers a digit can pick from now.
+        panel: whether the agent's output is hidden, shown for a while, or pinned.
+        asking: whether a question is open: the output stays then.
+        queues: whether a draft can be queued, whatever Enter does.
+        undoes: whether undo has an effect.
+    """
+
+    place: Place
+    escape: str = ""
+    mode: Literal["idle", "running", "asking"] = "idle"
+    has_draft: bool = False
+    options: int = 0
+    panel: Literal["hidden", "visible", "pinned"] = "hidden"
+    asking: bool = False
+    queues: bool = False
+    undoes: bool = True
+
+
+def keys_now(now: Situation, keymap: Keymap = NO_KEYMAP) -> list[Key]:
+    """Return (key, word) of what keys do, the most important first.
+
+    A narrow line loses the last ones: undo and help come right behind Esc and Enter.
+    """
+    keys = [(key, now.escape)] if now.escape and (key := first_key("back", keymap)) else []
+    output = [(key, _output_word(now))] if (key := first_key("output.toggle", keymap)) else []
+    own: list[Key] = []  # further keys of the place
+    if now.place == "output":
+        keys += [*output, *_picking(now)]
+        own = _reading(keymap)
+    elif now.place in ("chat", "commands"):
+        keys += _chat(now)
+    elif now.place == "filter":
+        keys += [("Enter", "to the list")]
+    elif now.place == "settings":
+        keys += [("Enter", "save")]
+        own = [("Up Down", "fields")]
+    elif now.place in ("personas", "tests"):
+        if now.place == "personas" and (key := first_key("rows.open", keymap)):
+            keys.append((key, "open"))
+        own = _commands(now.place, keymap)
+    tab = [(key, _tab_word(now))] if (key := first_key("pane.next", keymap)) else []
+    if now.place == "commands":  # it belongs to the list as Enter does; panes are no business of the list
+        keys[1:1] = tab
+        tab = []
+    anywhere = dict(_commands("anywhere", keymap))
+    anywhere.update(output)
+    undo, help_, agent = (first_key(name, keymap) for name in ("edit.undo", "help", "agent.undo"))
+    if not now.undoes:
+        anywhere.pop(undo, None)
+    for told in (
+        _those(anywhere, undo, help_),
+        own,
+        _those(anywhere, agent),
+        tab,
+        list(anywhere.items()),
+    ):
+        shown = {key for key, _ in keys}
+        keys += [(key, word) for key, word in told if key not in shown]
+    return keys
+
+
+def _those(keys: Mapping[str, str], *wanted: str) -> list[Key]:
+    return [(key, keys[key]) for key in wanted if key in keys]
+
+
+def _commands(where: Where, keymap: Keymap) -> list[Key]:
+    """Return what the table of commands has for the footer, in one part of the screen."""
+    return [
+        (key_name(keys[0]), command.short)
+        for command in COMMANDS
+        if command.where == where and command.short and (keys := keys_of(command, keymap))
+    ]
+
+
+def _reading(keymap: Keymap) -> list[Key]:
+    """Return what the footer says while the output is read: the keys to both neighbours of a turn are one."""
+    before = first_key("output.previous", keymap)
+    return [
+        (f"{key} {before}".strip() if word == "turns" else key, word)
+        for key, word in _commands("output", keymap)
+    ]
+
+
+def _chat(now: Situation) -> list[Key]:
+    if now.place == "commands":
+        return [("Enter", "use"), ("Up Down", "choose")]
+    if now.has_draft:
+        return [("Enter", {"idle": "send", "running": "steer", "asking": "reply"}[now.mode])]
+    return _picking(now) + ([("Enter", "answer")] if now.options else [])
+
+
+def _picking(now: Situation) -> list[Key]:
+    last = min(now.options, 9)
+    return [("1" if last == 1 else f"1-{last}", "pick")] if last else []
+
+
+def _tab_word(now: Situation) -> str:
+    if now.place == "commands":
+        return "complete"
+    can_queue = now.queues or now.mode == "running"
+    return "queue" if now.place == "chat" and can_queue and now.has_draft else "panes"
+
+
+def _output_word(now: Situation) -> str:
+    if now.place == "output":
+        return "back" if now.asking else "hide"
+    return {"hidden": "output", "visible": "pin", "pinned": "read"}[now.panel]

@@ -1,0 +1,213 @@
+"""The person's own keys: what `[keys]` of the settings may say, and what it comes to. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tui.commands.registry import BY_ID, COMMANDS, IN_DIALOGS, Command, Where, key_name, keys_of
+from tui.terminal.sanitise import sanitise
+
+OWNED: Mapping[str, str] = {
+    "ctrl+b": "tmux takes it for itself",
+    "ctrl+h": "terminals send it for Backspace",
+    "ctrl+i": "terminals send it for Tab",
+    "ctrl+m": "terminals send it for Enter",
+    "ctrl+left_square_bracket": "terminals send it for Esc",
+    "ctrl+s": "it stops the terminal's output (flow control)",
+    "ctrl+q": "it starts the terminal's output again (flow control)",
+    "ctrl+j": "it is the new line in the chat bar",
+}
+"""Keys that no command can have, and why."""
+
+NAMED = frozenset(
+    [
+        "up",
+        "down",
+        "left",
+        "right",
+        "home",
+        "end",
+        "pageup",
+        "pagedown",
+        "insert",
+        "delete",
+        "backspace",
+        "enter",
+        "tab",
+        "escape",
+        "space",
+    ]
+) | {f"f{number}" for number in range(1, 25)}
+
+SIGNS: Mapping[str, str] = {
+    "/": "slash", "\\": "backslash", "[": "left_square_bracket", "]": "right_square_bracket",
+    "-": "minus", "_": "underscore", ".": "full_stop", ",": "comma", ";": "semicolon", ":": "colon",
+    "?": "question_mark", "!": "exclamation_mark", "@": "at", "#": "number_sign", "*": "asterisk",
+    "=": "equals_sign", "<": "less_than_sign", ">": "greater_than_sign", "^": "circumflex_accent",
+    " ": "space", "esc": "escape", "pgup": "pageup", "pgdn": "pagedown", "pgdown": "pagedown", "del": "delete",
+    "return": "enter",
+}  # fmt: skip
+"""How people write keys, and what Textual calls them."""
+
+TYPED = frozenset(["up", "down", "left", "right", "home", "end", "backspace", "enter", "space", "delete"])
+"""Keys without which one could not write: no command that works everywhere can have them."""
+
+
+def flatten(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return `[keys]` with dotted names, as TOML makes tables of `output.toggle = "f10"` without quotes."""
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            flat |= flatten(value, f"{before}{name}.")
+        else:
+            flat[before + name] = value
+    return flat
+
+
+def check_keys(table: Mapping[str, Any]) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Return the keymap that a table of keys comes to, and what is odd about it as (name, sentence).
+
+    The keymap holds every command whose keys differ from the default ones, also those that lost a key to one
+    that is named here. What cannot be used is left out of it.
+
+    Args:
+        table: by a command's id, its keys, separated by commas; or a list of keys.
+    """
+    known = BY_ID
+    chosen: dict[str, list[str]] = {}
+    odd: list[tuple[str, str]] = []
+    # What holds in all lists first: the keys of one list give way to it.
+    for name, value in sorted(flatten(table).items(), key=lambda item: not _in_all_lists(item[0])):
+        if name not in known:
+            odd.append((name, f"[keys] there is no command {name!r}; Help lists them{_near(name, known)}"))
+            continue
+        wanted = [value] if isinstance(value, str) else value
+        if not isinstance(wanted, list) or any(type(key) is not str for key in wanted):
+            odd.append((name, f"[keys] {name} must be a key, or keys separated by commas"))
+            continue
+        keys = []
+        for typed in _typed(wanted):
+            key = normal(typed)
+            if (reason := refusal(key, known[name])) and key not in keys_of(known[name]):
+                said = key_name(key) if _is_a_key(key) else _harmless(typed)
+                odd.append((name, f"[keys] {name} cannot have {said}: {reason}"))
+            elif (owner := _owner(key, known[name], chosen) or _above(key, known[name], chosen)) is not None:
+                odd.append((name, f"[keys] {key_name(key)} is on {owner} already, so not on {name}"))
+            else:
+                keys.append(key)
+        if keys or not any(key.strip() for key in wanted):
+            chosen[name] = list(dict.fromkeys(keys))
+    keymap = {name: ",".join(keys) for name, keys in chosen.items()}
+    for command in COMMANDS:
+        if command.id in chosen:
+            continue
+        keys = keys_of(command)
+        lost = {key: owner for key in keys if (owner := _owner(key, command, chosen)) is not None}
+        for key, owner in lost.items():
+            odd.append((owner, f"[keys] {owner} takes {key_name(key)} from {command.id}"))
+        if lost:
+            keymap[command.id] = ",".join(key for key in keys if key not in lost)
+    return keymap, odd
+
+
+def refusal(key: str, command: Command) -> str:
+    """Return why a command cannot have a key, empty when it can."""
+    if key in OWNED:
+        return OWNED[key]
+    *modifiers, last = key.split("+")
+    if any(modifier not in ("ctrl", "shift", "alt") for modifier in modifiers):
+        return "before + only ctrl, shift and alt are understood"
+    if not _is_a_key(last):
+        return "there is no such key"
+    plain = not modifiers or modifiers == ["shift"]
+    if (
+        command.where in ("anywhere", "dialog", "prompt")
+        and plain
+        and (len(last) == 1 or last in TYPED or last in SIGNS.values())
+    ):
+        return "it is needed for writing"
+    return ""
+
+
+def _is_a_key(key: str) -> bool:
+    """Whether there is such a key, whatever is held with it: one with a name, or a character that is seen by itself."""
+    last = key.rpartition("+")[2] or key
+    if last in NAMED or last in SIGNS.values():
+        return True
+    return len(last) == 1 and _is_seen(last)
+
+
+def _is_seen(sign: str) -> bool:
+    """Whether a character shows itself, by itself: no control, nothing hidden, no mark over what stands before it."""
+    if sign.isascii() or not sign.isprintable():
+        return sign.isprintable()
+    from unicodedata import category
+
+    return not category(sign).startswith("M") and sanitise(sign) == sign
+
+
+def _harmless(typed: str) -> str:
+    """Return what was given for a key and is none, as it can be shown."""
+    from tui.terminal.secrets import redact
+
+    said = "".join(sign if _is_seen(sign) else f"<U+{ord(sign):04X}>" for sign in redact(typed.strip(" ")))
+    return said if len(said) <= 40 else said[:39] + "…"
+
+
+def normal(key: str) -> str:
+    """Return a key as Textual names it: `Ctrl+P` is `ctrl+p`, `/` is `slash`; a capital letter stays one."""
+    key = key.strip()
+    if len(key) == 1:
+        return SIGNS.get(key, key)
+    *modifiers, last = [key[:-2], "+"] if key.endswith("++") else key.split("+")
+    modifiers = [
+        {"control": "ctrl", "option": "alt", "meta": "alt"}.get(m.lower(), m.lower()) for m in modifiers
+    ]
+    last = last if len(last) == 1 and not modifiers else last.lower()
+    return "+".join([*modifiers, SIGNS.get(last, last)])
+
+
+def _typed(wanted: list[str]) -> list[str]:
+    """Return the single keys in texts of keys separated by commas; a comma by itself is the key."""
+    return [key for text in wanted for key in ([","] if text == "," else text.split(",")) if key.strip()]
+
+
+def _owner(key: str, command: Command, chosen: Mapping[str, list[str]]) -> str | None:
+    """Return which of the commands that were given keys has this one where `command` would want it too."""
+    for other in COMMANDS:
+        if other.id != command.id and _meets(other.where, command.where) and key in chosen.get(other.id, ()):
+            return other.id
+    return None
+
+
+def _meets(owner: Where, other: Where) -> bool:
+    """Whether what is pressed for a command of `other` would go to one of `owner`."""
+    if owner == other:
+        return True
+    if "anywhere" in (owner, other):
+        return not IN_DIALOGS & {owner, other}
+    if owner == "list":
+        return other in ("personas", "tests", "program")
+    return owner in IN_DIALOGS and other in IN_DIALOGS and "dialog" in (owner, other)
+
+
+def _in_all_lists(name: str) -> bool:
+    return name in BY_ID and BY_ID[name].where == "list"
+
+
+def _above(key: str, command: Command, chosen: Mapping[str, list[str]]) -> str | None:
+    """Return which command of all lists keeps a key from one of a single list, which has it not by default."""
+    if command.where == "list" or not _meets("list", command.where) or key in keys_of(command):
+        return None
+    for other in COMMANDS:
+        if other.where == "list" and key in chosen.get(other.id, keys_of(other)):
+            return other.id
+    return None
+
+
+def _near(name: str, known: Mapping[str, Command]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

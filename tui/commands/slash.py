@@ -1,0 +1,146 @@
+"""The commands one types into the chat bar: what a text says, and what is offered while it is written. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tui.commands.fuzzy import fold
+
+COMMANDS: dict[str, str] = {
+    "clear": "begin a new conversation",
+    "continue": "go on with the task that stopped",
+    "export": "write the conversation to a file: .md or .json",
+    "help": "the keys",
+    "model": "choose or connect the agent's model",
+    "new": "make a persona",
+    "persona": "open a persona",
+    "quit": "leave the program",
+    "redo": "redo the agent's last run",
+    "settings": "the settings of the program",
+    "stop": "stop the agent, or give up what waits",
+    "task": "work until the job is done; alone: always",
+    "unclear": "bring the cleared conversation back",
+    "undo": "undo the agent's last run",
+}
+"""By name, what it does, short enough for one line of a small terminal."""
+
+TAKES_WORDS = frozenset({"continue", "export", "model", "persona", "task"})
+"""The commands one may write more after."""
+
+TAKES_LINES = frozenset({"continue", "task"})
+"""Those whose words are a message, of any number of lines."""
+
+_COMMAND = re.compile(r"/([^\s/]*)(?=\s|\Z)")
+_MOST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command and the words after it."""
+
+    name: str
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """What begins like a command and is none; `trouble` says so, and what to do."""
+
+    trouble: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One line of what could be meant.
+
+    Attributes:
+        line: the whole text it stands for.
+        head: its name as it is shown, any text.
+        meaning: what it does, any text.
+        more: whether words may follow, so that choosing it is not yet the end of it.
+    """
+
+    line: str
+    head: str
+    meaning: str
+    more: bool = False
+
+
+def read(text: str) -> Command | Unknown | str:
+    """Return what a text from the chat bar is: a command, something that looks like one, or a message.
+
+    A message that must begin with a slash has a blank before it, or a second slash, which is taken away. A path
+    (`/usr/bin is full`) and a text of several lines are messages, unless they begin with a command.
+    """
+    if text.startswith("//"):
+        return text[1:]
+    found = _COMMAND.match(text)
+    if found is None:
+        return text
+    word, rest = found[1], text[found.end() :].strip()
+    name = word.casefold()
+    several = "\n" in text.strip()
+    if name in COMMANDS and not (several and name not in TAKES_LINES):
+        return Command(name, rest)
+    if several and name not in COMMANDS and not _nearest(name):
+        return text
+    return Unknown(_trouble(word, name))
+
+
+def as_typed(message: str) -> str:
+    """Return a message as one types it: so that `read` gives it back and takes it for no command."""
+    return message if read(message) == message else f"/{message}"
+
+
+def offers(text: str, personas: Mapping[str, str] | None = None) -> list[Offer]:
+    """Return what a text that is being written could become, in order; nothing for a message.
+
+    Args:
+        text: what is written.
+        personas: the names of the personas by id.
+    """
+    if not text.startswith("/") or "\n" in text:
+        return []
+    word, blank, rest = text[1:].partition(" ")
+    if blank:
+        return _personas(rest.strip(), personas or {}) if word.casefold() == "persona" else []
+    return [
+        Offer(f"/{name}", f"/{name}", meaning, name in TAKES_WORDS)
+        for name, meaning in COMMANDS.items()
+        if name.startswith(word.casefold())
+    ]
+
+
+def _personas(start: str, personas: Mapping[str, str]) -> list[Offer]:
+    words = fold(start)
+    found = [
+        Offer(f"/persona {key}", key, name)
+        for key, name in personas.items()
+        if key.casefold().startswith(words) or words in fold(name)
+    ]
+    return found[:_MOST]
+
+
+def _nearest(name: str) -> str:
+    """Return the command that is most like `name`, empty where none is."""
+    import difflib  # rarely needed
+
+    begun = [command for command in COMMANDS if name and command.startswith(name)]
+    return next(iter(begun or difflib.get_close_matches(name, COMMANDS, 1, 0.6)), "")
+
+
+def _trouble(word: str, name: str) -> str:
+    if not name:
+        return (
+            "Which command? Up and Down choose from the list. A message begins with a blank before the slash."
+        )
+    if name in COMMANDS:
+        return f"/{name} stands alone, on one line. A message begins with a blank before the slash."
+    shown = word if len(word) <= 40 else word[:39] + "…"
+    nearest = _nearest(name)
+    return (
+        f"There is no command /{shown}{f'; did you mean /{nearest}?' if nearest else '.'} "
+        "To send it as a message, put a blank before it."
+    )

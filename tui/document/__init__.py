@@ -1,0 +1,1 @@
+"""The open persona: its texts in memory, saving, undo, conflicts."""

@@ -1,0 +1,372 @@
+"""The store as the screen uses it: blocking calls in threads, what is saved checked against what was seen.
+
+Writes of one program take turns, so that a save, an undo and the agent's flush never meet half-way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from personas.edited_text import edited_diff
+from personas.errors import BrokenFile, Conflict, PersonaError
+from personas.files.file_stamp import Stamp, stamp_of
+from tui.document.merge import Clash, meet
+from tui.drafts.unsaved_edits import PROMPT, TEST
+from tui.terminal.diff_view import shown_counts
+
+if TYPE_CHECKING:
+    from personas.changes import Change
+    from personas.persona import Persona
+    from personas.store import Store
+    from personas.versions.authorship import Undone, Version
+    from personas.versions.undo import Retrace
+
+T = TypeVar("T")
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A text is stored.
+
+    Attributes:
+        persona: the persona as it is now.
+        text: the text that is stored, which holds other people's changes too.
+    """
+
+    persona: Persona
+    text: str
+
+
+class Workspace:
+    """One store, used from one event loop."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._turn = asyncio.Lock()
+        self._writers = 0
+        self.on_its_way: dict[tuple[str, str], str] = {}
+        """What is being stored of a persona's prompt, or content of a test input, by its id and field."""
+
+    @property
+    def writing(self) -> bool:
+        """Whether a write of this program is under way, or waits for its turn, or is not taken in yet by who wrote."""
+        return self._writers > 0
+
+    async def call(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """Run a blocking call of the store in a thread; what it raises is raised here."""
+        return await asyncio.to_thread(function, *arguments, **named)
+
+    async def write(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """The same for a call that writes: one at a time, and finished even if the caller is cancelled."""
+        return await self.write_then(partial(function, *arguments, **named), lambda _: None)
+
+    async def write_then(self, function: Callable[[], T], then: Callable[[T], object]) -> T:
+        """`write`, and call `then` with what it returned, even if the caller is cancelled, before the next one writes."""
+        self._writers += 1
+        try:
+            await self._turn.acquire()
+        except BaseException:
+            self._writers -= 1
+            raise
+        loop = asyncio.get_running_loop()
+        writing = asyncio.ensure_future(asyncio.to_thread(function))
+
+        def end(done: asyncio.Future[T]) -> None:
+            try:
+                if not done.cancelled() and done.exception() is None:
+                    then(done.result())
+            finally:
+                self._turn.release()  # not before, whoever still waits for it
+                # Two turns of the loop later: who wrote goes on in the one after the next, and takes in what is stored.
+                loop.call_soon(loop.call_soon, self._wrote)
+
+        writing.add_done_callback(end)
+        return await asyncio.shield(writing)
+
+    def _wrote(self) -> None:
+        self._writers -= 1
+
+    async def settled(self) -> None:
+        """Wait until nothing is being written and whoever wrote has taken in what is stored."""
+        async with self._turn:
+            pass
+        await asyncio.sleep(0)  # who waited for the write goes on now; we were told a moment before
+
+    async def ids(self) -> list[str]:
+        """Return the ids of all personas."""
+        return await self.call(self.store.ids)
+
+    async def get(self, persona_id: str) -> Persona:
+        """Return one persona as it is on disk."""
+        return await self.call(self.store.get, persona_id)
+
+    async def save_prompt(
+        self, persona_id: str, base: str, ours: str, retrace: Retrace | None = None
+    ) -> Saved | Clash:
+        """Store the prompt in the editor, merged with what changed on disk since `base`.
+
+        `retrace`: whether a step of undo or redo led there, see `Store.change`.
+
+        Raises:
+            PersonaError: the file is broken or gone, or the disk refuses.
+        """
+        return await self._sending(
+            (persona_id, PROMPT), ours, self.save_prompt_now, persona_id, base, ours, retrace
+        )
+
+    def save_prompt_now(
+        self, persona_id: str, base: str, ours: str, retrace: Retrace | None = None
+    ) -> Saved | Clash:
+        """The same, blocking."""
+        from personas.changes import SetPrompt
+
+        return self._save(persona_id, base, ours, lambda persona: persona.system_prompt, SetPrompt, retrace)
+
+    async def save_test_input(
+        self, persona_id: str, input_id: str, base: str, ours: str, retrace: Retrace | None = None
+    ) -> Saved | Clash:
+        """Store the content of a test input in the same way.
+
+        Raises:
+            PersonaError: as `save_prompt`; also when the test input was deleted meanwhile.
+        """
+        from personas.changes import UpdateTestInput
+        from personas.errors import InvalidValue
+
+        def content(persona: Persona) -> str:
+            for test_input in persona.test_inputs:
+                if test_input.id == input_id:
+                    return test_input.content
+            raise InvalidValue(f"The test input {input_id!r} was deleted meanwhile.")
+
+        return await self._sending(
+            (persona_id, TEST + input_id),
+            ours,
+            self._save,
+            persona_id,
+            base,
+            ours,
+            content,
+            lambda text: UpdateTestInput(input_id, text),
+            retrace,
+        )
+
+    async def _sending(
+        self, key: tuple[str, str], ours: str, function: Callable[..., T], *arguments: Any
+    ) -> T:
+        """Write a text, and let others know meanwhile that the file may hold it any moment."""
+        self.on_its_way[key] = ours
+        try:
+            return await self.write(function, *arguments)
+        except asyncio.CancelledError:
+            ours = ""  # it goes on, and nobody learns how it ends
+            raise
+        finally:
+            if self.on_its_way.get(key) is ours:
+                del self.on_its_way[key]
+
+    async def keep_version(self, persona_id: str, prompt: str, reason: str) -> None:
+        """Keep a prompt that is not taken as a version of its own; what is stored stays as it is.
+
+        Raises:
+            PersonaError: as `save_prompt`.
+        """
+        from personas.changes import SetPrompt
+        from personas.versions.authorship import USER
+
+        await self.write(self.store.keep, persona_id, SetPrompt(prompt), by=USER, reason=reason)
+
+    async def keep_test_input(self, persona_id: str, input_id: str, text: str, reason: str) -> None:
+        """Keep the content of a test input that is not taken in the same way.
+
+        Raises:
+            PersonaError: as `save_prompt`; also when there is no such test input.
+        """
+        from personas.changes import UpdateTestInput
+        from personas.versions.authorship import USER
+
+        change = UpdateTestInput(input_id, text)
+        await self.write(self.store.keep, persona_id, change, by=USER, reason=reason)
+
+    def _save(
+        self,
+        persona_id: str,
+        base: str,
+        ours: str,
+        read: Callable[[Persona], str],
+        change: Callable[[str], Change],
+        retrace: Retrace | None = None,
+    ) -> Saved | Clash:
+        from personas.versions.authorship import USER
+
+        for _ in range(_TRIES):
+            now = self.store.get(persona_id)
+            if (wrong := now.error) is not None:  # what could be read of it is not what was changed
+                raise BrokenFile(wrong.message, wrong.line, wrong.column)
+            met = meet(base, ours, read(now))
+            if isinstance(met, Clash):
+                return met
+            if met == read(now):
+                return Saved(now, met)
+            step = retrace if met == ours else None
+            try:
+                stored = self.store.change(
+                    persona_id, change(met), revision=now.revision, by=USER, retrace=step
+                )
+                return Saved(stored, met)
+            except Conflict:
+                continue  # somebody wrote between our look and our change: look again
+        raise PersonaError("The file changes faster than it can be saved; what you typed is kept here.")
+
+    async def change(self, persona_id: str, change: Change, reason: str = "") -> Persona:
+        """Apply a change the person made to a single value; it is undone by itself.
+
+        Raises:
+            PersonaError: see `Store.change`.
+        """
+        from personas.versions.authorship import USER
+
+        return await self.write(
+            self.store.change, persona_id, change, revision=None, by=USER, reason=reason, alone=True
+        )
+
+    async def undo(
+        self, persona_id: str, operation: Literal["undo", "redo"], *, only: str | None = None
+    ) -> Undone:
+        """Undo or redo a unit; `only` as in `Store.undo`.
+
+        Raises:
+            NothingToUndo, Conflict, PersonaError: see `Store.undo`.
+        """
+        from personas.versions.authorship import USER
+
+        function = self.store.undo if operation == "undo" else self.store.redo
+        return await self.write(function, persona_id, by=USER, only=only)
+
+    async def create(self, name: str, from_id: str | None = None) -> Persona:
+        """Create a persona, or a copy of one."""
+        return await self.write(self.store.create, name, from_id=from_id)
+
+    async def know(self, persona_id: str) -> None:
+        """Keep what a persona's file holds now as known, see `personas.outside_writes.know`."""
+        from personas.external_writes import know
+
+        await self.call(know, self.store, persona_id)
+
+    async def delete(self, persona_id: str) -> bool:
+        """Delete a persona; returns whether a version keeps it."""
+        from personas.versions.authorship import USER
+
+        return await self.write(self.store.delete, persona_id, by=USER) is not None
+
+    async def restore(self, persona_id: str, version: str | int) -> Persona:
+        """Bring a version back, also that of a deleted persona."""
+        from personas.versions.authorship import USER
+
+        return await self.write(self.store.restore, persona_id, version, by=USER)
+
+    async def deleted(self) -> list[tuple[str, str, Version]]:
+        """Return the personas that were deleted: id, the name it had, its last version."""
+        return await self.call(self._deleted)
+
+    def _deleted(self) -> list[tuple[str, str, Version]]:
+        present = set(self.store.ids())
+        try:
+            with os.scandir(self.store.home.versions) as entries:
+                names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        except OSError:
+            return []
+        found = []
+        for name in names:
+            if name in present:
+                continue
+            try:
+                log = self.store.log(name)
+            except PersonaError:
+                continue
+            if log:
+                found.append((name, self._name_in(name, log[0]), log[0]))
+        return found
+
+    def _name_in(self, persona_id: str, version: Version) -> str:
+        """Return the name a version gives; the id where it cannot be read."""
+        from personas.persona_reading import read_persona
+
+        try:
+            text = self.store.version_text(persona_id, version.number)
+        except PersonaError:
+            return persona_id
+        return read_persona(persona_id, text.encode("utf-8", "replace")).name or persona_id
+
+
+class Look:
+    """Notices what happens to the files from outside, by two cheap looks at the disk.
+
+    What is remembered of a file is from before it was read, never from after: a write between the two would not be
+    noticed. So a write of our own is noticed too; reading the file once more shows that there is nothing new.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._folder = stamp_of(store.home.personas)
+        self._files: dict[str, Stamp | None] = {}
+
+    def changed(self, persona_id: str | None) -> tuple[bool, bool]:
+        """Return whether the list of files may have changed, and whether this persona's file may have.
+
+        The first look at a file only remembers it.
+        """
+        folder = stamp_of(self._store.home.personas)
+        folder_changed = folder != self._folder
+        self._folder = folder
+        if persona_id is None:
+            return folder_changed, False
+        now = self.at(persona_id)
+        file_changed = self._files.get(persona_id, now) != now
+        self._files[persona_id] = now
+        return folder_changed, file_changed
+
+    def at(self, persona_id: str) -> Stamp | None:
+        """Return what the disk says of a persona's file without reading it; None where there is none."""
+        try:
+            return stamp_of(self._store.path(persona_id))
+        except PersonaError:
+            return None
+
+    def begin(self, persona_id: str, known: Stamp | None) -> None:
+        """Look at this file from now on.
+
+        Args:
+            persona_id: whose it is.
+            known: what `at` said before it was read.
+        """
+        self._files = {persona_id: known}
+
+
+def last_change(store: Store, persona_id: str) -> tuple[str, str]:
+    """Return what the last change was called, and its diff: of an agent's run, all that it changed last. Reads the disk.
+
+    Raises:
+        PersonaError: a text cannot be read.
+    """
+    log = store.log(persona_id)
+    if not log:
+        return "Nothing was changed yet.", ""
+    last = log[0]
+    of_run = [*takewhile(lambda version: version.by == last.by, log)] if last.by.run_id else [last]
+    diff = edited_diff(store.version_text(persona_id, of_run[-1]), store.text(persona_id))
+    kind = last.by.kind
+    who = {"user": "you", "agent": "the agent", "external": "outside"}.get(kind, kind)
+    what = (
+        shown_counts(last.reason).removeprefix(f"{kind}: ")
+        if len(of_run) == 1
+        else f"{len(of_run)} edits of a run"
+    )
+    return f"Last change: {what} · by {who}", diff

@@ -1,0 +1,121 @@
+"""What to do when a text on the screen and the same text on disk both changed. Pure.
+
+`meet` merges what does not touch; `resolve` puts a text together from what the person chose where it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from personas.lines import changed_regions, split_lines
+from personas.versions.merge import Hunk, merge3, stretches
+from tui.terminal.visible_controls import from_shown, to_shown
+
+Choice = Literal["ours", "theirs", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Both sides changed the same lines.
+
+    Attributes:
+        base: the text both grew from.
+        ours: what stands in the editor.
+        theirs: what stands on disk.
+        hunks: the places where they touch.
+    """
+
+    base: str
+    ours: str
+    theirs: str
+    hunks: tuple[Hunk, ...]
+
+
+def meet(base: str, ours: str, theirs: str) -> str | Clash:
+    """Return the one text that holds both sides' changes, or the clash."""
+    merge = merge3(base, ours, theirs)
+    return merge.text if merge.text is not None else Clash(base, ours, theirs, merge.conflicts)
+
+
+def touch(base: str, ours: str, theirs: str) -> bool:
+    """Whether both sides changed the same lines of `base`, be it in the same way."""
+    lines = split_lines(base)
+    mine, yours = (changed_regions(lines, split_lines(text)) for text in (ours, theirs))
+    return any(a.old_start < b.old_end and b.old_start < a.old_end for a in mine for b in yours)
+
+
+def has_met_more(clash: Clash, before: str) -> bool:
+    """Whether what was stored last is a part of what met; `before`: what was stored until then.
+
+    It is none where both sides stand as they met until then, be it with more lines beside them.
+    """
+    earlier = meet(clash.base, clash.ours, before)
+    return isinstance(earlier, str) or not all(
+        any(hunk.ours == one.ours and _holds(hunk.theirs, one.theirs) for one in earlier.hunks)
+        for hunk in clash.hunks
+    )
+
+
+def _holds(text: str, part: str) -> bool:
+    """Whether some lines stand in a text, one after the other."""
+    return text == part or (bool(part) and f"\n{part.rstrip(chr(10))}\n" in f"\n{text}\n")
+
+
+def rebased(starts: Sequence[str], base: str, stored: str) -> list[str]:
+    """Return earlier texts of an editor with what was changed elsewhere; for those that it touches, what is stored.
+
+    `starts` and what is returned are as the editor shows them; `base` and `stored` as they are.
+    """
+    met = (meet(base, from_shown(start), stored) for start in starts)
+    found = [to_shown(start) for start in met if isinstance(start, str)]
+    return found or ([to_shown(stored)] if starts else [])
+
+
+def resolve(clash: Clash, choices: Sequence[Choice]) -> str:
+    """Return the text with each touching place as chosen; elsewhere both sides' changes stand.
+
+    Where both are chosen, ours stands first.
+
+    Args:
+        clash: what met.
+        choices: one for each of `clash.hunks`.
+    """
+    parts = list(stretches(clash.base, clash.ours, clash.theirs))
+    if [part for part in parts if isinstance(part, Hunk)] != list(clash.hunks):
+        parts = list(clash.hunks)  # one place that is the whole text
+    chosen = iter(choices)
+    return "".join(part if isinstance(part, str) else _chosen(part, next(chosen)) for part in parts)
+
+
+def _chosen(hunk: Hunk, choice: Choice) -> str:
+    if choice == "both":
+        first, second = hunk.ours, hunk.theirs
+        return first if not second else first + ("" if not first or first.endswith("\n") else "\n") + second
+    return hunk.ours if choice == "ours" else hunk.theirs
+
+
+def changed_lines(old: str, new: str) -> list[int]:
+    """Return the numbers (from 0) of the lines of `new` that are not as in `old`.
+
+    Where lines were only removed, the line that now stands in their place is named.
+    """
+    new_lines = split_lines(new)
+    found: list[int] = []
+    for region in changed_regions(split_lines(old), new_lines):
+        last = region.new_end if region.new_end > region.new_start else region.new_start + 1
+        found.extend(range(region.new_start, min(last, max(len(new_lines), 1))))
+    return found
+
+
+def moved(old: str, new: str, cursor: tuple[int, int]) -> tuple[int, int]:
+    """Return where the words at `cursor`, a row and a column from 0, are in the new text."""
+    row, column = cursor
+    shift = 0
+    for region in changed_regions(split_lines(old), split_lines(new)):
+        if region.old_end <= row:
+            shift += (region.new_end - region.new_start) - (region.old_end - region.old_start)
+        elif region.old_start <= row:
+            row = min(row, region.old_start + max(0, region.new_end - region.new_start - 1))
+    return row + shift, column

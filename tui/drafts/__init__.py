@@ -1,0 +1,1 @@
+"""Text that was typed and not delivered yet, kept on disk until it is."""

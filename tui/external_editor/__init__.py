@@ -1,0 +1,1 @@
+"""Editing in $EDITOR while the program waits."""

@@ -1,0 +1,266 @@
+"""The person's own editor: the program steps aside, and what was written comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from personas.errors import PersonaError, UnknownPersona
+
+if TYPE_CHECKING:
+    from tui.app.app import PersonaApp
+    from tui.document.merge import Clash
+    from tui.document.session import Editing
+    from tui.external_editor.message_file import DraftFile
+    from tui.external_editor.persona_file import HandedOut
+
+
+class EditorFailed(PersonaError):
+    """The editor ran and said that it failed; what it had saved is in the file."""
+
+
+def editor_command(env: Mapping[str, str] = os.environ) -> list[str]:
+    """Return the command of the person's editor.
+
+    Raises:
+        PersonaError: none is set and none of the usual ones is there, or it cannot be read as a command.
+    """
+    import shutil
+
+    for name in ("VISUAL", "EDITOR"):
+        if command := env.get(name, "").strip():
+            try:
+                return shlex.split(command)
+            except ValueError as error:
+                why = str(error)[:1].lower() + str(error)[1:]
+                raise PersonaError(f"${name} is no command ({why}): {command}. Set it anew.") from None
+    for usual in ("nano", "vim", "vi"):
+        if found := shutil.which(usual):
+            return [found]
+    raise PersonaError("No editor is set; name one in $EDITOR.")
+
+
+async def _edit(app: PersonaApp, path: Path, keep: Sequence[int] = ()) -> bool:
+    """Run the editor on a file with the screen put away; what runs in the program goes on.
+
+    Args:
+        app: the program.
+        path: the file.
+        keep: open files that the editor gets too, by their numbers.
+
+    Returns:
+        Whether it ended; False where the program must end first.
+
+    Raises:
+        EditorFailed: it ended with a code other than 0.
+        PersonaError: it could not be started.
+    """
+    from textual.app import SuspendNotSupported
+
+    command = [*editor_command(), str(path)]
+    try:
+        code = await app.lending.run(app, command, keep)
+    except SuspendNotSupported:
+        raise PersonaError("This terminal cannot be handed to another program.") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise PersonaError(f"Cannot start {command[0]}: {why}. Set another editor in $EDITOR.") from None
+    finally:
+        app.refresh(layout=True, repaint=True)
+    if code:
+        how = f"ended with code {code}" if code > 0 else f"was ended by signal {-code}"
+        raise EditorFailed(f"{Path(command[0]).name} {how}.")
+    return code is not None
+
+
+async def edit_draft(app: PersonaApp) -> None:
+    """Let the person write what is in the chat bar in their editor; it comes back into the bar.
+
+    What an editor that failed had saved comes back too; that it failed is told. Where the program must end first,
+    the next one takes back what is in the file.
+
+    Raises:
+        PersonaError: the editor could not be started, or the text cannot be handed to it.
+    """
+    from tui.external_editor.message_file import hand_out, left_more
+
+    main = app.main
+    with app.lending.alone() as alone:
+        if not alone:
+            return
+        home = main.editing.workspace.store.home if main.editing is not None else None
+        persona_id, asked, text = main.conversing.shown_id, main.chat_bar.asked, main.chat_bar.draft
+        failure, more = "", ""
+        try:
+            draft = await asyncio.to_thread(hand_out, home, persona_id, text)
+        except OSError as error:
+            raise PersonaError(f"The message cannot be handed to the editor: {error.strerror}.") from None
+        try:
+            if not await _edit(app, draft.path, () if draft.lock is None else (draft.lock,)):
+                return
+        except EditorFailed as error:
+            failure = str(error)
+        except PersonaError:
+            await asyncio.to_thread(draft.remove)
+            raise
+        written = await _read_back(draft)
+        news = draft.is_news(written) and not (failure and not written)
+        if news:
+            main.conversing.take_draft(persona_id, text, written, older=main.chat_bar.asked != asked)
+            await main.conversing.remember()
+        left_others = bool(failure) and await asyncio.to_thread(draft.has_others)
+        if left_others:
+            await asyncio.to_thread(draft.keep, written)
+            more = " " + left_more(draft.folder)
+        else:
+            await asyncio.to_thread(draft.remove)
+    if failure:
+        what = "What it had saved is in the chat bar." if news else "It had saved nothing new."
+        app.main.tell(f"{failure} {what}{more}", error=True)
+
+
+async def _read_back(draft: DraftFile) -> str:
+    """Return what the editor left of a draft.
+
+    Raises:
+        PersonaError: nothing, or nothing that can be read; what there is stays where it is.
+    """
+    from tui.external_editor.message_file import left_more
+
+    try:
+        return await asyncio.to_thread(draft.read)
+    except FileNotFoundError:
+        said = "Your editor removed the file of the message: the draft is as it was."
+        if await asyncio.to_thread(draft.has_others):
+            await asyncio.to_thread(draft.keep, draft.before)
+            said += " " + left_more(draft.folder)
+        else:
+            await asyncio.to_thread(draft.remove)
+    except OSError as error:
+        await asyncio.to_thread(draft.keep, draft.before)
+        said = f"What your editor left cannot be read ({error.strerror}): it is in {draft.folder}."
+    raise PersonaError(said)
+
+
+async def edit_settings(app: PersonaApp, path: Path) -> bool:
+    """Let the person edit their settings file, which is made if need be; return whether the file may be another.
+
+    Raises:
+        PersonaError: it cannot be made, or the editor failed.
+    """
+    with app.lending.alone() as alone:
+        if not alone:
+            return False
+        await asyncio.to_thread(_make_settings, path)
+        return await _edit(app, path)
+
+
+def _make_settings(path: Path) -> None:
+    if not path.exists():
+        from tui.settings.schema import write_settings
+
+        write_settings(path, {})
+
+
+async def edit_file(app: PersonaApp, editing: Editing) -> None:
+    """Let the person edit the open persona's file; what they wrote is a change of theirs, and one step of undo.
+
+    What it took away of changes made meanwhile is put back; where both touch, the person chooses.
+    """
+    from personas import open_in_editor as in_hand
+    from tui.external_editor.persona_file import hand_out
+
+    failure = ""
+    with app.lending.alone() as alone:
+        if not alone:
+            return
+        await editing.flush()
+        persona = editing.persona
+        if persona is None:
+            return
+        store, call = editing.workspace.store, editing.workspace.call
+        handed = None
+        try:
+            handed = await call(hand_out, store, persona.id)
+        except PersonaError as error:
+            app.main.tell(f"What your editor takes away cannot be brought back: {error}", error=True)
+        editing.in_hand = True
+        try:
+            if not await _edit(app, store.path(persona.id)):
+                return
+        except EditorFailed as error:
+            failure = str(error)
+        finally:
+            editing.in_hand = False
+            unit = await call(in_hand.take, store, persona.id)
+        await editing.take_edited(unit)
+        clash = None if handed is None else await _put_back(app, editing, handed)
+    if failure:
+        now = editing.persona
+        changed = now is not None and now.id == persona.id and now.revision != persona.revision
+        app.main.tell(
+            f"{failure} {'What it had saved is shown.' if changed else 'It had saved nothing new.'}",
+            error=True,
+        )
+    if clash is not None:
+        await _choose(app, editing, persona.id, clash)
+
+
+async def _put_back(app: PersonaApp, editing: Editing, handed: HandedOut) -> Clash | None:
+    """Put back what the editor's copy took away, and say so; returns where that touches what was written."""
+    from tui.document.merge import Clash
+    from tui.external_editor.persona_file import take_back
+
+    workspace = editing.workspace
+    try:
+        done = await workspace.write(take_back, workspace.store, handed)
+    except UnknownPersona:
+        return None  # the editor removed the file, which is told already
+    except PersonaError as error:
+        app.main.tell(
+            f"What was changed while your editor was open may be in the log only: {error}", error=True
+        )
+        return None
+    if isinstance(done, Clash):
+        return done
+    if done is not None:
+        editing.take(done.persona)
+        app.main.tell("Your editor saved an older copy: what was changed meanwhile is merged with it.")
+    return None
+
+
+async def _choose(app: PersonaApp, editing: Editing, persona_id: str, clash: Clash) -> None:
+    """Let the person choose between what the editor saved, which is in the file, and what was there before."""
+    from tui.document.merge import Clash
+    from tui.external_editor.persona_file import MERGED, save_file, spoils
+
+    chosen = await app.main.choose(clash, "Your editor", "Meanwhile")
+    if chosen is None:
+        app.main.tell(
+            "Your editor saved over lines that were changed meanwhile; what stood there is in the log.",
+            error=True,
+        )
+        return
+    if spoils(chosen, clash.ours, clash.theirs):
+        app.main.tell(
+            "Both in one would be no persona file: yours is in the file, the other in the log.", error=True
+        )
+        return
+    workspace = editing.workspace
+    try:
+        done = await workspace.write(
+            save_file, workspace.store, persona_id, clash.ours, chosen, MERGED, alone=True
+        )
+    except PersonaError as error:
+        app.main.tell(f"Not saved: {error}", error=True)
+        return
+    if isinstance(done, Clash):
+        app.main.tell(
+            "The file was changed again in the same lines: it stays as it is, the log has both.", error=True
+        )
+    elif editing.id == persona_id:
+        editing.take(done.persona)

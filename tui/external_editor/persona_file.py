@@ -1,0 +1,145 @@
+"""A persona's file in the person's own editor: what others changed meanwhile and what was written there, in one text.
+
+An editor may save the copy it once read over what an agent wrote since: it is merged like any two changes, by lines,
+from the text that was handed out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from personas import open_in_editor as in_hand
+from personas.changes import ReplaceText
+from personas.errors import Conflict, PersonaError
+from personas.external_writes import moment, written_since
+from personas.files.text_file import encode
+from personas.persona_reading import read_persona
+from personas.versions.authorship import USER
+from personas.versions.merge import Hunk
+from tui.document.merge import Clash, meet
+
+if TYPE_CHECKING:
+    from personas.persona import Persona
+    from personas.store import Store
+
+_TRIES = 5
+BY_HAND = "edited by hand"
+MERGED = "merged with what was changed while the editor was open"
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOut:
+    """A file as an editor got it: whose, its text, and the moment, as `personas.outside_writes` has it."""
+
+    persona_id: str
+    text: str
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFile:
+    """A file is written: the persona as it is now, and whether somebody else had changed it meanwhile."""
+
+    persona: Persona
+    merged: bool
+
+
+def hand_out(store: Store, persona_id: str) -> HandedOut | None:
+    """Note what an editor is about to read; None where that is no text. Blocking.
+
+    What it writes until `personas.in_hand.take` is a change of the person's.
+
+    Raises:
+        PersonaError: what is there cannot be kept: what the editor takes away is gone.
+    """
+    in_hand.give(store, persona_id, by=USER, reason=BY_HAND)
+    try:
+        return HandedOut(persona_id, store.text(persona_id), moment(store, persona_id))
+    except PersonaError:
+        return None
+
+
+def meet_files(base: str, ours: str, theirs: str) -> str | Clash:
+    """As `tui.draft.meet`, for whole files: two that can be read do not become one that cannot. Pure."""
+    met = meet(base, ours, theirs)
+    if isinstance(met, str) and spoils(met, ours, theirs):
+        return Clash(base, ours, theirs, (Hunk(1, base, ours, theirs),))
+    return met
+
+
+def spoils(text: str, *made_of: str) -> bool:
+    """Whether a text is no persona file although those that it was made of are. Pure."""
+    return text not in made_of and _is_broken(text) and not any(map(_is_broken, made_of))
+
+
+def _is_broken(text: str) -> bool:
+    return read_persona("any", encode(text)).error is not None
+
+
+def with_what_was_taken(given: str, writes: Iterable[tuple[str, str]], now: str) -> str | Clash:
+    """Return the file with everything in it that an editor's writes took away, or where that meets them. Pure.
+
+    Args:
+        given: what the editor read first.
+        writes: what was in the file before each write of the editor, and after it, oldest first.
+        now: what is in the file.
+    """
+    wanted = known = given  # what everybody wants to be there, and the copy that the editor has
+    for before, after in [*writes, (now, now)]:
+        for text in (before, after):
+            met = meet_files(known, text, wanted)
+            if isinstance(met, Clash):
+                return meet_files(known, now, wanted)
+            wanted = met
+        known = after
+    return wanted
+
+
+def take_back(store: Store, handed: HandedOut) -> SavedFile | Clash | None:
+    """Put back into the file what an editor's older copy took away; None where it took nothing away. Blocking.
+
+    Raises:
+        PersonaError: the file cannot be read or written.
+    """
+    for _ in range(_TRIES):
+        writes = written_since(store, handed.persona_id, handed.since)
+        now, text = store.get(handed.persona_id), store.text(handed.persona_id)
+        met = with_what_was_taken(handed.text, writes, text) if writes else text
+        if met == text:
+            return None
+        if isinstance(met, Clash):
+            return met
+        try:
+            return SavedFile(_replace(store, now, met, MERGED, alone=True), True)
+        except Conflict:
+            continue
+    raise PersonaError("The file changes faster than it can be saved; its versions are in the log.")
+
+
+def save_file(
+    store: Store, persona_id: str, base: str, text: str, reason: str, *, alone: bool = False
+) -> SavedFile | Clash:
+    """Write a text that grew from `base` into the file, merged with what others did to it since. Blocking.
+
+    `alone`: as in `Store.change`.
+
+    Raises:
+        PersonaError: the file cannot be read or written.
+    """
+    for _ in range(_TRIES):
+        now, there = store.get(persona_id), store.text(persona_id)
+        met = meet_files(base, text, there)
+        if isinstance(met, Clash):
+            return met
+        try:
+            return SavedFile(_replace(store, now, met, reason, alone=alone), there != base)
+        except Conflict:
+            continue
+    raise PersonaError("The file changes faster than it can be saved.")
+
+
+def _replace(store: Store, now: Persona, text: str, reason: str, *, alone: bool) -> Persona:
+    change = ReplaceText(text)
+    return store.change(now.id, change, revision=now.revision, by=USER, reason=reason, alone=alone)

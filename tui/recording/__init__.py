@@ -1,0 +1,1 @@
+"""Recorded runs: reading, locating and replaying them."""

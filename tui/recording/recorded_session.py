@@ -1,0 +1,286 @@
+"""Recorded runs: what one is, reading it from a session file, and a model that gives its answers again.
+
+Only what the person said and what the model answered is taken from a recording. Everything else happens anew:
+the loop, the tools and the files are the real ones, and a tool's result is what it says this time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.core.model import BlockDelta, BlockEvent, Model, Request, Usage
+from agent.core.turns import (
+    AssistantTextTurn,
+    ThinkingTurn,
+    ToolCallTurn,
+    ToolResultTurn,
+    UserTurn,
+    from_record,
+    thaw,
+)
+from agent.models.scripted import Cue, Pause, Script, ScriptedModel, Thought, ToolUse, answer
+from agent.tools.control import BEGIN_TASK, CONTROL
+from personas.errors import BrokenFile
+from personas.files.journal import Journal
+
+if TYPE_CHECKING:
+    from typing import Any
+
+FIRST_LOOK = Path(__file__).parent / "demos" / "first-look.jsonl"
+"""The recording that comes with the program."""
+
+Block = AssistantTextTurn | ThinkingTurn | ToolCallTurn
+TASK_TOOLS = CONTROL - {BEGIN_TASK}
+"""What only a task calls; `begin_task` is for what is none yet."""
+LARGEST = 64 * 1024 * 1024
+"""Bytes of a recording: a longer conversation is nothing to watch."""
+Step = tuple[Block, ...]
+"""One answer of the model: its blocks in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """What the person said, and the model's answers until it was done.
+
+    Attributes:
+        message: what they said.
+        steps: the answers.
+        replies: by the id of the call that asked, what they said to the questions on the way.
+    """
+
+    message: str
+    steps: tuple[Step, ...]
+    replies: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_task(self) -> bool:
+        """Whether it called what only tasks have."""
+        calls = (block for step in self.steps for block in step if isinstance(block, ToolCallTurn))
+        return any(call.tool_name in TASK_TOOLS for call in calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The runs of one conversation, in order.
+
+    Attributes:
+        persona_id: whose it was.
+        runs: what was said and answered.
+        session_id: the conversation's own id, empty where the file says none.
+        name, prompt: the persona as the agent read it first; None where it did not.
+    """
+
+    persona_id: str
+    runs: tuple[RecordedRun, ...]
+    session_id: str = ""
+    name: str | None = None
+    prompt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast a recording plays, in seconds.
+
+    Attributes:
+        before_answer: of silence before each answer.
+        word: for each word of it.
+    """
+
+    before_answer: float = 0.7
+    word: float = 0.04
+
+
+HUMAN = Pace()
+"""As a model answers a person."""
+AT_ONCE = Pace(0.0, 0.0)
+"""Everything without delay."""
+
+
+def read_recording(path: Path) -> Recording:
+    """Read a session file as a recording. Results of tools, notices and unknown records are left out.
+
+    Raises:
+        BrokenFile: the file is not there, is too large, or holds no session or no run.
+        PersonaError: it cannot be read at all.
+    """
+    try:
+        size = path.stat().st_size
+    except (OSError, ValueError):
+        raise BrokenFile(f"There is no recording {path}.") from None
+    if size > LARGEST:
+        raise BrokenFile(f"{path} is too large for a recording: {size // 2**20} MB.")
+    records = Journal(path).read().records
+    persona_id = records[0].get("persona_id") if records and records[0].get("type") == "session" else None
+    if not isinstance(persona_id, str):
+        raise BrokenFile(f"{path} holds no recorded session.")
+    runs: list[RecordedRun] = []
+    steps: list[list[Block]] = []
+    message: str | None = None
+    replies: dict[str, str] = {}
+    asked: dict[str, str] = {}
+    seen: tuple[str | None, str | None] = (None, None)
+    step_over = True
+    for record in records[1:]:
+        if record.get("type") == "step_end":
+            step_over = True
+            continue
+        try:
+            turn = from_record(record)
+        except ValueError:
+            continue  # one damaged record takes nothing else with it
+        if isinstance(turn, UserTurn):
+            runs += _run(message, steps, replies)
+            message, steps, replies, step_over = turn.content, [], {}, True
+        elif isinstance(turn, Block):
+            if step_over:
+                steps.append([])
+            steps[-1].append(turn)
+            step_over = False
+            if isinstance(turn, ToolCallTurn):
+                asked[turn.tool_use_id] = turn.tool_name
+        elif isinstance(turn, ToolResultTurn):
+            step_over = True
+            tool = asked.get(turn.tool_use_id)
+            if tool == "ask_user" and not turn.is_error:
+                replies[turn.tool_use_id] = turn.output
+            elif tool == "get_persona" and seen == (None, None):
+                seen = _persona_in(turn.output)
+    runs += _run(message, steps, replies)
+    if not runs:
+        raise BrokenFile(f"{path} holds no recorded run.")
+    session_id = records[0].get("id")
+    return Recording(persona_id, tuple(runs), session_id if isinstance(session_id, str) else "", *seen)
+
+
+def _run(message: str | None, steps: list[list[Block]], replies: Mapping[str, str]) -> list[RecordedRun]:
+    """Return the run a user turn opened, as a list of one; none for what stands before the first."""
+    return [] if message is None else [RecordedRun(message, tuple(tuple(step) for step in steps), replies)]
+
+
+def _persona_in(output: str) -> tuple[str | None, str | None]:
+    """Return name and prompt out of what the agent read of the persona."""
+    try:
+        read = json.loads(output)
+    except (ValueError, RecursionError):
+        return None, None
+    if not isinstance(read, dict):
+        return None, None
+    name, prompt = read.get("name"), read.get("system_prompt")
+    return (name if isinstance(name, str) else None, prompt if isinstance(prompt, str) else None)
+
+
+def script_of(step: Step, pace: Pace = AT_ONCE) -> Script:
+    """Return one answer as a script for a `ScriptedModel`: text in words, at this pace."""
+    # What it took once was paid once: a replay takes no tokens.
+    events = answer(*(_part(block) for block in step), usage=Usage())
+    return list(_paced(events, pace))
+
+
+def _part(block: Block) -> str | Thought | ToolUse:
+    match block:
+        case AssistantTextTurn():
+            return block.content
+        case ThinkingTurn():
+            return Thought(block.content, block.signature, block.redacted)
+        case ToolCallTurn():
+            return ToolUse(block.tool_name, thaw(block.input), block.tool_use_id)
+
+
+def _paced(events: Script, pace: Pace) -> Iterator[BlockEvent | Cue]:
+    if pace.before_answer:
+        yield Pause(pace.before_answer)
+    for event in events:
+        if not isinstance(event, BlockDelta):
+            yield event
+            continue
+        for word in _words(event.text):
+            yield BlockDelta(event.block, word)
+            if pace.word:
+                yield Pause(pace.word)
+
+
+def _words(text: str) -> Iterator[str]:
+    """Cut a text before each word; joined, the pieces are the text."""
+    start = 0
+    for place in range(1, len(text)):
+        if text[place - 1].isspace() and not text[place].isspace():
+            yield text[start:place]
+            start = place
+    if text:
+        yield text[start:]
+
+
+class ReplayModel:
+    """Gives the answers of a recording as long as it is asked what was asked then; afterwards another model's.
+
+    Args:
+        recording: what to give.
+        otherwise: answers everything the recording has no answer to.
+        pace: how fast.
+        name: what the person sees as the model's name.
+
+    Attributes:
+        left: whether something else was said than in the recording, or it has come to its end.
+    """
+
+    def __init__(
+        self, recording: Recording, otherwise: Model, pace: Pace = HUMAN, *, name: str = "recorded"
+    ) -> None:
+        self._name = name
+        self._runs = iter(recording.runs)
+        self._next: RecordedRun | None = next(self._runs, None)
+        self._steps: Iterator[Step] = iter(())
+        self._otherwise = otherwise
+        self._pace = pace
+        self.left = False
+
+    @property
+    def name(self) -> str:
+        """What the person sees as the model's name."""
+        return self._name
+
+    @property
+    def endpoint(self) -> str:
+        """Where it lives."""
+        return "embedded"
+
+    async def stream(self, request: Request) -> AsyncIterator[BlockEvent]:
+        """Give the next recorded answer, or the other model's."""
+        script = self._script(request)
+        model: Model = self._otherwise if script is None else ScriptedModel([script])
+        async for event in model.stream(request):
+            yield event
+
+    def _script(self, request: Request) -> Script | None:
+        """Return the answer to this request; None where the recording has none."""
+        if self.left:
+            return None
+        said = _said(request.messages)
+        if said:
+            if self._next is None or _as_sent(self._next.message) not in said:
+                self.left = True
+                return None
+            self._steps = iter(self._next.steps)
+            self._next = next(self._runs, None)
+        step = next(self._steps, None)
+        # A recording that was cut after a call has no answer to its result: then the run just ends.
+        return script_of(step or (), self._pace)
+
+
+def _said(messages: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what the last message says, without results of tools."""
+    content = messages[-1].get("content", "") if messages else ""
+    if isinstance(content, str):
+        return [_as_sent(content)]
+    return [_as_sent(str(block.get("text", ""))) for block in content if block.get("type") == "text"]
+
+
+def _as_sent(text: str) -> str:
+    """Return a message as a model gets it, without the blanks around it: what UTF-8 cannot carry is replaced."""
+    from agent.core.messages import sendable
+
+    return sendable(text).strip()

@@ -1,0 +1,159 @@
+"""The switcher: personas by name, `>` commands, `#` test inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widget import Widget
+from textual.widgets import Input
+
+from tui.commands.fuzzy import are_in, fold, words_of
+from tui.commands.registry import binding, first_key, palette
+from tui.screens.dialogs.base import Dialog, choosing
+from tui.widgets.persona_list import SIGNS, Entry, names_shared
+from tui.widgets.text.line_input import Field
+from tui.widgets.virtual_list import Row, RowList
+
+TITLES = {"persona": "Switch persona", "command": "Commands", "test": "Test inputs"}
+MOST = 16
+"""Rows that are shown at once at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What was chosen: a persona's id, a command's action, or a test input's id."""
+
+    kind: Literal["persona", "command", "test"]
+    key: str
+
+
+class Switcher(Dialog[Picked]):
+    """One field and the list of what matches it.
+
+    Args:
+        entries: the personas, in order.
+        news: by id, what its task is (`tui.talking.Badge`).
+        current: the open persona.
+        inputs: (id, content) of its test inputs.
+        query: what stands in the field at first.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding("dialog.up"),
+        binding("dialog.down"),
+        binding("dialog.page_up", "step(-8)", priority=True),
+        binding("dialog.page_down", "step(8)", priority=True),
+        binding("persona.switch", "cancel"),
+    ]
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        news: Mapping[str, str],
+        current: str | None,
+        inputs: Sequence[tuple[str, str]],
+        query: str = "",
+    ) -> None:
+        super().__init__()
+        self._entries, self._news, self._current = entries, news, current
+        self._inputs, self._query = inputs, query
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog switcher") as box:
+            box.border_title = TITLES["persona"]
+            yield Field(self._query, hint="a name · > commands · # test inputs", id="query")
+            yield RowList(empty="Nothing matches.", id="matches", classes="gives", lit=True)
+            yield self.hint("Enter opens", choosing(self.keymap), ("dialog.close", "closes"))
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        rows = self.query_one(RowList)
+        rows.can_focus = False
+        field = self.query_one(Field)
+        field.focus()
+        field.cursor_position = len(field.value)
+        self._match(self._query)
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._match(event.value)
+
+    def _match(self, query: str) -> None:
+        rows = self.query_one(RowList)
+        sign, words = query[:1], words_of(query.lstrip(">#"))
+        kind = {">": "command", "#": "test"}.get(sign, "persona")
+        found = {"command": self._commands, "test": self._tests, "persona": self._personas}[kind](words)
+        self.query_one(".dialog").border_title = TITLES[kind]
+        rows.set_rows(found)
+        rows.cursor = 0
+        rows.styles.height = min(MOST, max(1, len(found)))
+
+    def _commands(self, words: list[str]) -> list[Row]:
+        keys = {command.id: first_key(command.id, self.keymap) for command in palette()}
+        width = max(map(len, keys.values()))
+        return [
+            Row(f"command {command.action}", command.title, keys[command.id], head_cells=width)
+            for command in palette()
+            if are_in(words, fold(f"{command.title} /{command.slash}"))
+        ]
+
+    def _tests(self, words: list[str]) -> list[Row]:
+        return [row for folded, row in self._test_rows if are_in(words, folded)]
+
+    def _personas(self, words: list[str]) -> list[Row]:
+        return [row for entry, row in self._persona_rows if entry.matches(words)]
+
+    # Made once, not for each key: there may be ten thousand.
+
+    @cached_property
+    def _test_rows(self) -> list[tuple[str, Row]]:
+        """The row of each test input, with the text that words are looked for in."""
+        return [
+            (fold(f"{key} {content}"), Row(f"test {key}", content, head=key)) for key, content in self._inputs
+        ]
+
+    @cached_property
+    def _persona_rows(self) -> list[tuple[Entry, Row]]:
+        shared = names_shared(self._entries)
+        return [(entry, self._row_of(entry, shared)) for entry in self._entries]
+
+    def _row_of(self, entry: Entry, shared: set[str]) -> Row:
+        return Row(
+            f"persona {entry.id}",
+            entry.name,
+            tail=" ".join(filter(None, (entry.id if entry.id in shared else "", self._sign(entry)))),
+            tone="error" if entry.error else "",
+            current=entry.id == self._current,
+        )
+
+    def _sign(self, entry: Entry) -> str:
+        return SIGNS.get(self._news.get(entry.id, ""), "") or ("broken" if entry.error else "")
+
+    def wish(self, part: Widget) -> int:
+        return MOST
+
+    def action_step(self, by: int) -> None:
+        self.query_one(RowList).cursor += by
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._pick(self.query_one(RowList).key)
+
+    @on(RowList.Chosen)
+    def _clicked(self, event: RowList.Chosen) -> None:
+        event.stop()
+        self._pick(event.key)
+
+    def _pick(self, key: str | None) -> None:
+        if key is not None:
+            kind, _, rest = key.partition(" ")
+            self.dismiss(Picked(kind, rest))  # type: ignore[arg-type]

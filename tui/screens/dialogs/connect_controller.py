@@ -1,0 +1,323 @@
+"""Connecting the agent to a model while the program runs: asking, trying out, taking it, keeping it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from personas.errors import PersonaError
+from tui.commands.registry import first_key
+from tui.screens.dialogs.connect_dialog import STAY, AskSecret, Connect, Wait, the_model
+from tui.settings.live_settings import Named
+from tui.settings.schema import OFFLINE
+
+if TYPE_CHECKING:
+    from agent.chat.tool_callers import ToolCallers
+    from agent.core.model import Model
+    from agent.models.local_servers import LocalServer
+    from agent.models.probe import Trial
+    from tui.app.app import PersonaApp
+    from tui.screens.main.screen import MainScreen
+    from tui.settings.live_settings import Preferences
+    from tui.settings.model_factory import Connection
+
+ANTHROPIC = "Anthropic's API"
+MODEL_WANTED = "A model's name is wanted."
+OFFLINE_IS = "It is built in and needs no network: it follows plain requests such as “replace X with Y”."
+
+WELCOME = """Each persona is a file that you own. Ask for changes in the bar below: the agent makes them \
+and shows each as a diff; every one can be undone. {help} shows the keys.
+
+The agent's model is {model}. {is_}You can connect another at any time with /model."""
+
+NEVER_CALLED = "It is not known to have called a tool: if it cannot, it can change nothing."
+
+NOW = "The agent's model is {model}{server}. {is_}"
+
+
+class Connecting:
+    """What the person is asked on the way to a model. One object for each time they set out."""
+
+    def __init__(self, screen: MainScreen, preferences: Preferences) -> None:
+        self._screen = screen
+        self._preferences = preferences
+
+    @property
+    def _program(self) -> PersonaApp:
+        return self._screen.program
+
+    async def greet(self) -> None:
+        """Greet somebody who starts the program for the first time, and offer the ways to a model."""
+        text = WELCOME.format(
+            model=the_model(self._program.model_name),
+            is_=self._what_it_is(),
+            help=first_key("help", self._program.settings.keys) or "/help",
+        )
+        dialog = Connect(self._program.model_name, text, greeting=True)
+        await self._go(dialog)
+        if dialog.made_way:
+            self.greet_in_a_line()
+
+    def greet_in_a_line(self) -> None:
+        """The same for somebody who knows what they want already: nothing stands in their way."""
+        self._screen.conversing.greet(
+            f"Welcome. {first_key('help', self._program.settings.keys) or '/help'} shows the keys, "
+            "/model connects another model."
+        )
+
+    async def choose(self, tried: str = "") -> None:
+        """Offer the ways to a model; `tried`: the one that led nowhere a moment ago."""
+        server = self._preferences.settings.base_url
+        text = NOW.format(
+            model=the_model(self._program.model_name),
+            server=f" at {server}" if server else "",
+            is_=self._what_it_is() or await asyncio.to_thread(self._note_on_tools, server),
+        )
+        await self._go(Connect(self._program.model_name, text.strip(), tried=tried))
+
+    def _what_it_is(self) -> str:
+        return OFFLINE_IS + " " if self._program.model_name == OFFLINE else ""
+
+    def _note_on_tools(self, server: str) -> str:
+        """What to know of the model's use of tools, without which it can change nothing; "" for nothing. Blocking."""
+        from agent.models.anthropic.endpoint import hide_secrets, normalise_base_url
+        from agent.models.local_servers import why_no_tools
+
+        if (callers := self._tool_callers) is None or not server:
+            return ""
+        endpoint = hide_secrets(normalise_base_url(server))
+        if why := why_no_tools(endpoint):
+            return why
+        return "" if callers.has(self._program.model_name, endpoint) else NEVER_CALLED
+
+    @property
+    def _tool_callers(self) -> ToolCallers | None:
+        """Who has called a tool in this home; None where it is not open yet."""
+        from agent.chat.tool_callers import ToolCallers
+
+        editing = self._screen.editing
+        return ToolCallers(editing.workspace.store.home) if editing is not None else None
+
+    async def _go(self, dialog: Connect) -> None:
+        way = await self._screen.ask(dialog)
+        if way is not None and way != STAY:
+            await getattr(self, f"_by_{way}")()
+
+    async def take_key(self, key: str) -> None:
+        """Connect with a key that was given to /model."""
+        from tui.terminal.secrets import keep_out
+
+        keep_out(key)
+        await self._take(self._preferences.other(key=key), keep_key=True)
+
+    # -- the ways -----------------------------------------------------------------------------------------
+
+    async def _by_key(self) -> None:
+        server = self._preferences.settings.base_url
+        key = await self._ask_key(server)
+        if key:
+            await self._take(self._preferences.other(key=key), keep_key=True)
+
+    async def _by_local(self) -> None:
+        from agent.models.local_servers import find_local_servers
+        from tui.screens.dialogs.picker import Pick
+        from tui.widgets.virtual_list import Row
+
+        servers: list[LocalServer] | None = await self._screen.ask(
+            Wait("Looking for model servers on this machine …", find_local_servers())
+        )
+        if servers is None:
+            return
+        offers = [(server, model) for server in servers for model in server.models]
+        if not offers:
+            notes = " ".join(f"{server.name} answers, but: {server.note}" for server in servers)
+            self._screen.tell(
+                notes
+                or "No model server answers on this machine. Start Ollama, LM Studio, llama.cpp or vLLM first.",
+                error=True,
+            )
+            await self.choose("local")
+            return
+        rows = [
+            Row(str(place), model, tail=f"{server.name}{' (!)' if server.note else ''}", whole_end=True)
+            for place, (server, model) in enumerate(offers)
+        ]
+        notes = "\n".join(
+            f"(!) {server.name}: {server.note}" for server in servers if server.note and server.models
+        )
+        picked = await self._screen.ask(Pick("Which model", rows, filter=len(rows) > 10, text=notes))
+        if picked is not None:
+            server, model = offers[int(picked)]
+            await self._take(self._preferences.other(model=model, base_url=server.base_url), keep=True)
+
+    async def _by_server(self) -> None:
+        from tui.screens.dialogs.text_prompt import AskLine
+
+        before = self._preferences.named
+        server = await self._screen.ask(
+            AskLine(
+                "Which server",
+                text=before.server or self._preferences.settings.base_url,
+                hint="https://example.org",
+                wanted="An address is wanted.",
+                explanation="The address of a server that speaks the Messages API, with or without /v1.",
+            )
+        )
+        if not server:
+            return
+        kept = before.key if server == before.server else ""  # a key goes to no other server
+        named = self._preferences.named = Named(server, before.model, kept)
+        if not server.startswith(("http://", "https://")):
+            server = f"http://{server}" if server.startswith(("localhost", "127.")) else f"https://{server}"
+        model = await self._screen.ask(
+            AskLine(
+                "Which model on that server", text=before.model, hint="its name there", wanted=MODEL_WANTED
+            )
+        )
+        if not model:
+            return
+        self._preferences.named = replace(named, model=model)
+        key = await self._ask_key(server, optional=True, kept=kept)
+        if key is not None:
+            self._preferences.named = replace(named, model=model, key=key)
+            where = self._preferences.other(model=model, base_url=server, key=key)
+            await self._take(where, keep=True, keep_key=bool(key))
+
+    async def _by_model(self) -> None:
+        from tui.screens.dialogs.text_prompt import AskLine
+
+        explanation = "A model's name on the same server and with the same key, or offline."
+        name = await self._screen.ask(
+            AskLine(
+                "Another model",
+                text=self._program.model_name,
+                explanation=explanation,
+                wanted=MODEL_WANTED,
+            )
+        )
+        if name and name != self._program.model_name:
+            await self._program.use_model(name)
+            self._say_taken()
+
+    async def _by_offline(self) -> None:
+        await self._program.use_model(OFFLINE)
+        self._say_taken()
+
+    # -- trying, taking, keeping --------------------------------------------------------------------------
+
+    async def _ask_key(self, server: str, *, optional: bool = False, kept: str = "") -> str | None:
+        from tui.terminal.secrets import keep_out
+
+        explanation = (
+            f"It is sent to {server or ANTHROPIC} and nowhere else, and forgotten when the program ends."
+            f"{' Leave it empty if the server wants none.' if optional else ''}"
+            f"{' The one you gave before is kept: Enter takes it, and another takes its place.' if kept else ''}"
+        )
+        key: str | None = await self._screen.ask(
+            AskSecret(
+                "The key",
+                explanation,
+                optional=optional,
+                ascii_only=self._program.capabilities.ascii_only,
+                kept=kept,
+            )
+        )
+        if key:
+            keep_out(key)
+        return key
+
+    async def _take(self, where: Connection, *, keep: bool = False, keep_key: bool = False) -> None:
+        """Try a model out and use it from the next message on."""
+        from agent.core.model import endpoint_of
+        from tui.settings.model_factory import build_model, close_model
+
+        model, trial = await asyncio.to_thread(build_model, where), None
+        try:
+            trial = await self._tried(where, model)
+        finally:
+            if trial is None:
+                await close_model(model)
+        if trial is None:
+            return
+        self._program.use_connection(where, model)
+        self._preferences.named = Named()
+        if trial.calls_tools and (callers := self._tool_callers) is not None:
+            await asyncio.to_thread(callers.add, where.model, endpoint_of(model))
+        self._say_taken("" if trial.calls_tools else trial.message)
+        if keep and trial.answers:
+            await self._keep(where)
+        if keep_key and trial.answers:
+            await self._keep_key(where.api_key)
+
+    async def _tried(self, where: Connection, model: Model) -> Trial | None:
+        """Try a model out; return what came of it, None where it is not to be used."""
+        from agent.models.probe import try_out
+        from tui.screens.dialogs.confirm import Confirm
+
+        server = where.base_url or ANTHROPIC
+        trial: Trial | None = await self._screen.ask(
+            Wait(f"Trying {where.model} at {server} …", try_out(model))
+        )
+        if trial is None:
+            self._screen.tell("Stopped; the model is as it was.")
+            return None
+        if not trial.answers and not await self._screen.ask(
+            Confirm(
+                "It did not work. Use it all the same?",
+                f"{trial.message}\n\nThe model stays {self._program.model_name} unless you take this one.",
+                deed="Use it",
+                keep="Leave it",
+                danger=True,
+            )
+        ):
+            return None
+        return trial
+
+    def _say_taken(self, note: str = "") -> None:
+        when = self._screen.conversing.from_when
+        self._screen.tell(f"{when}: {self._program.model_name}. {note}".strip())
+        self._screen.show_keys()
+
+    async def _keep(self, where: Connection) -> None:
+        """Offer to have this model and server at every start."""
+        from tui.screens.dialogs.confirm import Confirm
+
+        question = Confirm(
+            "Use it at every start?",
+            f"model = {where.model}, base_url = {where.base_url} are then written to {self._preferences.path}. "
+            "No key is written there.",
+            deed="Every start",
+            keep="This time",
+        )
+        if await self._screen.ask(question):
+            await self._store({"model": where.model, "base_url": where.base_url})
+
+    async def _keep_key(self, key: str) -> None:
+        """Offer the keyring where there is one; else say how a key is had at every start."""
+        from tui.screens.dialogs.confirm import Confirm
+        from tui.settings import keyring
+
+        if not await asyncio.to_thread(keyring.available):
+            self._screen.tell(
+                "The key is kept until you quit. For every start set ANTHROPIC_API_KEY, or api_key_command in "
+                "the settings."
+            )
+            return
+        question = Confirm(
+            "Keep the key in the system's keyring?",
+            "Then every start has it. Otherwise it is forgotten when you quit.",
+            deed="Keep it",
+            keep="This time",
+        )
+        if await self._screen.ask(question):
+            await asyncio.to_thread(keyring.store_key, key)
+            await self._store({"api_key_in_keyring": True})
+
+    async def _store(self, values: dict[str, Any]) -> None:
+        try:
+            await asyncio.to_thread(self._preferences.store, values)
+        except PersonaError as error:
+            self._screen.tell(str(error), error=True)
+        else:
+            self._screen.tell(f"{self._preferences.path} is written.")

@@ -1,0 +1,95 @@
+"""One of several rows to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widget import Widget
+from textual.widgets import Input
+
+from tui.commands.fuzzy import are_in, fold, words_of
+from tui.commands.registry import binding
+from tui.screens.dialogs.base import Dialog, DialogText
+from tui.widgets.plain_text import label
+from tui.widgets.text.line_input import Field
+from tui.widgets.virtual_list import Row, RowList
+
+MOST = 14
+"""Rows that are shown at once at most."""
+
+
+class Pick(Dialog[str]):
+    """Shows rows; gives the key of the chosen one, or None.
+
+    Args:
+        question: any text.
+        rows: what to choose from.
+        filter: whether they can be narrowed by typing.
+        at: the key of the row where the cursor begins; that of none for the first.
+        text: what is said above the rows, any text.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding("dialog.up"),
+        binding("dialog.down"),
+    ]
+
+    def __init__(
+        self, question: str, rows: Sequence[Row], *, filter: bool = False, at: str = "", text: str = ""
+    ) -> None:
+        super().__init__()
+        self._question, self._rows, self._filter, self._at = question, rows, filter, at
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog switcher") as box:
+            box.border_title = label(self._question, 70)
+            if self._text:
+                yield DialogText(self._text)
+            if self._filter:
+                yield Field(hint="filter", id="query")
+            yield RowList(empty="Nothing here.", id="choices", classes="gives")
+            yield self.hint(
+                "Enter chooses" if self._filter else ("rows.open", "chooses"), ("dialog.close", "closes")
+            )
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        rows = self.query_one(RowList)
+        rows.set_rows(self._rows)
+        rows.select(self._at)
+        rows.styles.height = min(MOST, max(1, len(self._rows)))
+        (self.query_one(Field) if self._filter else rows).focus()
+
+    @on(Input.Changed)
+    def _narrow(self, event: Input.Changed) -> None:
+        event.stop()
+        words = words_of(event.value)
+        self.query_one(RowList).set_rows([row for folded, row in self._folded if are_in(words, folded)])
+
+    @cached_property
+    def _folded(self) -> list[tuple[str, Row]]:
+        """Each row with the text that words are looked for in."""
+        return [(fold(row.text), row) for row in self._rows]
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.query_one(RowList).action_choose()
+
+    def wish(self, part: Widget) -> int:
+        return min(MOST, max(1, len(self._rows)) if isinstance(part, RowList) else super().wish(part))
+
+    def action_step(self, by: int) -> None:
+        self.query_one(RowList).cursor += by
+
+    @on(RowList.Chosen)
+    def _chosen(self, event: RowList.Chosen) -> None:
+        event.stop()
+        self.dismiss(event.key)

@@ -1,0 +1,183 @@
+"""A question whose answer is a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widget import Widget
+from textual.widgets import Input
+
+from personas.changes import NAME_LIMIT
+from personas.errors import PersonaError
+from personas.fields import require_line
+from tui.screens.dialogs.base import Dialog, DialogText
+from tui.terminal.visible_controls import from_shown
+from tui.widgets.plain_text import label
+from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.line_input import Field
+
+
+class AskLine(Dialog[str]):
+    """Asks for one line; gives it, or None. An empty line is no answer.
+
+    Args:
+        question: any text.
+        text: what stands in the field at first.
+        hint: shown while the field is empty.
+        explanation: any text.
+        exact: the line is given as it was typed; else without the blanks around it, and blanks alone are no answer.
+        wanted: said where there is no answer.
+        check: told what is to be given; raises `PersonaError` where it cannot be, which is said.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        *,
+        text: str = "",
+        hint: str = "",
+        explanation: str = "",
+        exact: bool = False,
+        wanted: str = "Nothing is written yet.",
+        check: Callable[[str], object] | None = None,
+    ) -> None:
+        super().__init__()
+        self._question, self._text, self._hint, self._explanation = question, text, hint, explanation
+        self._exact, self._wanted, self._check = exact, wanted, check
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as box:
+            box.border_title = label(self._question, 70)
+            if self._explanation:
+                yield DialogText(self._explanation)
+            yield Field(self._text, hint=self._hint, id="answer")
+            yield self.hint("Enter accepts", ("dialog.close", "closes"))
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        field = self.query_one(Field)
+        field.focus()
+        field.action_select_all()  # typing takes the place of what stood there
+
+    @on(Input.Submitted)
+    def _answered(self, event: Input.Submitted) -> None:
+        event.stop()
+        typed = from_shown(event.value)
+        answer = typed if self._exact else typed.strip()
+        if not answer:
+            self.refuse(self._wanted)
+            return
+        try:
+            if self._check is not None:
+                self._check(answer)
+        except PersonaError as error:
+            self.refuse(str(error))
+        else:
+            self.dismiss(answer)
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.end_refusal()
+
+
+class AskName(AskLine):
+    """Asks for the name of a persona: one that it may have, or the one it has."""
+
+    def __init__(self, question: str, *, text: str = "", hint: str = "", explanation: str = "") -> None:
+        super().__init__(
+            question,
+            text=text,
+            hint=hint,
+            explanation=explanation,
+            wanted="A name is wanted.",
+            check=self._look,
+        )
+
+    def _look(self, name: str) -> None:
+        if name != self._text:
+            require_line(name, "A name", NAME_LIMIT)
+
+
+class _Answer(TextEditor):
+    """The text of the answer: Enter accepts, Ctrl+J is a new line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "screen.accept", show=False),
+        Binding("ctrl+j,shift+enter,alt+enter", "new_line", show=False),
+    ]
+
+    def action_new_line(self) -> None:
+        self._replace_via_keyboard("\n", *self.selection)
+
+
+class AskText(Dialog[str]):
+    """Asks for a text of several lines; gives it, or None. Blanks alone are no answer.
+
+    Args:
+        question: any text.
+        text: what stands there at first.
+        keep: told the text at each pause and whenever the dialog goes without an answer.
+    """
+
+    def __init__(self, question: str, *, text: str = "", keep: Callable[[str], object] | None = None) -> None:
+        super().__init__()
+        self._question, self._text, self._keep = question, text, keep
+        self._answered, self._kept = False, text
+        self._answer = _Answer(id="answer", prose=False)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as box:
+            box.border_title = label(self._question, 70)
+            self._answer.add_class("gives")
+            yield self._answer
+            yield self.hint("Enter accepts", "Ctrl+J new line", ("dialog.close", "closes"))
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        editor = self._answer
+        editor.show(self._text)
+        editor.focus()
+        editor.move_cursor(editor.document.end)
+
+    def wish(self, part: Widget) -> int:
+        return 8
+
+    @on(TextEditor.SaveWanted)
+    def _keep_text(self, event: TextEditor.SaveWanted) -> None:
+        event.stop()
+        self.keep_begun()
+
+    def keep_begun(self) -> None:
+        """Have what is written kept."""
+        text = self._answer.raw
+        if self._keep is not None and not self._answered and text != self._kept:
+            self._kept = text
+            self._keep(text)
+            self._answer.mark_saved(text)
+
+    def on_unmount(self) -> None:
+        self.keep_begun()
+
+    def action_cancel(self) -> None:
+        self.keep_begun()
+        super().action_cancel()
+
+    def action_accept(self) -> None:
+        text = self._answer.raw
+        if text.strip():
+            self.keep_begun()
+            self._answered = True
+            self.dismiss(text)
+        else:
+            self.refuse("Nothing is written yet.")
+
+    @on(TextEditor.Edited)
+    def _edited(self, event: TextEditor.Edited) -> None:
+        event.stop()
+        self.end_refusal()

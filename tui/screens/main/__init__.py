@@ -1,0 +1,1 @@
+"""The main screen: layout, panes and their handlers."""

@@ -1,0 +1,1 @@
+"""Every patch and private import of Textual, each with its reason."""

@@ -1,0 +1,261 @@
+"""Keeps the columns of the screen whatever the terminal thinks of the width of a sign.
+
+Terminals disagree about signs of several code points (skin tones, flags, keycaps, conjuncts of Indic scripts) and about
+the newest ones: two cells to one are four to another. What stands behind such a sign in a row is therefore sent to its
+own place, not after it; and where the terminal may have drawn more than was meant, what it drew over is sent again.
+Rows without such signs are sent as they are.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import split_graphemes
+from rich.segment import Segment
+from rich.style import Style
+from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
+from textual.errors import NoWidget
+from textual.geometry import Region
+from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tui.terminal.ascii_fallback import Charset
+
+_NEW = "\u2630-\u2637\u268a-\u268f\u4dc0-\u4dff\U0001f6dc-\U0001f6df\U0001f7f0\U0001f979\U0001f9cc\U0001fa70-\U0001faff"
+"""Wide only since Unicode 14 or later."""
+
+_BOUND = "\u0e33\u0eb3\u1160-\u11ff\ud7b0-\ud7ff\ufe00-\ufe0f\u20dd-\u20e4\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff"
+"""Joined to what stands before them by some terminals."""
+
+# Blocks that hold such signs, or spacing marks and signs that join letters: to be looked at more closely.
+_MAYBE = re.compile(
+    f"[{_NEW}{_BOUND}\u0600-\u0605\u06dd\u070f\u0890-\u0dff\u0f00-\u109f\u1700-\u17ff\u1900-\u1cff\u200c\u200d\u302e\u302f"
+    "\ua800-\uabff\U00010a00-\U00010a5f\U000110bd-\U00011fff\U00016f00-\U00016fff\U0001d165-\U0001d172]"
+)
+_ALWAYS = re.compile(f"[{_NEW}{_BOUND}\u200c\u200d]")
+_VIRAMA = 9  # the combining class of signs that join two letters
+
+
+@lru_cache(4096)
+def _is_doubtful(sign: str) -> bool:
+    """Whether terminals disagree about the width of a character, or of one with it behind."""
+    return (
+        _ALWAYS.match(sign) is not None
+        or unicodedata.category(sign) in ("Mc", "Cf")
+        or unicodedata.combining(sign) == _VIRAMA
+    )
+
+
+def is_doubtful(text: str) -> bool:
+    """Whether terminals may disagree about the width of a text, with or without escape sequences."""
+    return not text.isascii() and any(_is_doubtful(match.group()) for match in _MAYBE.finditer(text))
+
+
+def _clusters(text: str) -> Iterator[tuple[str, int, bool]]:
+    """Yield the parts of a text with their cells, and whether terminals may disagree about these."""
+    run, cells = "", 0  # what is joined: two letters of a flag, letters of a conjunct
+    steady: list[str] = []
+    steady_cells = 0
+    for start, end, width in split_graphemes(text)[0]:
+        cluster = text[start:end]
+        if run and not _joins(run, cluster):
+            yield run, cells, True
+            run, cells = "", 0
+        if run or any(map(_is_doubtful, cluster)):
+            if steady:
+                yield "".join(steady), steady_cells, False
+                steady, steady_cells = [], 0
+            run, cells = run + cluster, cells + width
+        else:
+            steady.append(cluster)
+            steady_cells += width
+    if run:
+        yield run, cells, True
+    elif steady:
+        yield "".join(steady), steady_cells, False
+
+
+def _joins(before: str, after: str) -> bool:
+    if len(before) == 1 and _is_flag_letter(before):
+        return _is_flag_letter(after[0])
+    last = before[-2:-1] if before[-1] in "\u200c\u200d" and len(before) > 1 else before[-1]
+    return unicodedata.combining(last) == _VIRAMA and unicodedata.category(after[0]) == "Lo"
+
+
+def _is_flag_letter(sign: str) -> bool:
+    return "\U0001f1e6" <= sign <= "\U0001f1ff"
+
+
+class PlacedStrip(Strip):
+    """A strip at its place on the screen, in which every doubtful sign is followed by a move to the next column.
+
+    Args:
+        strip: what it shows.
+        x: its column.
+        y: its row.
+        width: columns of the screen.
+        console: renders it.
+    """
+
+    __slots__ = ("reach",)
+
+    def __init__(self, strip: Strip, x: int, y: int, width: int, console: Console) -> None:
+        self.reach = 0
+        """The column up to which a terminal may have drawn."""
+        segments = []
+        for segment in strip:
+            text, style, control = segment
+            if is_doubtful(text):
+                shown, x, reach = _place(text, x, y, width)
+                self.reach = max(self.reach, reach)
+                segment = Segment(shown, style, control)
+            else:
+                x += segment.cell_length
+            segments.append(segment)
+        rendered = Strip(segments, strip.cell_length).render(console)
+        super().__init__(list(strip), strip.cell_length)
+        self._render_cache = rendered
+
+
+@lru_cache(1024)  # Textual renders all rows of what changed somewhere
+def _place(text: str, x: int, y: int, width: int) -> tuple[str, int, int]:
+    """Return a text with its moves, the column behind it, and the one up to which a terminal may have drawn."""
+    parts: list[str] = []
+    farthest = 0
+    for cluster, cells, doubtful in _clusters(text):
+        if not doubtful:
+            parts.append(cluster)
+            x += cells
+            continue
+        farthest = max(farthest, x + 2 * len(cluster))  # never the next row: Textual has lines not wrap
+        # Spaces first: a terminal that draws less than was meant would leave what was there.
+        sign = f"{' ' * cells}{_to(x, y)}{cluster}"
+        x += cells
+        if x < width:
+            sign += _to(x, y)
+        parts.append(sign)
+    return "".join(parts), x, farthest
+
+
+def _to(x: int, y: int) -> str:
+    return f"\x1b[{y + 1};{x + 1}H"
+
+
+class Placing:
+    """Makes what Textual is about to write independent of the terminal's widths and signs.
+
+    Args:
+        compositor: of the screen that is shown.
+        console: renders the strips.
+        charset: what the terminal takes; None where it takes all, our signs too.
+        theirs: the widgets people and models write in.
+    """
+
+    def __init__(
+        self,
+        compositor: Compositor,
+        console: Console,
+        charset: Charset | None = None,
+        theirs: tuple[type, ...] = (),
+    ) -> None:
+        self._compositor, self._console = compositor, console
+        self._charset, self._theirs = charset, theirs
+        self._width = compositor.size.width
+
+    def place(self, update: Any) -> Any:
+        """Return the update so that every cell comes to its place."""
+        if isinstance(update, LayoutUpdate):
+            strips: list[Iterable[Strip]] = [
+                self._row(list(row), update.region.x, y)
+                for y, row in enumerate(update.strips, update.region.y)
+            ]
+            return LayoutUpdate(strips, update.region)
+        if isinstance(update, ChopsUpdate):
+            return self._chops(update)
+        return update
+
+    def _row(self, strips: list[Strip], x: int, y: int) -> list[Strip]:
+        for number, strip in enumerate(strips):
+            strips[number] = self._strip(strip, x, y)
+            x += strip.cell_length
+        return strips
+
+    def _chops(self, update: ChopsUpdate) -> ChopsUpdate:
+        chops = list(update.chops)
+        spans: list[tuple[int, int, int]] = []
+        for y, first, last in update.spans:
+            chops[y] = row = self._placed(chops[y], y)
+            ends = update.chop_ends[y]
+            reach = _reach(row, ends, first, last)
+            if reach > last:
+                whole = self._compositor._render_chops(Region(0, y, self._width, 1), {y}.__contains__)[y]
+                chops[y] = row = self._placed(whole, y)
+            while reach:  # what is drawn over may hold such signs, too
+                first, last = _whole(row, ends, first, max(last, min(reach, self._width)))
+                further = _reach(row, ends, first, last)
+                if further <= max(reach, last):
+                    break
+                reach = further
+            if spans and spans[-1][0] == y and spans[-1][2] >= first:
+                _, first, before = spans.pop()
+                last = max(last, before)
+            spans.append((y, first, last))
+        return ChopsUpdate(chops, spans, update.chop_ends)
+
+    def _placed(self, row: Mapping[int, Strip | None], y: int) -> dict[int, Strip | None]:
+        return {x: strip if strip is None else self._strip(strip, x, y) for x, strip in row.items()}
+
+    def _strip(self, strip: Strip, x: int, y: int) -> Strip:
+        looks = strip.render(self._console)
+        if looks.isascii() or isinstance(strip, PlacedStrip):
+            return strip
+        if self._charset is not None:
+            strip = self._in_charset(strip, x, y, self._charset)
+            looks = strip.render(self._console)
+        return PlacedStrip(strip, x, y, self._width, self._console) if is_doubtful(looks) else strip
+
+    def _in_charset(self, strip: Strip, x: int, y: int, charset: Charset) -> Strip:
+        theirs = self._is_theirs(x, y)
+        segments: list[Segment] = []
+        for segment in strip:
+            text, style, control = segment
+            if control or text.isascii():
+                segments.append(segment)
+                continue
+            for piece, is_stand_in in charset.pieces(text, theirs=theirs):
+                look = style
+                if is_stand_in:
+                    look = (style or Style.null()) + Style(reverse=not (style and style.reverse))
+                segments.append(Segment(piece, look))
+        return Strip(segments, strip.cell_length)
+
+    def _is_theirs(self, x: int, y: int) -> bool:
+        try:
+            widget = self._compositor.get_widget_at(x, y)[0]
+        except NoWidget:
+            return False
+        return isinstance(widget, self._theirs) and getattr(widget, "value", "-") != ""  # a hint is ours
+
+
+def _reach(row: Mapping[int, Strip | None], ends: Sequence[int], first: int, last: int) -> int:
+    """Return the column up to which the terminal may draw when these columns are sent; 0 without doubtful signs."""
+    return max(
+        (
+            max(strip.reach, end)
+            for end, (start, strip) in zip(ends, row.items(), strict=False)
+            if isinstance(strip, PlacedStrip) and start < last and end > first
+        ),
+        default=0,
+    )
+
+
+def _whole(row: Mapping[int, Strip | None], ends: Sequence[int], first: int, last: int) -> tuple[int, int]:
+    """Return columns that cut no strip of the row, and hold these."""
+    spans = [(start, end) for end, start in zip(ends, row, strict=False) if start < last and end > first]
+    return min(start for start, _ in spans), max(end for _, end in spans)

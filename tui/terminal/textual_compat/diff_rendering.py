@@ -1,0 +1,138 @@
+"""What nobody sees is not drawn, and what the terminal shows already is not sent to it again.
+
+Textual sends every row of a widget that was refreshed, the unchanged ones too: a letter in a prompt of a full screen
+is some 15 KB, which a person feels over SSH. And it draws all widgets that lie under what changed, the covered ones
+too: the panes behind the agent's panel. Both are left out here. This builds on private parts of Textual
+(`Compositor._get_renders`, the parts of a `ChopsUpdate`, the clock of screens), so it can be turned off (setting
+`repaint`), and tests compare the screen it leaves with one that Textual painted whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import textual.screen
+from textual._compositor import ChopsUpdate, Compositor
+from textual.geometry import Region
+from textual.strip import Strip
+
+from tui.terminal.textual_compat.cell_width import PlacedStrip
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Span = tuple[int, int]
+"""Columns of a row: the first, and the one after the last."""
+
+
+PAINTS_PER_SECOND = 240
+"""How often the screen may be painted. Nothing is painted that did not change, and a stream has its own, slower pace.
+
+Textual paints what changed at the next beat of a clock of 60 a second, or the one after: a letter typed just after a
+frame of a stream was seen 25 to 35 ms later, 5 times as late as else.
+"""
+
+
+def paint_promptly() -> None:
+    """Let screens that are made from now on paint as often as that."""
+    textual.screen.UPDATE_PERIOD = 1 / PAINTS_PER_SECOND  # type: ignore[misc]
+
+
+class SentCells:
+    """Remembers, row by row, what was sent for which columns."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, dict[Span, str]] = {}
+
+    def forget(self) -> None:
+        """The terminal may show anything now: send all of the next updates."""
+        self._rows.clear()
+
+    def reduce(self, update: Any, console: Console) -> Any:
+        """Return `update` without what the terminal shows already; None where nothing is left.
+
+        Args:
+            update: what Textual is about to write. It is remembered as written.
+            console: renders the strips, as it will when they are written.
+        """
+        if not isinstance(update, ChopsUpdate):
+            self.forget()  # the whole screen, or something that is not known here
+            return update
+        spans: list[tuple[int, int, int]] = []
+        for y, first, last in update.spans:
+            chops = zip(update.chop_ends[y], update.chops[y].items(), strict=False)
+            for start, end in self._changed(y, first, last, chops, console):
+                if spans and spans[-1][0] == y and spans[-1][2] == start:
+                    start = spans.pop()[1]  # one span where two touch: fewer moves of the cursor
+                spans.append((y, start, end))
+        return ChopsUpdate(update.chops, spans, update.chop_ends) if spans else None
+
+    def _changed(
+        self,
+        y: int,
+        first: int,
+        last: int,
+        chops: Iterator[tuple[int, tuple[int, Strip | None]]],
+        console: Console,
+    ) -> Iterator[Span]:
+        """Yield the columns of row `y` between `first` and `last` that look different, and remember how they look."""
+        row = self._rows.setdefault(y, {})
+        reach = 0  # the column up to which the terminal may have drawn over what it showed
+        for end, (start, strip) in chops:
+            if strip is None or start >= last or end <= first:
+                continue
+            if start < first or end > last:  # a part of what was compared: what is beside it stays unknown
+                self._replace(row, (start, end), None)
+                yield max(start, first), min(end, last)
+                continue
+            looks = strip.render(console)
+            if row.get((start, end)) != looks or start < reach:
+                self._replace(row, (start, end), looks)
+                if isinstance(strip, PlacedStrip):
+                    reach = max(reach, strip.reach)
+                yield start, end
+
+    @staticmethod
+    def _replace(row: dict[Span, str], span: Span, looks: str | None) -> None:
+        start, end = span
+        if span not in row:
+            for other in [one for one in row if one[0] < end and one[1] > start]:
+                del row[other]
+        if looks is None:
+            row.pop(span, None)
+        else:
+            row[span] = looks
+
+
+class FrontCompositor(Compositor):
+    """Draws only what is seen: from front to back, leaving out what lies behind something that is drawn already."""
+
+    @property
+    def cuts(self) -> list[list[int]]:
+        """The columns a row is cut at: a cut for a widget that nobody sees there would take a wide sign apart."""
+        if self._cuts is None:
+            width, height = self.size
+            cuts = [{0, width} for _ in range(height)]
+            front: list[Region] = []
+            for region, clip in self.visible_widgets.values():
+                shown = region.intersection(clip)
+                covers = [one for one in front if one.x <= shown.x and one.right >= shown.right]
+                for y in shown.line_range:
+                    if 0 <= y < height and not any(one.y <= y < one.bottom for one in covers):
+                        cuts[y] |= {shown.x, shown.right}
+                if shown:
+                    front.append(shown)
+            self._cuts = [sorted(row) for row in cuts]
+        return self._cuts
+
+    def _get_renders(self, crop: Region | None = None) -> Iterator[tuple[Region, Region, list[Strip]]]:
+        front: list[Region] = []
+        for widget, (region, clip) in self.visible_widgets.items():
+            shown = region.intersection(clip)
+            seen = shown if crop is None else shown.intersection(crop)
+            if not seen or any(one.contains_region(seen) for one in front):
+                continue
+            front.append(shown)
+            rows = Region(shown.x, seen.y, shown.width, seen.height)
+            yield rows, rows, widget.render_lines(rows.translate(-region.offset))

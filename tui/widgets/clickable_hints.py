@@ -1,0 +1,36 @@
+"""Words on the screen that tell of a key: a click on them is that key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.style import Style as RichStyle
+from textual import events
+from textual.app import App
+from textual.content import Content
+from textual.keys import key_to_character
+from textual.style import Style
+
+from tui.widgets.plain_text import content
+
+PRESSES = "presses"
+
+
+def pressing(text: str, key: str) -> Content:
+    """Return any text, literally, as something that presses a key, by its name in a keymap."""
+    return content(text).stylize(Style.from_meta({PRESSES: key})) if key else content(text)
+
+
+def pressing_style(key: str) -> RichStyle:
+    """Return the same as a style, for widgets that draw their own lines."""
+    return RichStyle.from_meta({PRESSES: key})
+
+
+def key_under(event: events.MouseEvent) -> str:
+    """Return the key that the words under the mouse tell of; empty for none."""
+    return str(event.style.meta.get(PRESSES, ""))
+
+
+def press(app: App[Any], key: str) -> None:
+    """Do what the key does."""
+    app.post_message(events.Key(key, key_to_character(key)))

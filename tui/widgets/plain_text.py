@@ -1,0 +1,123 @@
+"""The widgets for text that came from anywhere but this program's own source: always literal, never markup.
+
+Everything dynamic goes to the screen through `content` or through one of these classes. They sanitise what they
+are given and never read markup in it, so `[/]`, `[@click=app.quit]` and escape sequences are just characters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.content import Content
+from textual.selection import Selection
+from textual.visual import VisualType
+from textual.widgets import Button, Label, Static
+
+from tui.terminal.sanitise import one_line, sanitise
+
+LABEL_LIMIT = 400
+"""Cells a one-line label may have at most; more is cut with `…`."""
+
+
+def content(text: str) -> Content:
+    """Return `text` as harmless, literal content, line breaks kept."""
+    return Content(sanitise(text))
+
+
+def label(text: str, limit: int = LABEL_LIMIT) -> Content:
+    """Return `text` as harmless, literal content of one line of at most `limit` cells."""
+    return Content(one_line(text, limit))
+
+
+def _literal(value: VisualType) -> VisualType:
+    """Make a string literal; content built by this program stays as it is."""
+    return content(value) if isinstance(value, str) else value
+
+
+def _is_shown(widget: Static, value: VisualType) -> bool:
+    now = widget.content
+    return isinstance(now, Content) and isinstance(value, Content) and now.is_same(value)
+
+
+class LiteralStatic(Static):
+    """A `Static` that shows strings literally, line breaks kept."""
+
+    def __init__(self, text: VisualType = "", **kwargs: Any) -> None:
+        super().__init__(_literal(text), markup=False, **kwargs)
+
+    def update(self, content: VisualType = "", *, layout: bool = True) -> None:
+        """Show `content`; a string is taken literally. What is shown already is not laid out again."""
+        if not _is_shown(self, shown := _literal(content)):
+            super().update(shown, layout=layout)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the selected text; a selection that outlived the text it was made on is no error."""
+        return _selected(self, selection)
+
+
+class NotCopied:
+    """A part of the screen of which nothing is copied with the text beside it: signs, titles, rows to choose from, and
+    fields, which know themselves what is selected in them.
+    """
+
+    def get_selection(self, selection: Selection) -> None:
+        """Nothing of it is selected."""
+
+
+class LiteralLabel(NotCopied, Label):
+    """A `Label` that shows a string literally."""
+
+    def __init__(self, text: VisualType = "", **kwargs: Any) -> None:
+        super().__init__(_literal(text), markup=False, **kwargs)
+
+    def update(self, content: VisualType = "", *, layout: bool = True) -> None:
+        """Show `content`; a string is taken literally. What is shown already is not laid out again."""
+        if not _is_shown(self, shown := _literal(content)):
+            super().update(shown, layout=layout)
+
+
+class LiteralButton(NotCopied, Button, inherit_css=False):
+    """A `Button` whose label is one literal line, without a border. It never takes the focus when `focusable` is False.
+
+    Its looks are its own: those of Textual's buttons, in all their kinds, are a third of what is read for the first
+    paint, and looked through again for each widget.
+    """
+
+    DEFAULT_CSS = """
+    LiteralButton {
+        width: auto;
+        min-width: 16;
+        height: auto;
+        line-pad: 1;
+        text-align: center;
+        content-align: center middle;
+        text-style: bold;
+        color: $button-foreground;
+        background: $surface;
+        pointer: pointer;
+        &:hover { background: $surface-darken-1; }
+        &.-active { background: $surface; tint: $background 30%; }
+        &.-primary { color: $text-primary; }
+        &.-error { color: $text-error; }
+        &:focus { color: auto 95%; }
+    }
+    """
+
+    def __init__(self, text: str = "", *, focusable: bool = True, classes: str = "", **kwargs: Any) -> None:
+        # With the class that Textual would add a moment later, and style the button anew for it.
+        super().__init__(label(text), classes=f"{classes} -style-default", **kwargs)
+        self.can_focus = focusable
+        # A press that follows at once counts too, and no timer repaints the button.
+        self.active_effect_duration = 0
+
+    def set_label(self, text: str) -> None:
+        """Show `text` on the button."""
+        self.label = label(text)
+
+
+def _selected(widget: Static, selection: Selection) -> tuple[str, str] | None:
+    lines = str(widget.render()).split("\n")
+    start = selection.start
+    if start is not None and start.y >= len(lines):
+        return None
+    return selection.extract("\n".join(lines)), "\n"

@@ -1,0 +1,94 @@
+"""What was said to the working agent and is not delivered yet: one line each, to be taken back or removed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.terminal.sanitise import one_line
+from tui.widgets.plain_text import NotCopied
+from tui.widgets.theme_styles import ink
+
+MOST = 3
+"""Lines that are shown at once: the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """One message that waits; `later`: until the agent is done, and not only until its tool is."""
+
+    key: str
+    text: str
+    later: bool
+
+
+class QueuedLines(NotCopied, Widget, can_focus=False):
+    """The messages that wait."""
+
+    @dataclass
+    class Wanted(Message):
+        """A message was clicked: to be edited again, or removed."""
+
+        key: str
+        edit: bool
+
+    def __init__(self, *, ascii_only: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        self._queued: Sequence[Queued] = ()
+        self._remove = "x" if ascii_only else "×"
+        self._edits = ""
+        self.display = False
+
+    @property
+    def queued(self) -> Sequence[Queued]:
+        """What waits, oldest first."""
+        return self._queued
+
+    def set_key(self, key: str) -> None:
+        """Say which key takes the newest back to be edited."""
+        if key != self._edits:
+            self._edits = key
+            self.refresh()
+
+    def show(self, queued: Sequence[Queued]) -> None:
+        """Show these."""
+        if list(queued) != list(self._queued):
+            self._queued = queued
+            self.display = bool(queued)
+            self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the rows they take."""
+        return min(MOST, len(self._queued))
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        base = self.rich_style + ink(self, "foreground-muted")
+        shown = self._queued[-MOST:]
+        if y >= len(shown):
+            return Strip.blank(width, base)
+        one = shown[y]
+        more = len(self._queued) - len(shown)
+        lead = f"{'when it is done' if one.later else 'queued'}: "
+        tail = f" ({more} more)" if more and y == 0 else ""
+        tail += f"  {self._edits} edits  {self._remove} " if y == len(shown) - 1 else f"  {self._remove} "
+        room = max(0, width - cell_len(lead) - cell_len(tail))
+        text = set_cell_size(one_line(one.text, room), room)
+        return Strip(
+            [Segment(lead, base), Segment(text, self.rich_style), Segment(tail, base)]
+        ).adjust_cell_length(width, base)
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        shown = self._queued[-MOST:]
+        if 0 <= event.y < len(shown):
+            self.post_message(self.Wanted(shown[event.y].key, event.x < self.size.width - 3))

@@ -1,0 +1,1 @@
+"""Text editors, one-line inputs and static text of any length."""

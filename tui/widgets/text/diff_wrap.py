@@ -1,0 +1,102 @@
+"""Texts whose rows are broken with regard to what they say: a diff, whose signs say which line is which, and a title
+with counts behind it.
+"""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from rich.style import Style as RichStyle
+from textual.content import Content
+from textual.css.styles import RulesMap
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions, Visual
+
+from tui.terminal.diff_view import changed_words, diff_lines
+from tui.widgets.conversation.lines import UNICODE
+from tui.widgets.plain_text import content
+from tui.widgets.text.virtual_static import LongText
+
+_STYLES = {"+": "$text-success", "-": "$text-error", "@": "$text-accent"}
+
+
+class DiffText(LongText):
+    """A unified diff, exact and without its two file lines; the first column holds nothing but signs.
+
+    A row that goes on with a line has a bar there, so that it cannot pose as another line. Of lines that took the
+    place of others, only the words that changed are marked.
+    """
+
+    def __init__(self, diff: str) -> None:
+        lines = diff_lines(diff)
+        super().__init__([*lines, ""])
+        self._changed = changed_words(lines)
+
+    def line(self, number: int) -> Content:
+        line = super().line(number)
+        style = _STYLES.get(line.plain[:1])
+        if style is None or number not in self._changed:
+            return line.stylize(style) if style else line
+        line = line.stylize(style, 0, 1)
+        for begin, end in self._changed[number]:
+            line = line.stylize(f"bold underline {style}", begin, end)
+        return line
+
+    def row(self, y: int, width: int, style: Style, options: RenderOptions) -> Strip:
+        return _with_bar(super().row(y, max(1, width - 1), style, options))
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        return super().get_optimal_width(rules, container_width) + 1
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        return super().get_height(rules, max(1, width - 1))
+
+
+def _with_bar(strip: Strip) -> Strip:
+    """Put the bar before a row that does not begin its line: each row says where in the text it begins."""
+    first = next(iter(strip), None)
+    style = (first.style if first is not None else None) or RichStyle.null()
+    if not style.meta.get("offset", (0, 0))[0]:
+        return strip
+    return Strip([Segment(UNICODE.bar, style), *strip], strip.cell_length + 1)
+
+
+class CountedText(Visual):
+    """A text with counts behind it that are never parted from each other.
+
+    Args:
+        text: any text.
+        counts: what stands behind it, of a few cells.
+        below: further lines.
+    """
+
+    def __init__(self, text: str, counts: str, below: str = "") -> None:
+        self._text, self._counts, self._below = text, counts, below
+        one_word = "x" * len(counts)
+        self._with_counts, self._alone = (
+            LongText.of(content(shown)) for shown in (f"{text}  {one_word}", text)
+        )
+        self._beside, self._under = (LongText.of(self._joined(by)) for by in ("  ", "\n"))
+
+    def __str__(self) -> str:
+        return str(self._joined("  "))
+
+    def _joined(self, by: str) -> Content:
+        return content(f"{self._text}{by}{self._counts}" + (f"\n{self._below}" if self._below else ""))
+
+    def at(self, width: int) -> LongText:
+        """Return what is shown at a width."""
+        width = max(1, width)
+        fits = self._with_counts.get_height({}, width) == self._alone.get_height({}, width)
+        return self._beside if fits else self._under
+
+    def render_strips(
+        self, width: int, height: int | None, style: Style, options: RenderOptions
+    ) -> list[Strip]:
+        return self.at(width).render_strips(width, height, style, options)
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        return self.at(container_width).get_optimal_width(rules, container_width)
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        return self.at(width).get_height(rules, width)

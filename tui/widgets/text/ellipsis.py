@@ -1,0 +1,30 @@
+"""A text that does not fit says so: it ends in an ellipsis."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.strip import Strip
+
+from tui.widgets.text.virtual_static import LongStatic
+
+SIGN = "…"
+
+
+def with_ellipsis(strip: Strip, width: int) -> Strip:
+    """Return a row of `width` cells whose text goes on where nobody sees it: its last word, or cell, is the ellipsis."""
+    end = min(cell_len(strip.text.rstrip()), max(0, width - 1))
+    row = strip.crop(0, end)
+    style = next((segment.style for segment in reversed(row._segments) if segment.text), None)
+    return Strip.join([row, Strip([Segment(SIGN, style)]), strip.crop(end + 1)]).adjust_cell_length(width)
+
+
+class CutStatic(LongStatic):
+    """A text of any length that may have fewer rows than it takes."""
+
+    def render_line(self, y: int) -> Strip:
+        strip = super().render_line(y)
+        width, height = self.scrollable_content_region.size
+        if y != height - 1 or self._render().get_height(self.styles.get_rules(), width) <= height:
+            return strip
+        return with_ellipsis(strip, width)

@@ -1,0 +1,258 @@
+"""A list of one-line rows, drawn line by line so that ten thousand cost no more than ten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from tui.commands.registry import bindings
+from tui.terminal.sanitise import both_ends, one_line
+from tui.widgets.plain_text import NotCopied
+from tui.widgets.theme_styles import ink
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row.
+
+    Attributes:
+        key: what identifies it.
+        head: a short name before the text, any text; its column stays free where `head_cells` says so.
+        text: any text; shown as one harmless line.
+        tail: what stands at the right end, any text.
+        tone: how it is drawn.
+        current: whether it carries the mark of what is open.
+        head_cells: the least cells of `head`, so that the texts stand below each other.
+        whole_end: a text that is too long loses its middle, not its end.
+    """
+
+    key: str
+    text: str
+    head: str = ""
+    tail: str = ""
+    tone: Literal["", "error", "dim", "fresh"] = ""
+    current: bool = False
+    head_cells: int = 0
+    whole_end: bool = False
+
+
+POINTER, CURRENT, MARK = "›", "▎", "■"
+"""The signs of a row, the same in every list and told apart by their shape: where the cursor is, what is open or holds,
+what is marked."""
+LEAD = 2
+"""Cells before a row: one for the cursor, one for what the row is."""
+
+TONES = {"error": ("text-error",), "dim": ("foreground-muted",), "fresh": ("", "success-muted")}
+
+
+class RowList(NotCopied, ScrollView, can_focus=True):
+    """Rows with a cursor. `Chosen` when one is opened, `Highlighted` when the cursor comes to one."""
+
+    KEYS_ARE_COMMANDS = True  # none of them types: see `tui.held_keys`
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
+
+    cursor: reactive[int] = reactive(0, init=False)
+
+    @dataclass
+    class Chosen(Message):
+        """A row was opened, by Enter or a click."""
+
+        rows: RowList
+        key: str
+
+        @property
+        def control(self) -> RowList:
+            return self.rows
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor came to another row."""
+
+        rows: RowList
+        key: str
+
+        @property
+        def control(self) -> RowList:
+            return self.rows
+
+    class Marked(Message):
+        """A mark came or went."""
+
+    def __init__(
+        self,
+        *,
+        empty: str = "",
+        id: str | None = None,
+        classes: str | None = None,
+        choose_on_click: bool = True,
+        lit: bool = False,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._rows: Sequence[Row] = ()
+        self.empty = empty
+        self._choose_on_click = choose_on_click
+        self._lit = lit
+        self._marks: set[str] = set()
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The rows as they were set."""
+        return self._rows
+
+    @property
+    def key(self) -> str | None:
+        """The key of the row under the cursor."""
+        return self._rows[self.cursor].key if self.cursor < len(self._rows) else None
+
+    @property
+    def marked(self) -> list[str]:
+        """The keys of the rows that carry a mark, in order."""
+        return [row.key for row in self._rows if row.key in self._marks] if self._marks else []
+
+    def toggle_mark(self) -> None:
+        """Mark the row under the cursor, or take its mark away, and go to the next."""
+        if (key := self.key) is not None:
+            self._marks ^= {key}
+            self.cursor += 1
+            self.refresh()
+            self.post_message(self.Marked())
+
+    def clear_marks(self) -> bool:
+        """Take all marks away; return whether there were any."""
+        had, self._marks = bool(self.marked), set()
+        self.refresh()
+        self.post_message(self.Marked())
+        return had
+
+    def set_rows(self, rows: Sequence[Row], *, key: str | None = None) -> None:
+        """Show these rows; the cursor stays on its key, or goes to `key`.
+
+        Args:
+            rows: what to show.
+            key: where the cursor goes.
+        """
+        wanted = key if key is not None else self.key
+        old = self.cursor
+        self._rows = rows
+        place = next((index for index, row in enumerate(rows) if row.key == wanted), None)
+        self.virtual_size = Size(0, len(rows))
+        self.set_reactive(RowList.cursor, min(old, max(0, len(rows) - 1)) if place is None else place)
+        self.show_cursor()
+        self.refresh()
+
+    def select(self, key: str) -> None:
+        """Put the cursor on a key, if there is such a row."""
+        for index, row in enumerate(self._rows):
+            if row.key == key:
+                self.cursor = index
+                return
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        self.show_cursor()
+        self.refresh()
+        if (key := self.key) is not None:
+            self.post_message(self.Highlighted(self, key))
+
+    def validate_cursor(self, cursor: int) -> int:
+        return max(0, min(cursor, len(self._rows) - 1))
+
+    def on_resize(self) -> None:
+        self.show_cursor()
+
+    def show_cursor(self) -> None:
+        """Scroll the row under the cursor into sight."""
+        if self.is_mounted:
+            self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
+
+    def action_step(self, by: int) -> None:
+        self.cursor += by
+
+    def action_jump(self, to: int) -> None:
+        self.cursor = to if to >= 0 else len(self._rows) - 1
+
+    def action_page(self, by: int) -> None:
+        self.cursor += by * max(1, self.size.height - 1)
+
+    def action_choose(self) -> None:
+        if (key := self.key) is not None:
+            self.post_message(self.Chosen(self, key))
+
+    def on_click(self, event: events.Click) -> None:
+        place = event.y + self.scroll_offset.y
+        if event.y >= 0 and place < len(self._rows):
+            again = place == self.cursor
+            self.cursor = place
+            if self._choose_on_click or (again and event.chain > 1):
+                self.action_choose()
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        index = y + self.scroll_offset.y
+        base = self.rich_style
+        if index >= len(self._rows):
+            if not self._rows and y == 0 and self.empty:
+                dim = self.rich_style + ink(self, "foreground-muted")
+                return Strip(
+                    [Segment(set_cell_size(" " + one_line(self.empty, width - 1), width), dim)], width
+                )
+            return Strip.blank(width, base)
+        return self._draw(self._rows[index], index == self.cursor, width, base)
+
+    def _draw(self, row: Row, under_cursor: bool, width: int, base: Style) -> Strip:
+        style, tail_style = base, base + ink(self, "foreground-muted")
+        if row.tone:
+            style += ink(self, *TONES[row.tone])
+        if row.current:
+            style += ink(self, "text-accent", bold=True)
+        if under_cursor:
+            above = (
+                ink(self, "contrast", "accent", bold=True)
+                if self.has_focus or self._lit
+                else ink(self, back="panel")
+            )
+            style, tail_style = style + above, tail_style + above
+        marked = row.key in self._marks
+        pointer = POINTER if under_cursor else " "
+        lead = MARK if marked else CURRENT if row.current else " "
+        tail = one_line(row.tail, max(0, width // 2))
+        tail = f" {tail} " if tail else " "
+        room = max(0, width - LEAD - cell_len(tail))
+        head = one_line(row.head, room // 2)
+        column = max(row.head_cells, cell_len(head))
+        head = f"{set_cell_size(head, column)}  " if column else ""
+        room -= cell_len(head)
+        text = set_cell_size((both_ends if row.whole_end else one_line)(row.text, room), room)
+        head_style = style if under_cursor or row.tone else style + ink(self, "text-secondary")
+        return Strip(
+            [
+                Segment(pointer, style),
+                Segment(
+                    lead,
+                    style + ink(self, "text-warning", bold=True) if marked and not under_cursor else style,
+                ),
+                Segment(head, head_style),
+                Segment(text, style),
+                Segment(tail, tail_style),
+            ]
+        ).adjust_cell_length(width, style)
