@@ -234,17 +234,21 @@ async def test_a_setting_that_changes_while_the_agent_works_holds_from_the_next_
 
 
 async def test_a_disk_that_fails_an_old_conversation_does_not_stop_the_new_one(
-    store: Store,
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def refuse(_journal: Journal, _record: object) -> None:
+        raise StorageError("The disk is full.")
+
     chat = Chat(store, "wren", ScriptedModel([answer("hi")]))
     await chat.send("one")
     session = chat.session._session
     assert session is not None
     chat.clear()
-    session._fail(StorageError("The disk is full."))
+    monkeypatch.setattr(Journal, "append", refuse)
+    session.add(UserTurn(content="late"))
     assert chat.session.failure is None
     assert chat.session._session is not None
-    chat.session._session._fail(StorageError("The disk is full."))
+    chat.session._session.add(UserTurn(content="now"))
     assert chat.session.failure is not None
 
 

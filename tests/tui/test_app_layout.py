@@ -213,7 +213,7 @@ async def test_a_fault_in_a_deed_is_told_and_ends_nothing(
 
 def test_the_first_paint_loads_neither_the_sdk_nor_the_models_of_data() -> None:
     code = (
-        "import sys; import tui.cli.open, tui.app, tui.screens.main, tui.driver_guard; "
+        "import sys; import tui.cli.open, tui.app.app, tui.screens.main.screen, tui.terminal.textual_compat.input_parser; "
         "print([m for m in ('anthropic', 'pydantic', 'httpx2', 'personas.store', 'personas.files.home', 'agent.chat.chat', "
         "'tui.chat.conversations', 'tomllib') if m in sys.modules])"
     )

@@ -459,7 +459,7 @@ def waiting(line: Any, *arguments: str, usual: float) -> Iterator[subprocess.Pop
 
     `usual` is the time it waits where nothing is said of it, in seconds.
     """
-    code = f"from tui.cli import answers, main; answers.PATIENCE = {usual}; main()"
+    code = f"from tui.cli import main, task_answers; task_answers.PATIENCE = {usual}; main()"
     with subprocess.Popen(
         [sys.executable, "-c", code, "chat", "kept", "Do it", "--task", *arguments],
         env=line.place.environment(line.env),

@@ -274,7 +274,7 @@ async def test_tokens_are_counted_where_the_server_can() -> None:
 
 
 def test_importing_the_model_does_not_import_the_http_client() -> None:
-    code = "import sys, agent.models.anthropic, agent.models.proxy, agent.models.local; print(sorted({'anthropic', 'httpx2', 'pydantic'} & set(sys.modules)))"
+    code = "import sys, agent.models.anthropic.client, agent.models.proxy, agent.models.local_servers; print(sorted({'anthropic', 'httpx2', 'pydantic'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
