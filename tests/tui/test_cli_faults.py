@@ -9,16 +9,22 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent.core.events import AgentEnd
+from agent.core.model import Usage
 from personas.files.lock import hold
 from tests.messages_server import MessagesServer, ToolUsingBrain, say
 from tests.persona_agent import Workplace
 from tui.cli import main
+from tui.cli.chat_runner import run_printed
+from tui.cli.stream import Printer
 
 
 @pytest.fixture
@@ -187,6 +193,29 @@ def test_a_second_chat_on_a_session_is_told_who_is_busy(place: Workplace) -> Non
     with hold(place.store.home.locks / f"session-{session}.lock"):
         message = json_error(place.run_here("chat", "optimist", "and now?", "--json"))
     assert f"busy (pid {os.getpid()})" in message
+
+
+@contextlib.contextmanager
+def answering(status: int, content_type: str, body: bytes) -> Iterator[str]:
+    """Run a server that answers everything in one way; yield its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("content-type", content_type)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_arguments: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 def started(place: Workplace, server: MessagesServer, *arguments: str) -> subprocess.Popen[bytes]:
@@ -371,40 +400,72 @@ class Press(MetaPathFinder):
     def find_spec(self, name, *_):
         if name == moment:
             sys.meta_path.remove(self)
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
 
-moment = sys.argv.pop(1)
+moment, number = sys.argv.pop(1), int(sys.argv.pop(1))
 sys.meta_path.insert(0, Press())
 from tui.cli import main
 main()
 """
-"""`persona`, with Ctrl+C pressed when it begins to load the module that its first argument names."""
+"""`persona`, sent a signal when it begins to load the module that its first argument names."""
 
 
 @pytest.mark.parametrize(
-    ("moment", "ends_the_stream"),
+    ("moment", "number"),
     [
-        ("click", False),  # nobody has read yet that a stream is wanted
-        ("tui.cli.chat", True),
-        ("tui.cli.chat_runner", True),
-        ("personas.store", True),
-        ("agent.chat.chat", True),
-        ("agent.models.offline.model", True),
+        ("tui.cli.error_handling", signal.SIGINT),
+        ("click", signal.SIGINT),
+        ("click", signal.SIGTERM),
+        ("tui.cli.chat_runner", signal.SIGHUP),
+        ("personas.store", signal.SIGTERM),
+        ("agent.chat.chat", signal.SIGINT),
+        ("agent.models.offline.model", signal.SIGTERM),
     ],
 )
-def test_ctrl_c_while_it_starts_still_ends_a_json_stream(
-    place: Workplace, moment: str, ends_the_stream: bool
+def test_a_signal_while_it_starts_still_ends_a_json_stream(
+    place: Workplace, moment: str, number: signal.Signals
 ) -> None:
     place.run_here("list")
     done = subprocess.run(
-        [sys.executable, "-c", PRESSED, moment, "chat", "optimist", "hi", "--json"],
+        [sys.executable, "-c", PRESSED, moment, str(int(number)), "chat", "optimist", "hi", "--json"],
         capture_output=True,
         env=place.environment(),
         check=False,
     )
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert (done.returncode, done.stderr.strip()) == (130, b"")
-    assert [line["stop_reason"] for line in lines] == ["cancelled"] * ends_the_stream
+    assert (done.returncode, done.stderr.strip()) == (128 + number, b"")
+    assert lines == [{"type": "done", "stop_reason": "cancelled", "usage": Usage().to_record()}]
+
+
+def test_a_stream_that_has_ended_gets_no_second_end(capsys: pytest.CaptureFixture[str]) -> None:
+    def action(printer: Printer) -> int:
+        printer.finish(AgentEnd(run_id="", seq=0, at=0.0, turns=(), outcome="completed"))
+        raise KeyboardInterrupt  # pressed when the loop is closed
+
+    assert run_printed(True, action) == 130
+    (line,) = capsys.readouterr().out.splitlines()
+    assert json.loads(line)["stop_reason"] == "end_turn"
+
+
+@pytest.mark.parametrize("command", ["new X --prompt -", "chat optimist -", "chat optimist - --json"])
+def test_a_stdin_without_end_is_refused(place: Workplace, command: str) -> None:
+    place.run_here("list")
+    done = shell(place, f"ulimit -v 1000000; {sys.executable} -m tui {command} < /dev/zero")
+    assert done.returncode == 1 and b"stdin has more than 16 MB" in done.stdout + done.stderr
+
+
+def test_doctor_says_no_more_of_the_server_than_it_said(place: Workplace) -> None:
+    with answering(403, "text/html", b"<!DOCTYPE html><html>Blocked</html>") as url:
+        env = {"PERSONA_MODEL": "mm", "ANTHROPIC_API_KEY": "k" * 10, "ANTHROPIC_BASE_URL": url}
+        said = place.run_here("doctor", "--online", env=env).stdout
+    assert b"web page (403)" in said and b"wants a key" not in said
+
+
+def test_doctor_says_that_a_server_lists_no_models(place: Workplace) -> None:
+    with answering(200, "application/json", b'{"data": []}') as url:
+        env = {"PERSONA_MODEL": "mm", "ANTHROPIC_API_KEY": "k" * 10, "ANTHROPIC_BASE_URL": url}
+        said = place.run_here("doctor", "--online", env=env).stdout
+    assert b"answers, but does not list mm; it lists no models" in said
 
 
 def test_ctrl_c_while_a_class_is_made_ends_as_anywhere_else(

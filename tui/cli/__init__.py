@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+
+_CANCELLED = (
+    b'{"type": "done", "stop_reason": "cancelled", "usage": {"input_tokens": 0, "output_tokens": 0, '
+    b'"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}}\n'
+)
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
 
 def main() -> None:
     """Run `persona` with the arguments of this process and exit with its code."""
+    if "--json" in sys.argv and any(word in sys.argv for word in ("chat", "reply")):
+        for number in _SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, _end_json_stream)
     try:
         from tui.cli.error_handling import run
 
@@ -15,6 +29,24 @@ def main() -> None:
         if not was_interrupted(error):
             raise
         raise SystemExit(130) from None
+
+
+def _end_json_stream(number: int, _frame: object) -> None:
+    """Handle a signal before the conversation does: print the last line of the stream and end the process.
+
+    Nothing is loaded or raised for it: the signal may have come in the midst of an import.
+    """
+    try:
+        os.write(1, _CANCELLED)
+    finally:
+        os._exit(128 + number)
+
+
+def let_stream_end() -> None:
+    """From now on no signal adds a line to the JSON stream: its last one is about to be written."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) is _end_json_stream:
+            signal.signal(number, signal.SIG_IGN)
 
 
 def was_interrupted(error: BaseException) -> bool:

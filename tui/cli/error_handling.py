@@ -47,7 +47,6 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
         complain(error.format_message())
     except (KeyboardInterrupt, click.Abort):
         code = INTERRUPTED
-        _end_json_stream(arguments)
     except BrokenPipeError:
         code = READER_GONE
     except OSError as error:
@@ -62,7 +61,6 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
     except Exception as error:  # noqa: BLE001 - the last boundary: a person never sees a traceback unasked
         if was_interrupted(error):
             code = INTERRUPTED
-            _end_json_stream(arguments)
         else:
             code = FAILED
             complain(unexpected(error))
@@ -100,16 +98,6 @@ def _mend_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _end_json_stream(arguments: Sequence[str]) -> None:
-    """Give a JSON stream its last line when Ctrl+C came before there was anything to print."""
-    asked = "--json" in arguments and any(word in arguments for word in ("chat", "reply"))
-    if asked and "tui.cli.stream" not in sys.modules:  # which prints that line itself
-        from agent.core.model import Usage
-        from tui.cli.output import emit
-
-        emit({"type": "done", "stop_reason": "cancelled", "usage": Usage().to_record()})
 
 
 def _leave(code: int) -> NoReturn:

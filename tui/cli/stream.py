@@ -20,6 +20,7 @@ from agent.core.turns import (
 )
 from agent.models.anthropic.error_mapping import with_next_step
 from agent.tools.control import CONTROL
+from tui.cli import let_stream_end
 from tui.cli.output import drop
 from tui.cli.stderr import complain, remark, write
 from tui.cli.tasks import question_fields
@@ -172,8 +173,7 @@ class JsonPrinter(_Output):
             reason = "refusal"  # for the core an ordinary answer, for a script none that did anything
         if end.outcome == "completed" and reason == "tool_use":
             reason = "end_turn"  # a task ends with a call, and yet by itself
-        self._ended = True
-        self._line(type="done", stop_reason=reason, usage=end.usage.to_record())
+        self._end(type="done", stop_reason=reason, usage=end.usage.to_record())
 
     def question(self, question: Question) -> None:
         """Print a `question` line; one that asks to agree to a call says what the call would do."""
@@ -181,17 +181,21 @@ class JsonPrinter(_Output):
 
     def close(self, message: str) -> None:
         """Print the `done` line of a task that was given up."""
-        self._ended = True
-        self._line(type="done", stop_reason="cancelled", usage=Usage().to_record())
+        self._end(type="done", stop_reason="cancelled", usage=Usage().to_record())
 
     def advise(self, message: str) -> None:
         """Nothing: a program knows what it can do next."""
 
     def fail(self, message: str) -> None:
         """Print the `error` line, unless the stream has ended."""
+        self._end(type="error", message=message)
+
+    def _end(self, **fields: Any) -> None:
+        """Print the last line, unless there is one."""
         if not self._ended:
             self._ended = True
-            self._line(type="error", message=message)
+            let_stream_end()
+            self._line(**fields)
 
     def _line(self, **fields: Any) -> None:
         self._write(json.dumps(fields, ensure_ascii=True) + "\n")
