@@ -10,6 +10,7 @@ import click
 
 from personas.errors import InvalidValue
 from personas.external_writes import know
+from personas.files.text_file import SIZE_LIMIT
 from personas.persona import FileError, Persona
 from personas.versions.authorship import USER
 from tui.cli.group import Invocation
@@ -153,10 +154,13 @@ def read_stdin() -> str:
     """Return all of stdin as text, its last line end too; line ends become LF.
 
     Raises:
-        InvalidValue: it is not UTF-8.
+        InvalidValue: it is not UTF-8, or larger than any persona may be.
     """
+    content = sys.stdin.buffer.read(SIZE_LIMIT + 1)
+    if len(content) > SIZE_LIMIT:
+        raise InvalidValue(f"stdin has more than {SIZE_LIMIT // (1024 * 1024)} MB, which is the most")
     try:
-        text = sys.stdin.buffer.read().decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidValue("stdin is not UTF-8 text") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
