@@ -392,6 +392,14 @@ def test_doctor_lists_what_is_no_persona(place: Workplace) -> None:
     ]
 
 
+def test_doctor_says_one_thing_of_a_file_whose_name_is_not_utf_8(place: Workplace) -> None:
+    done(place.run_here("list"))
+    with open(os.fsencode(place.home / "personas") + b"/bad\xff.toml", "wb") as file:
+        file.write(b'name = "Bad"\n')
+    said = place.run_here("doctor").stdout.decode()
+    assert "rename it" in said and "There is no persona" not in said
+
+
 def test_doctor_finds_what_is_wrong(place: Workplace) -> None:
     assert "home" in done(place.run_here("doctor"))
     (place.home / "personas" / "bad.toml").write_text("name = \n", encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from personas.errors import PersonaError
+from personas.errors import PersonaError, UnknownPersona
 from personas.folder import strays
 from tui.cli.group import Invocation
 from tui.cli.output import LONGEST_LINE, emit, say, summarise
@@ -161,6 +161,8 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
     for persona in personas:
         try:
             _session, _turns, problems = read_history(store, persona.id)
+        except UnknownPersona:
+            continue  # a file whose name is no id: that is said above
         except PersonaError as error:
             problems = [str(error)]
         for problem in summarise(problems):
@@ -249,23 +251,17 @@ def _ask_server(model: object) -> Finding:
         return Finding("problem", "server", failure.error.message)
     names = [info.id for info in offered]
     if model.name not in names:
-        return Finding(
-            "note", "server", f"answers, but does not list {model.name}; it has {', '.join(names[:8])}"
-        )
+        has = f"it has {', '.join(names[:8])}" if names else "it lists no models"
+        return Finding("note", "server", f"answers, but does not list {model.name}; {has}")
     return Finding("ok", "server", f"answers, and has {model.name}")
 
 
 def _notes_on_local(base_url: str) -> Iterator[Finding]:
     """What a server on this machine tells beyond the Messages API: for example that it drops tools."""
-    from urllib.parse import urlsplit
+    from agent.models.local_servers import why_no_tools
 
-    from agent.models.anthropic.endpoint import is_loopback
-    from agent.models.local_servers import ask_local_server
-
-    port = urlsplit(base_url).port if base_url and is_loopback(base_url) else None
-    server = ask_local_server(port, "server", 1.5) if port else None
-    if server is not None and server.note:
-        yield Finding("note", "server", server.note)
+    if note := why_no_tools(base_url):
+        yield Finding("note", "server", note)
 
 
 def _terminal() -> Finding:
