@@ -13,7 +13,9 @@ _left_behind: set[asyncio.Future[Any]] = set()
 
 def leave_behind(task: asyncio.Future[Any]) -> None:
     """Keep a task that ignores its cancellation until it ends by itself, and drop what it returns."""
-    if task not in _left_behind:
+    if task.done():
+        look_at(task)
+    elif task not in _left_behind:
         _left_behind.add(task)
         task.add_done_callback(_log_late)
 

@@ -125,5 +125,7 @@ async def waiting_for(
     finally:
         if not question.done():
             question.cancel()
-            leave_behind(question)
-            await asyncio.wait({question}, timeout=LEAVE)
+            try:
+                await asyncio.wait({question}, timeout=LEAVE)
+            finally:
+                leave_behind(question)

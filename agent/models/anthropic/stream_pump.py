@@ -50,8 +50,10 @@ class Pump:
             self._timer.cancel()
         if self._task is not None and not self._task.done():
             self._task.cancel()
-            leave_behind(self._task)
-            await asyncio.wait({self._task}, timeout=SETTLE)
+            try:
+                await asyncio.wait({self._task}, timeout=SETTLE)
+            finally:
+                leave_behind(self._task)
         elif self._task is not None:
             look_at(self._task)
 
