@@ -35,6 +35,7 @@ def read_models(answer: object) -> list[ModelInfo]:
 
 def unknown_model(name: str, endpoint: str, offered: list[str]) -> str:
     """Return the sentence for a model the server does not have, with the nearest names it has."""
+    offered = [model[:200] for model in offered[:500]]  # comparing takes long
     near = difflib.get_close_matches(name, offered, n=3, cutoff=0.4) or offered[:3]
     hint = f"near matches: {', '.join(near)}" if near else "the server lists no models"
     return f"{endpoint} has no model {name}; {hint}. Set another with --model or PERSONA_MODEL."
