@@ -9,6 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 from agent.core.model import ModelError
 
 OFFICIAL = "https://api.anthropic.com"
+_HIDDEN = "(hidden)"
 
 
 def normalise_base_url(url: str) -> str:
@@ -27,7 +28,7 @@ def check_base_url(url: str) -> ModelError | None:
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
-    if usable and ("@" in parts.netloc or parts.query):
+    if "@" in url or (usable and parts.query):
         # The transport would send them in place of the key, and they would be named in every message.
         message = (
             "The base URL must have no user, password or query in it; give the key as ANTHROPIC_API_KEY."
@@ -43,13 +44,17 @@ def check_base_url(url: str) -> ModelError | None:
 
 
 def hide_secrets(url: str) -> str:
-    """Return `url` as it may be shown: without user, password, query and fragment."""
+    """Return `url` as it may be shown: without user, password, query and fragment.
+
+    Nothing of it is shown where an `@` stands elsewhere than between password and host: a password may end anywhere.
+    """
     try:
         parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
-        return urlunsplit((parts.scheme, host, parts.path, "", ""))
     except ValueError:
-        return url.rpartition("@")[2].partition("?")[0]
+        return _HIDDEN if "@" in url else url.partition("?")[0]
+    if "@" in f"{parts.scheme}{parts.path}{parts.query}{parts.fragment}":
+        return _HIDDEN
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def is_official(url: str) -> bool:
@@ -87,9 +92,24 @@ def proxy_for(url: str) -> str:
     if not name or is_loopback(url) or proxy_bypass(parts.hostname or ""):
         return ""
     proxy = proxies[name]
+    return f"{hide_secrets(proxy if '://' in proxy else f'http://{proxy}')} ({_variable(name, proxy)})"
+
+
+def proxy_variables(scheme: str = "") -> str:
+    """Return the variables that name proxies whose addresses begin with `scheme`, with commas, or "" for none."""
+    from urllib.request import getproxies
+
+    return ", ".join(
+        _variable(name, proxy)
+        for name, proxy in getproxies().items()
+        if name in ("http", "https", "all") and proxy.lower().startswith(scheme)
+    )
+
+
+def _variable(name: str, proxy: str) -> str:
+    """Return the variable that names a proxy for the scheme `name`."""
     variables = (f"{name}_proxy", f"{name}_proxy".upper())
-    variable = next((one for one in variables if os.environ.get(one) == proxy), "the system's settings")
-    return f"{hide_secrets(proxy if '://' in proxy else f'http://{proxy}')} ({variable})"
+    return next((one for one in variables if os.environ.get(one) == proxy), "the system's settings")
 
 
 def check_key(key: str | None, key_name: str) -> tuple[str | None, ModelError | None]:
