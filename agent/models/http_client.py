@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING
 
 from agent.models.anthropic import error_mapping as errors
 from agent.models.anthropic.endpoint import is_loopback
-from agent.models.anthropic.error_body import ENCODINGS, body_hooks
+from agent.models.anthropic.error_body import ENCODINGS
 from agent.models.anthropic.error_mapping import ModelFailure, Where
 
 if TYPE_CHECKING:
@@ -19,12 +20,10 @@ class HttpClient:
 
     Args:
         base_url: the server's.
-        stream_path: how the path ends of what is asked for a stream of events.
     """
 
-    def __init__(self, base_url: str, stream_path: str) -> None:
+    def __init__(self, base_url: str) -> None:
         self._base_url = base_url
-        self._stream_path = stream_path
         self._built: tuple[asyncio.AbstractEventLoop, httpx2.AsyncClient] | None = None
 
     async def get(self, where: Where) -> httpx2.AsyncClient:
@@ -39,7 +38,7 @@ class HttpClient:
         problem = None
         try:
             # The import takes 0.2 s, the certificates some more: the screen must not stand still for it.
-            client = await asyncio.to_thread(build_client, self._base_url, self._stream_path)
+            client = await asyncio.to_thread(build_client, self._base_url)
         except Exception as error:  # noqa: BLE001 - proxies, certificates, missing packages: all become one message
             problem = errors.explain_construction(error, where)
         if problem is not None:
@@ -57,28 +56,31 @@ class HttpClient:
             await built[1].aclose()
 
 
-def build_client(base_url: str, stream_path: str) -> httpx2.AsyncClient:
+def build_client(base_url: str) -> httpx2.AsyncClient:
     """Return a client that uses proxies and certificates as the environment says. Slow: call it in a thread.
 
     Redirects are not followed: the key is for the server the person named. The stall clocks are ours.
 
     Args:
         base_url: the server; no proxy is used for one on this machine.
-        stream_path: as for `body_hooks`.
 
     Raises:
         Exception: anything; the transport cannot be set up.
     """
+    import ssl
+
     import httpx2
 
+    secure = base_url.startswith("https:")
+    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+    # Where both are set, the client by itself looks at the file only.
+    verify = ssl.create_default_context(cafile=file, capath=folder) if secure and file and folder else True
     # A transport of our own keeps the proxies of the environment out; certificates are not for plain HTTP.
-    direct = (
-        httpx2.AsyncHTTPTransport(trust_env=base_url.startswith("https:")) if is_loopback(base_url) else None
-    )
+    direct = httpx2.AsyncHTTPTransport(verify=verify, trust_env=secure) if is_loopback(base_url) else None
     return httpx2.AsyncClient(
+        verify=verify,
         timeout=httpx2.Timeout(None, connect=20.0),
         follow_redirects=False,
         transport=direct,
         headers=ENCODINGS,
-        event_hooks=body_hooks(stream_path),
     )

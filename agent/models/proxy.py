@@ -34,11 +34,12 @@ from agent.core.model import (
     seconds_of,
 )
 from agent.core.turns import thaw
+from agent.models.anthropic import error_body as bodies
 from agent.models.anthropic import error_mapping as errors
 from agent.models.anthropic.endpoint import check_base_url, check_key, hide_secrets
 from agent.models.anthropic.error_mapping import ModelFailure, Where
 from agent.models.anthropic.stall_timeouts import StallClocks, StallLimits
-from agent.models.anthropic.stream import read_beginning, transfer
+from agent.models.anthropic.stream import transfer
 from agent.models.anthropic.stream_accumulator import join_halves, read_usage
 from agent.models.anthropic.stream_pump import Put
 from agent.models.http_client import HttpClient
@@ -79,7 +80,7 @@ class ProxyModel:
         self._token_name = token_name
         self._stall_limits = stall_limits or StallLimits()
         self._clock = clock or SystemClock()
-        self._http = HttpClient(self.endpoint, _STREAM_PATH)
+        self._http = HttpClient(self.endpoint)
 
     def __repr__(self) -> str:
         return f"ProxyModel({self._name!r}, endpoint={self.endpoint!r})"
@@ -125,16 +126,14 @@ class ProxyModel:
             "POST", f"{self._url}{_STREAM_PATH}", content=content, headers=headers
         ) as response:
             if not response.is_success:
-                await response.aread()
+                refusal = await bodies.read_refusal(response)
                 answer = errors.as_headers(response.headers)
-                raise ModelFailure(
-                    errors.explain_status(response.status_code, response.content, where, answer)
-                )
+                raise ModelFailure(errors.explain_status(response.status_code, refusal, where, answer))
             content_type = response.headers.get("content-type", "")
             if "event-stream" not in content_type.lower():
-                start = await read_beginning(response.aiter_bytes())
+                start = await bodies.read_beginning(response, errors.PAGE_LIMIT, bodies.REFUSAL_SECONDS)
                 raise ModelFailure(errors.explain_page(content_type, start, where))
-            async for chunk in response.aiter_bytes():
+            async for chunk in bodies.decompressed(response):
                 await put(chunk)
 
     async def close(self) -> None:

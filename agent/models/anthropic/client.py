@@ -22,6 +22,7 @@ from agent.core.model import (
     is_count,
 )
 from agent.models.anthropic import capabilities as profiles
+from agent.models.anthropic import error_body as bodies
 from agent.models.anthropic import error_mapping as errors
 from agent.models.anthropic.capabilities import EndpointProfile, Profiles
 from agent.models.anthropic.endpoint import (
@@ -35,7 +36,7 @@ from agent.models.anthropic.endpoint import (
 from agent.models.anthropic.error_mapping import ModelFailure, Where
 from agent.models.anthropic.request_body import FEWEST_CHARACTERS, USUAL_CONTEXT, build_body, length_of
 from agent.models.anthropic.stall_timeouts import StallClocks, StallLimits, waiting_for
-from agent.models.anthropic.stream import read_beginning, transfer
+from agent.models.anthropic.stream import transfer
 from agent.models.anthropic.stream_accumulator import Accumulator
 from agent.models.anthropic.stream_pump import Put
 from agent.models.http_client import HttpClient
@@ -100,7 +101,7 @@ class AnthropicModel:
         self._clock = clock or SystemClock()
         self._context: int | None = None
         self._says_length = True  # the server tells context and tokens, as far as it was asked
-        self._http = HttpClient(self._endpoint, _STREAM_PATH)
+        self._http = HttpClient(self._endpoint)
 
     def __repr__(self) -> str:
         return f"AnthropicModel({self._name!r}, endpoint={self._endpoint!r})"
@@ -192,9 +193,9 @@ class AnthropicModel:
         async with self._send("POST", _STREAM_PATH, request, profile, body) as response:
             content_type = response.headers.get("content-type", "")
             if "event-stream" not in content_type.lower():
-                start = await read_beginning(response.aiter_bytes())
+                start = await bodies.read_beginning(response, errors.PAGE_LIMIT, bodies.REFUSAL_SECONDS)
                 raise ModelFailure(errors.explain_page(content_type, start, self._where(request)))
-            async for chunk in response.aiter_bytes():
+            async for chunk in bodies.decompressed(response):
                 await put(chunk)
 
     @asynccontextmanager
@@ -221,7 +222,7 @@ class AnthropicModel:
             content = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         async with client.stream(method, self._endpoint + path, headers=headers, content=content) as response:
             if not response.is_success:
-                refusal = await response.aread()
+                refusal = await bodies.read_refusal(response)
                 raise _Refused(response.status_code, refusal, errors.as_headers(response.headers))
             yield response
 
@@ -252,7 +253,8 @@ class AnthropicModel:
     async def prepare(self) -> None:
         """Load the HTTP client, so that the first request leaves as fast as the next ones."""
         with suppress(ModelFailure):  # the request says it
-            await self._http.get(self._where())
+            if check_base_url(self._base_url) is None:
+                await self._http.get(self._where())
 
     async def close(self) -> None:
         """Close the connections that are kept for the next request."""
@@ -351,7 +353,7 @@ class AnthropicModel:
         try:
             async with asyncio.timeout(_ASK_TIMEOUT):
                 async with self._send(method, path, request, self._profile(), body) as response:
-                    content = await response.aread()
+                    content = await bodies.read_beginning(response, bodies.ANSWER_LIMIT)
         except ModelFailure as failure:
             problem = failure.error
         except _Refused as refused:
@@ -363,6 +365,6 @@ class AnthropicModel:
                 return json.loads(content)
             except (ValueError, RecursionError):
                 content_type = response.headers.get("content-type", "")
-                problem = errors.explain_page(content_type, response.text, where)
+                problem = errors.explain_page(content_type, content[: errors.PAGE_LIMIT], where)
         # Raised here, outside the handlers: what the client threw holds the key and must not be chained.
         raise ModelFailure(problem)

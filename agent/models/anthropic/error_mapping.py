@@ -14,10 +14,13 @@ from typing import Any
 
 from agent.core.model import ErrorKind, ModelError
 from agent.core.redaction import Secrets, printable, text_of
-from agent.models.anthropic.endpoint import proxy_for
+from agent.models.anthropic.endpoint import proxy_for, proxy_variables
 
 EXCERPT = 200
 """Characters of a server's text that may stand in a message."""
+PAGE_LIMIT = 4 * EXCERPT
+"""Bytes of a body that is no event stream, of which an excerpt is told."""
+_MOST_OF_A_COMPLAINT = 4_000  # characters
 
 
 class ModelFailure(Exception):
@@ -130,8 +133,8 @@ def read_complaint(body: object) -> Complaint:
         try:
             decoded = json.loads(body)
         except (ValueError, RecursionError):
-            return Complaint("", body, "")
-        return read_complaint(decoded) if isinstance(decoded, dict) else Complaint("", body, "")
+            return Complaint("", _text(body), "")
+        return read_complaint(decoded) if isinstance(decoded, dict) else Complaint("", _text(body), "")
     if not isinstance(body, Mapping):
         return Complaint("", "", "")
     error = body.get("error", body)
@@ -162,14 +165,14 @@ def text_of_page(page: str) -> str:
 
 
 def _word(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return value[:_MOST_OF_A_COMPLAINT] if isinstance(value, str) else ""
 
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return value
+        return value[:_MOST_OF_A_COMPLAINT]
     try:
-        return json.dumps(value, ensure_ascii=False)[:2000]
+        return json.dumps(value, ensure_ascii=False)[:_MOST_OF_A_COMPLAINT]
     except (TypeError, ValueError, RecursionError):
         return ""
 
@@ -302,12 +305,13 @@ def _sentence(kind: ErrorKind, status: int | None, complaint: Complaint, where: 
             return f"{server} failed{code}{because}"
 
 
-def explain_page(content_type: str, start: str, where: Where) -> ModelError:
+def explain_page(content_type: str, start: bytes, where: Where) -> ModelError:
     """Return the error for a 200 that is no event stream; `start` is how its body begins."""
     kind = where.clean(content_type, 60) or "no content type"
+    text = text_of_page(start.decode("utf-8", "replace"))
     return ModelError(
         "protocol",
-        f"{_server(where)} answered with {kind} instead of a Messages API stream; check the base URL: {where.clean(text_of_page(start))}",
+        f"{_server(where)} answered with {kind} instead of a Messages API stream; check the base URL: {where.clean(text)}",
         status=200,
     )
 
@@ -337,7 +341,7 @@ def explain_exception(error: BaseException, where: Where) -> ModelError:
         message = f"The proxy {proxy_for(where.endpoint)} refused the connection to {where.endpoint}{because}"
         return ModelError("network", message, retryable=not deepest.startswith("4"))
     if "SSLError" in names or "SSLCertVerificationError" in names:
-        advice = "If a CA of your own signed it, set SSL_CERT_FILE to the file of that CA."
+        advice = "If a CA of your own signed it, set SSL_CERT_FILE to the file of that CA, or SSL_CERT_DIR to its folder."
         return ModelError("network", f"The certificate of {where.endpoint} is not trusted{because} {advice}")
     if "ConnectError" in names or "ConnectTimeout" in names or "gaierror" in names:
         if proxy := proxy_for(where.endpoint):
@@ -393,12 +397,18 @@ def explain_construction(error: BaseException, where: Where) -> ModelError:
     """Return the error for a client that could not be built: missing package, proxy, certificates."""
     text = where.clean(text_of(error), 120)
     if isinstance(error, ImportError):
+        if socks := proxy_variables("socks"):
+            message = f"{socks} names a SOCKS proxy, and the package socksio is missing: pip install socksio"
+            return ModelError("client", message)
         missing = getattr(error, "name", None) or "httpx2"
-        hint = " (a SOCKS proxy needs it)" if "socks" in text.lower() else ""
-        return ModelError("client", f"The package {missing} cannot be loaded{hint}: {text}")
+        return ModelError("client", f"The package {missing} cannot be loaded: {text}")
     if isinstance(error, OSError):
         return ModelError(
             "client", f"The certificates cannot be read; check SSL_CERT_FILE and SSL_CERT_DIR: {text}"
+        )
+    if variables := proxy_variables():  # what the client says of a proxy may be its password
+        return ModelError(
+            "client", f"A proxy of the environment is not usable; check the address in {variables}."
         )
     return ModelError(
         "client", f"The HTTP client cannot be built; check the proxy settings and the base URL: {text}"

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Protocol
 
 from agent.core.clock import Clock
 from agent.core.model import BlockEvent, Done, ModelError, UsageSoFar, Waiting
-from agent.models.anthropic.error_mapping import EXCERPT
 from agent.models.anthropic.sse import ServerEvent, SSEParser
 from agent.models.anthropic.stall_timeouts import StallClocks
 from agent.models.anthropic.stream_pump import Pump, Read
 
 LINGER = 0.05
 """Seconds a finished stream may take to close by itself and keep its connection."""
-
-PAGE_SECONDS = 10.0
-"""Seconds for the beginning of a body that is no event stream."""
 
 
 class EventReader(Protocol):
@@ -123,15 +118,3 @@ def read_event(reader: EventReader, server_event: ServerEvent) -> list[BlockEven
     if server_event.name == "error" and not isinstance(event, dict):
         event = {"type": "error", "error": {"message": str(event)}, "message": str(event)}
     return reader.feed(event, server_event.name)
-
-
-async def read_beginning(chunks: AsyncIterator[bytes]) -> str:
-    """Return how a body that is no event stream begins, without waiting for all of it or for long."""
-    start = b""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(PAGE_SECONDS):
-            async for chunk in chunks:
-                start += chunk
-                if len(start) >= 4 * EXCERPT:
-                    break
-    return start[: 4 * EXCERPT].decode("utf-8", "replace")

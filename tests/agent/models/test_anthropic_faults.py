@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import shutil
 import socket
 import ssl
 import subprocess
+import time
 from collections.abc import Callable
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from agent.core.model import BlockEnd, Done, Failed, Notice, Waiting
 from agent.models.anthropic.capabilities import OLDER_VERSION, EndpointProfile
 from agent.models.anthropic.error_mapping import Where, explain_status, text_of_page
 from agent.models.anthropic.stall_timeouts import StallLimits
+from agent.models.model_list import unknown_model
 from tests.agent.models.clock import FakeClock
 from tests.agent.models.test_anthropic import ask, collect, model_at, text_of
 from tests.messages_server import KEY, Answer, MessagesServer, Page, Refusal, Silence, Text, call, say
@@ -264,6 +268,40 @@ async def test_a_client_that_cannot_be_built_is_a_message(
     assert words in events[0].error.message
 
 
+@pytest.mark.parametrize(
+    "proxy", ["http://me:hunter2/x@host:1", "http://host:hunter2", "http://me:x#hunter2@host"]
+)
+async def test_a_proxy_that_cannot_be_used_is_told_by_its_variable_alone(
+    monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", proxy)
+    message = (await failure(MessagesServer(), base_url="http://server.invalid")).error.message
+    assert "hunter2" not in message and "HTTP_PROXY" in message
+
+
+async def test_a_socks_proxy_is_told_with_the_package_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://me:hunter2@127.0.0.1:1")
+    message = (await failure(MessagesServer(), base_url="http://server.invalid")).error.message
+    assert message == "ALL_PROXY names a SOCKS proxy, and the package socksio is missing: pip install socksio"
+
+
+def test_a_model_is_looked_for_in_a_list_of_any_length_at_once() -> None:
+    offered = [f"model-{number:010}" + "abcdefghij" * 100 for number in range(90_000)]
+    since = time.process_time()
+    message = unknown_model("model-0000000007", "http://x", offered)
+    assert time.process_time() - since < 1 and len(message) < 1_000
+    assert "model-0000000007" in unknown_model("model-0000000007x", "http://x", [offered[7][:16]])
+
+
+async def test_a_stream_that_is_closed_in_its_midst_leaves_nothing_to_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "agent")
+    async with MessagesServer([say("never", stall_after_events=3)]) as server:
+        async with aclosing(model_at(server).stream(ask())) as events:
+            async for _event in events:
+                break
+    assert "was dropped" not in caplog.text
+
+
 async def test_proxies_of_the_environment_are_not_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(variable, "socks5://127.0.0.1:1")
@@ -383,7 +421,28 @@ async def test_a_certificate_on_this_machine_is_trusted_by_ssl_cert_file(
         monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
         error = (await failure(MessagesServer(), base_url=url)).error
         assert f"certificate of {url} is not trusted" in error.message and "SSL_CERT_FILE" in error.message
+        assert "SSL_CERT_DIR" in error.message
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert (await failure(MessagesServer(), base_url=url)).error.status == 418
+        # The folder counts beside a file that does not have it.
+        named = (
+            subprocess.run(
+                ["openssl", "x509", "-hash", "-noout", "-in", str(certificate)],
+                check=True,
+                capture_output=True,
+            )
+            .stdout.decode()
+            .strip()
+        )
+        folder = tmp_path / "folder"
+        folder.mkdir()
+        (folder / f"{named}.0").write_bytes(certificate.read_bytes())
+        other = tmp_path / "other.pem"
+        make[make.index("/CN=localhost")] = "/CN=other"
+        other_files = ["-keyout", str(tmp_path / "other-key.pem"), "-out", str(other)]
+        subprocess.run([*make, *other_files], check=True, capture_output=True)
+        monkeypatch.setenv("SSL_CERT_FILE", str(other))
+        monkeypatch.setenv("SSL_CERT_DIR", str(folder))
         assert (await failure(MessagesServer(), base_url=url)).error.status == 418
 
 

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+import json
+import tracemalloc
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import cache
 
 import pytest
 
 from agent.core.model import Failed, Model, ModelError, Request
 from agent.models.anthropic import client as anthropic
 from agent.models.anthropic import error_body as bodies
-from agent.models.anthropic import stream as transfer
 from agent.models.anthropic.capabilities import Profiles
 from agent.models.anthropic.client import AnthropicModel
-from agent.models.anthropic.error_body import ANSWER_LIMIT, REFUSAL_LIMIT
+from agent.models.anthropic.error_body import ANSWER_LIMIT
 from agent.models.anthropic.error_mapping import ModelFailure
-from agent.models.http_client import build_client
 from agent.models.proxy import ProxyModel
 
 _MUCH = 5 * 1024 * 1024
+_HUGE = 64 * 1024 * 1024
 _STALLED = 30.0  # seconds after which a test fails: it would wait for ever
 
 Make = Callable[[str], Model]
@@ -75,6 +77,16 @@ class Endless:
         writer.close()
 
 
+@contextmanager
+def measured() -> Iterator[Callable[[], int]]:
+    """Measure the most memory that is taken at once, in bytes."""
+    tracemalloc.start()
+    try:
+        yield lambda: tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 async def failure(model: Model) -> ModelError:
     request = Request(system="", messages=[{"role": "user", "content": "x"}])
     async with asyncio.timeout(_STALLED):
@@ -108,7 +120,7 @@ async def test_a_refusal_that_does_not_go_on_is_told_by_what_came(
 async def test_a_page_that_does_not_go_on_is_told_by_what_came(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfer, "PAGE_SECONDS", 0.05)
+    monkeypatch.setattr(bodies, "REFUSAL_SECONDS", 0.05)
     server = Endless("200 OK\r\ncontent-type: text/html", b"<html>Log in")
     async with server.running():
         error = await failure(make(server.url))
@@ -116,36 +128,66 @@ async def test_a_page_that_does_not_go_on_is_told_by_what_came(
         await asyncio.wait_for(server.closed.wait(), _STALLED)
 
 
-@pytest.mark.parametrize(
-    ("head", "body", "most"),
-    [
-        ("500 X", b"x" * _MUCH, REFUSAL_LIMIT),
-        ("302 X\r\nlocation: https://elsewhere.example/", b"x" * _MUCH, REFUSAL_LIMIT),
-        ("500 X\r\ncontent-type: text/event-stream", b"x" * _MUCH, REFUSAL_LIMIT),
-        ("500 X\r\ncontent-encoding: gzip", gzip.compress(b"\0" * 32 * 1024 * 1024, 9), ANSWER_LIMIT + 2**20),
-        ("200 OK\r\ncontent-type: application/json", b"x" * _MUCH, ANSWER_LIMIT),
-        ("200 OK\r\ncontent-type: text/event-stream", b"x" * _MUCH, ANSWER_LIMIT),
-    ],
-    ids=["refusal", "redirection", "stream", "compressed", "success", "stream that nobody asked for"],
-)
-async def test_the_client_reads_the_beginning_only(head: str, body: bytes, most: int) -> None:
-    server = Endless(head, body)
+@cache
+def packed(times: int) -> bytes:
+    """Return 64 MB of JSON, compressed so many times."""
+    body = b'{"error": {"message": "' + b" " * _HUGE + b'"}}'
+    for _ in range(times):
+        body = gzip.compress(body, 9)
+    return body
+
+
+CODINGS = pytest.mark.parametrize(("coding", "times"), [("gzip", 1), ("gzip, gzip", 2), ("br", 1)])
+
+
+@models
+@CODINGS
+async def test_a_refusal_that_grows_when_it_is_decompressed_is_told_by_its_status(
+    make: Make, coding: str, times: int
+) -> None:
+    server = Endless(f"403 X\r\ncontent-encoding: {coding}", packed(times))
     async with server.running():
-        client = build_client(server.url, "/v1/messages")
-        async with asyncio.timeout(_STALLED), client:
-            assert len((await client.get(server.url)).content) <= most
+        with measured() as peak:
+            error = await failure(make(server.url))
+            assert peak() < _MUCH * 2
+    assert (error.kind, error.status) == ("permission", 403)
 
 
-async def test_a_short_refusal_is_read_to_its_end_and_a_stream_however_long_it_is() -> None:
-    stream = b"x" * _MUCH
-    for head, body in (("200 OK\r\ncontent-type: text/event-stream", stream), ("500 X", b'{"error": "no"}')):
-        server = Endless(f"{head}\r\ncontent-length: {len(body)}", body)
-        async with (
-            server.running(),
-            asyncio.timeout(_STALLED),
-            build_client(server.url, "/v1/messages") as client,
-        ):
-            assert (await client.post(f"{server.url}/v1/messages")).content == body
+@CODINGS
+async def test_a_list_of_models_that_grows_when_it_is_decompressed_is_refused(
+    coding: str, times: int
+) -> None:
+    server = Endless(f"200 OK\r\ncontent-type: application/json\r\ncontent-encoding: {coding}", packed(times))
+    async with server.running(), asyncio.timeout(_STALLED):
+        model = AnthropicModel("m", api_key="k" * 10, base_url=server.url, known=Profiles())
+        with measured() as peak:
+            with pytest.raises(ModelFailure) as raised:
+                await model.list_models()
+            assert peak() < ANSWER_LIMIT * 8
+        assert raised.value.error.kind == "protocol"
+        await asyncio.wait_for(server.closed.wait(), _STALLED)
+
+
+@models
+async def test_a_stream_that_is_compressed_twice_is_refused(make: Make) -> None:
+    server = Endless("200 OK\r\ncontent-type: text/event-stream\r\ncontent-encoding: gzip, gzip", packed(2))
+    async with server.running():
+        with measured() as peak:
+            assert "decompressed" in (await failure(make(server.url))).message
+            assert peak() < _MUCH * 2
+
+
+async def test_a_list_of_models_is_read_to_its_end_and_one_without_end_is_not() -> None:
+    for names, is_whole in ((1_000, True), (100_000, False)):
+        body = json.dumps({"data": [{"id": f"model-{number:050}"} for number in range(names)]}).encode()
+        server = Endless(f"200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}", body)
+        async with server.running(), asyncio.timeout(_STALLED):
+            model = AnthropicModel("m", api_key="k" * 10, base_url=server.url, known=Profiles())
+            if is_whole:
+                assert len(await model.list_models()) == names
+            else:
+                with pytest.raises(ModelFailure, match="application/json"):
+                    await model.list_models()
 
 
 async def test_a_question_that_is_answered_drop_by_drop_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,28 @@ def test_nothing_that_shows_has_a_secret_in_it() -> None:
 
 
 @pytest.mark.parametrize(
+    "url",
+    [
+        "user:hunter2@host",
+        "https:/user:hunter2@host",
+        "https://user:x/hunter2@host",
+        "https://user:x#hunter2@host",
+        "https://user:x?hunter2@host",
+        "https://user:1/hunter2@host",
+        "https://user:p@hunter2/x@host",
+        "https://user:p@hunter2?x@host",
+        "https://host/?key=hunter@2hunter2",
+        "http://[user:hunter2@host",
+        "https://user:hunter2@host",
+    ],
+)
+def test_a_password_is_shown_nowhere_wherever_the_address_is_wrong(url: str) -> None:
+    url = normalise_base_url(url)
+    problem = check_base_url(url)
+    assert problem is not None and "hunter2" not in problem.message + hide_secrets(url)
+
+
+@pytest.mark.parametrize(
     ("url", "loopback", "official"),
     [
         ("http://127.0.0.1:8080", True, False),
