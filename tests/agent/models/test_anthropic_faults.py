@@ -293,12 +293,16 @@ def test_a_model_is_looked_for_in_a_list_of_any_length_at_once() -> None:
     assert "model-0000000007" in unknown_model("model-0000000007x", "http://x", [offered[7][:16]])
 
 
-async def test_a_stream_that_is_closed_in_its_midst_leaves_nothing_to_log(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_stream_that_is_closed_in_its_midst_leaves_nothing_to_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     caplog.set_level(logging.DEBUG, "agent")
-    async with MessagesServer([say("never", stall_after_events=3)]) as server:
-        async with aclosing(model_at(server).stream(ask())) as events:
-            async for _event in events:
-                break
+    async with (
+        MessagesServer([say("never", stall_after_events=3)]) as server,
+        aclosing(model_at(server).stream(ask())) as events,
+    ):
+        async for _event in events:
+            break
     assert "was dropped" not in caplog.text
 
 
