@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from textual.widgets import Input
 
 from agent.models.scripted import Hang, answer
 from tests.tui.program import ONE, TWO, ids, make_store, program
+from tui.document.catalog import Listing
 from tui.drafts.stored_dialog_drafts import unfinished
 from tui.screens.dialogs import base as dialog
 from tui.screens.dialogs.base import GRACE
@@ -478,3 +480,27 @@ async def test_a_test_input_is_copied_from_its_own_persona_whichever_is_open_by_
             monkeypatch.setattr(editing, "flush", flush)
             await copy(editing.persona)
         assert [each.content for each in p.store.get("one").test_inputs] == ["What is 2+2?"] * 3
+
+
+async def test_the_switcher_shows_names_that_are_read_while_it_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, read = threading.Event(), Listing.read
+
+    def slow(listing: Listing, keys: Sequence[str]) -> list[Entry]:
+        go.wait(60)
+        return read(listing, keys)
+
+    monkeypatch.setattr(Listing, "read", slow)
+    store = make_store(tmp_path, {"one": ONE, "two": TWO, "zz": TWO.replace("Two", "Sunny")})
+    async with program(store) as p:
+        await p.press("ctrl+p")
+        matches = (await p.dialog(Switcher)).query_one("#matches", RowList)
+        await p.press("down", "down")
+        assert [row.text for row in matches.rows][1:] == ["two", "zz"]
+        go.set()
+        await p.until(lambda: [row.text for row in matches.rows] == ["One", "Two", "Sunny"])
+        assert matches.key == "persona zz", "the cursor stays on its row"
+        await p.write("sun")
+        await p.until(lambda: [row.text for row in matches.rows] == ["Sunny"])
+        await p.press("escape")

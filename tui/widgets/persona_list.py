@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -99,6 +99,8 @@ class PersonaList(Vertical):
         self._news: dict[str, str] = {}
         self._words: list[str] = []
         self._count = ""
+        self.on_news: Callable[[], None] | None = None
+        """Called when there is something new in `entries`, for a dialog that shows them too."""
         self.border_title = "Personas"
 
     def compose(self) -> ComposeResult:
@@ -127,7 +129,7 @@ class PersonaList(Vertical):
             "list.new", keymap_of(self.app), "None yet: {} makes one", "None yet: /new makes one"
         )
         self.rows.empty = none_yet if not ids else "Nothing matches."
-        self._draw()
+        self._draw_news()
 
     def show_entries(self, entries: Sequence[Entry]) -> None:
         """Show what was read."""
@@ -135,7 +137,7 @@ class PersonaList(Vertical):
         for entry in news:
             self._entries[entry.id] = entry
         if news:
-            self._draw()
+            self._draw_news()
 
     def show_badges(self, current: str | None, news: Mapping[str, str]) -> None:
         """Show which persona is open, and by id what the others' tasks are (`tui.talking.Badge`)."""
@@ -143,6 +145,11 @@ class PersonaList(Vertical):
             moved = current != self._current
             self._current, self._news = current, dict(news)
             self._draw(current if moved else None)
+
+    def _draw_news(self) -> None:
+        self._draw()
+        if self.on_news is not None:
+            self.on_news()
 
     def _draw(self, key: str | None = None) -> None:
         shared = names_shared(self._entries.values())

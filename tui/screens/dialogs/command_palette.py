@@ -81,6 +81,18 @@ class Switcher(Dialog[Picked]):
         field.cursor_position = len(field.value)
         self._match(self._query)
 
+    def show_entries(self, entries: Sequence[Entry]) -> None:
+        """Show what is known of the personas by now; the cursor stays on its row."""
+        self._entries = entries
+        self.__dict__.pop("_persona_rows", None)
+        if not self.is_mounted or self not in self.app.screen_stack:
+            return
+        query = self.query_one(Field).value
+        if query[:1] not in (">", "#"):
+            key = self.query_one(RowList).key
+            self._match(query)
+            self.query_one(RowList).select(key or "")
+
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         event.stop()

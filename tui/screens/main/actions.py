@@ -172,15 +172,19 @@ class MainActions(Screen[None]):
 
         screen = self._screen
         persona = screen.editing.persona if screen.editing else None
-        picked = await screen.ask(
-            Switcher(
-                list(screen.personas.entries.values()),
-                screen.conversing.badges,
-                persona.id if persona else None,
-                [(t.id, t.content) for t in persona.test_inputs] if persona else [],
-                query,
-            )
+        personas = screen.personas
+        dialog = Switcher(
+            list(personas.entries.values()),
+            screen.conversing.badges,
+            persona.id if persona else None,
+            [(t.id, t.content) for t in persona.test_inputs] if persona else [],
+            query,
         )
+        personas.on_news = lambda: dialog.show_entries(list(personas.entries.values()))
+        try:
+            picked = await screen.ask(dialog)
+        finally:
+            personas.on_news = None
         if picked is None:
             return
         if picked.kind == "persona":
