@@ -434,3 +434,23 @@ async def test_hostile_text_is_only_text_in_all_of_this(tmp_path: Path) -> None:
             await p.until(lambda: p.app.screen is p.main)
         p.main.action_choose_model()
         assert_harmless(drawn(await p.dialog(Connect)))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
+async def test_what_did_not_work_is_told_whole_where_it_is_asked_whether_to_keep_the_model(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    with MessagesServer([say("ready"), say("I cannot.")]) as server:
+        settings = preferences(tmp_path, "# mine\n")
+        async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings, size=size) as p:
+            await choose(p, "server")
+            await fill(p, AskLine, server.url)
+            await p.until(lambda: "Which model" in drawn(p.app.screen))
+            await fill(p, AskLine, "claude-opus-5-5")
+            await fill(p, AskSecret, KEY)
+            await p.until(lambda: isinstance(p.app.screen, Confirm))
+            dialog = await p.dialog(Confirm)
+            told = " ".join(drawn(dialog).replace("│", " ").split())
+            assert "did not call the tool it was asked to call; it may not be able to edit." in told
+            assert dialog.focused is not None and dialog.focused.id == "keep"
+            await p.press("escape")

@@ -244,11 +244,16 @@ class Connecting:
         self._preferences.named = Named()
         if trial.calls_tools and (callers := self._tool_callers) is not None:
             await asyncio.to_thread(callers.add, where.model, endpoint_of(model))
-        self._say_taken("" if trial.calls_tools else trial.message)
-        if keep and trial.answers:
-            await self._keep(where)
-        if keep_key and trial.answers:
-            await self._keep_key(where.api_key)
+        note = "" if trial.calls_tools else trial.message
+        if not (trial.answers and (keep or keep_key)):
+            self._say_taken(note)
+            return
+        self._say_taken()
+        if keep:
+            await self._keep(where, note)
+            note = ""
+        if keep_key:
+            await self._keep_key(where.api_key, note)
 
     async def _tried(self, where: Connection, model: Model) -> Trial | None:
         """Try a model out; return what came of it, None where it is not to be used."""
@@ -279,36 +284,38 @@ class Connecting:
         self._screen.tell(f"{when}: {self._program.model_name}. {note}".strip())
         self._screen.show_keys()
 
-    async def _keep(self, where: Connection) -> None:
-        """Offer to have this model and server at every start."""
+    async def _keep(self, where: Connection, note: str) -> None:
+        """Offer to have this model and server at every start; `note`: what did not work when it was tried."""
         from tui.screens.dialogs.confirm import Confirm
 
         question = Confirm(
             "Use it at every start?",
-            f"model = {where.model}, base_url = {where.base_url} are then written to {self._preferences.path}. "
-            "No key is written there.",
+            f"{note}\n\nmodel = {where.model}, base_url = {where.base_url} are then written to "
+            f"{self._preferences.path}. No key is written there.".strip(),
             deed="Every start",
             keep="This time",
+            danger=bool(note),
         )
         if await self._screen.ask(question):
             await self._store({"model": where.model, "base_url": where.base_url})
 
-    async def _keep_key(self, key: str) -> None:
-        """Offer the keyring where there is one; else say how a key is had at every start."""
+    async def _keep_key(self, key: str, note: str) -> None:
+        """Offer the keyring where there is one; else say how a key is had at every start. `note`: as for `_keep`."""
         from tui.screens.dialogs.confirm import Confirm
         from tui.settings import keyring
 
         if not await asyncio.to_thread(keyring.available):
             self._screen.tell(
-                "The key is kept until you quit. For every start set ANTHROPIC_API_KEY, or api_key_command in "
-                "the settings."
+                f"{note} The key is kept until you quit. For every start set ANTHROPIC_API_KEY, or api_key_command "
+                "in the settings.".strip()
             )
             return
         question = Confirm(
             "Keep the key in the system's keyring?",
-            "Then every start has it. Otherwise it is forgotten when you quit.",
+            f"{note}\n\nThen every start has it. Otherwise it is forgotten when you quit.".strip(),
             deed="Keep it",
             keep="This time",
+            danger=bool(note),
         )
         if await self._screen.ask(question):
             await asyncio.to_thread(keyring.store_key, key)
