@@ -120,6 +120,7 @@ def next_step(messages: Sequence[Mapping[str, Any]], tools: Collection[str]) -> 
     if not history:
         return Answer("I have no message to answer.")
     pending: Ask | None = None
+    raised = ""  # the request that `pending` is about
     seen: Seen | None = None
     first = max(0, len(history) - _REMEMBERED)
     before: Intent | None = None
@@ -127,12 +128,14 @@ def next_step(messages: Sequence[Mapping[str, Any]], tools: Collection[str]) -> 
     unread: list[str] = []
     midway: list[str] = []
     for k in range(first, len(history) - 1):
-        understood = interpret(history[k].said, pending, before, told)
+        understood = interpret(history[k].said, pending, before, told, raised)
         step = _replay(history[k], understood, tools, history[:k], seen)
         before = understood.intents[0] if len(understood.intents) == 1 and not understood.unclear else None
         done = () if understood.unclear or _went_wrong(history[k]) else understood.intents
         told = told_by(done, _listed_in(history[k]), _created_in(history[k]), told)
         asked = step.ask if isinstance(step, Answer) else None
+        if asked != pending:
+            raised = "" if understood.answers else history[k].said
         pending = asked if asked is not None and _said_it(step, history[k]) else None
         seen = _seen_in(history[k])
         if isinstance(step, Call) and not history[k].answered and not _went_wrong(history[k]):
@@ -140,7 +143,7 @@ def next_step(messages: Sequence[Mapping[str, Any]], tools: Collection[str]) -> 
             (midway if changed else unread).append(history[k].said)
         else:
             unread, midway = [], []
-    last = interpret(history[-1].said, pending, before, told)
+    last = interpret(history[-1].said, pending, before, told, raised)
     step = _replay(history[-1], last, tools, history[:-1], seen)
     unread += history[-1].unread
     if isinstance(step, Answer) and (unread or midway):
@@ -235,7 +238,11 @@ _TAKEN = (DeleteTests, DeleteThing, RemoveText)
 
 
 def interpret(
-    message: str, pending: Ask | None, before: Intent | None = None, told: Told | None = None
+    message: str,
+    pending: Ask | None,
+    before: Intent | None = None,
+    told: Told | None = None,
+    raised: str = "",
 ) -> Understood:
     """Return what a message asks for.
 
@@ -244,7 +251,10 @@ def interpret(
         pending: the question they may answer.
         before: the one intent of the exchange before.
         told: the one thing that exchange was about: what "it" means.
+        raised: the request the question is about; said again, it is no answer.
     """
+    if pending is not None and message.casefold().split() == raised.casefold().split():
+        return Understood((pending,))
     if pending is not None and len(message) < 4000:
         chosen = _choice(phrase(message), pending)
         if chosen is not None:

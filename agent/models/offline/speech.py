@@ -100,13 +100,14 @@ def asked(ask: Ask, lead: str = "") -> str:
     """Return a question with its numbered suggestions; nothing was changed before it."""
     parts = [part for part in (lead, ask.question) if part]
     text = " ".join(parts)
+    gap = "" if text.endswith("\n") else " "  # what was quoted last stands in a block of its own
     if len(ask.options) == 1:
         text += f"\n\nDid you mean:\n\n1. {ask.options[0].label}\n\nSay “yes”, or tell me otherwise. I have changed nothing so far."
     elif ask.options:
         rows = "\n".join(f"{k}. {option.label}" for k, option in enumerate(ask.options, 1))
         text += f"\n\nDid you mean:\n\n{rows}\n\nAnswer with a number, or in other words. I have changed nothing so far."
     else:
-        text += " I have changed nothing so far."
+        text += f"{gap}I have changed nothing so far."
     return text
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.agent.offline.room import PROMPT, Room
 
 
@@ -85,3 +87,19 @@ async def test_an_offered_undo_is_done_when_nothing_came_between() -> None:
     await room.say("rename it back")
     await room.say("yes")
     assert (room.name, room.prompt) == ("Optimist", PROMPT)
+
+
+@pytest.mark.parametrize("request_", ["be more polite", "You should be kind", "answer in French"])
+async def test_a_request_said_again_is_no_yes_to_the_question_about_it(request_: str) -> None:
+    room = Room()
+    asked = await room.say(request_)
+    assert "Did you mean" in asked
+    assert await room.say(f" {request_.upper()}") == asked
+    assert await room.say(request_) == asked and room.prompt == PROMPT
+    await room.say("yes")
+    assert room.prompt != PROMPT
+
+
+async def test_what_is_said_behind_a_text_that_was_read_back_begins_its_line() -> None:
+    told = await Room().say("remove the line about cats")
+    assert told.endswith("\n\nI have changed nothing so far.")
