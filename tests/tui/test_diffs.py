@@ -146,3 +146,8 @@ def test_what_is_left_out_between_two_changes_is_seen_to_be() -> None:
     assert close_context(diff).split("\n") == [
         *("@@ -1,3 +1,3 @@", " 1", "-2", "+two", " 3", "@@ -6,3 +6,3 @@", " 6", "-7", "+seven", " 8")
     ]
+
+
+def test_a_missing_line_end_is_told_in_plain_words_on_the_screen() -> None:
+    diff = unified_diff("a", "a\n")
+    assert diff_lines(diff.rstrip("\n")) == ["@@ -1 +1 @@", "-a", "(no line end at the end)", "+a"]

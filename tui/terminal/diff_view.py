@@ -16,6 +16,8 @@ FILE_LINES = ("--- ", "+++ ")
 _REPLACED = re.compile(r"(-+)\++")
 """The signs of lines that went, and of those that came in their place."""
 
+_NO_LINE_END = "\\ No newline at end of file"
+
 LONGEST = 200_000
 """Characters of a diff that are shown."""
 
@@ -28,7 +30,7 @@ def diff_lines(diff: str, *, names: bool = False) -> list[str]:
 
     Args:
         diff: as stored.
-        names: keep the two lines that name what is compared.
+        names: keep the two lines that name what is compared, and all else as `diff -u` writes it.
     """
     lines = diff.split("\n")
     named = len(lines) > 1 and all(map(str.startswith, lines, FILE_LINES))
@@ -38,7 +40,11 @@ def diff_lines(diff: str, *, names: bool = False) -> list[str]:
     own = [line for line in lines if line[:1] in (" ", "+", "-")]
     if own and all(line.endswith("\r") for line in own):
         lines = [line.removesuffix("\r") for line in lines]
-    return [spelled_out(line) for line in ([*head, *lines] if names else lines)]
+    if names:
+        lines = [*head, *lines]
+    else:
+        lines = ["(no line end at the end)" if line == _NO_LINE_END else line for line in lines]
+    return [spelled_out(line) for line in lines]
 
 
 def shown_counts(told: str) -> str:
