@@ -28,14 +28,13 @@ def conflicts(text: str) -> list[tuple[int, int]]:
 
 
 def conflict_in(text: str) -> BrokenFile | None:
-    """Return what to say of the conflicts in a file, with the place of the first; None where there is none."""
+    """Return what to say of the conflicts in a file; the message names all their lines. None where there is none."""
     found = conflicts(text)
     if not found:
         return None
-    start, end = found[0]
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    last = line_and_column(text, end)[0]
-    return BrokenFile(f"unresolved merge conflict up to line {last}{more}", *line_and_column(text, start))
+    places = [[line_and_column(text, at)[0] for at in span] for span in found]
+    lines = ", ".join(f"{first} to {last}" for first, last in places)
+    return BrokenFile(f"unresolved merge conflict, lines {lines}")
 
 
 def require_kept(before: Persona, after: Persona) -> None:

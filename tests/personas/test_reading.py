@@ -145,8 +145,8 @@ def test_a_merge_conflict_within_a_text_is_noted_with_its_line() -> None:
     )
     for persona in (read_persona("x", text.encode()), read_persona("x", text.replace("\n", "\r\n").encode())):
         assert persona.error is None and persona.note is not None
-        assert persona.note.message == "unresolved merge conflict up to line 8 (and 1 more)"
-        assert (persona.note.line, persona.note.column) == (4, 1)
+        assert persona.note.message == "unresolved merge conflict, lines 4 to 8, 9 to 13"
+        assert persona.note.line is None, "the message says it"
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_merge_conflict_within_a_text_is_noted_with_its_line() -> None:
 )
 def test_a_merge_conflict_outside_of_texts_is_called_that(text: str) -> None:
     error = read_persona("x", text.encode()).error
-    assert error is not None and error.message.startswith("unresolved merge conflict") and error.line == 2
+    assert error is not None and error.message.startswith("unresolved merge conflict, lines 2 to ")
 
 
 def test_lines_that_only_look_like_marks_of_a_conflict_are_not_noted() -> None:

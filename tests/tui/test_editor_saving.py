@@ -74,7 +74,7 @@ async def test_a_merge_conflict_in_the_prompt_is_noted_until_it_is_resolved(tmp_
     store = make_store(tmp_path, {"one": f'name = "One"\nsystem_prompt = """\n{marks}"""\n'})
     async with program(store) as p:
         banner = p.main.query_one("#prompt-banner")
-        await p.until(lambda: "merge conflict up to line 7 (line 3 of the file)" in str(banner.render()))
+        await p.until(lambda: "merge conflict, lines 3 to 7 of the file." in str(banner.render()))
         await p.press("f3")
         p.main.prompt.select_all()
         await p.write("a")

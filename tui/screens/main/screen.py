@@ -374,7 +374,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
             elif editing.state == "failed":
                 banner = f"Not saved: {editing.trouble}"
             elif persona.note is not None:
-                banner = f"{persona.note.message} (line {persona.note.line} of the file)."
+                banner = f"{persona.note.message} of the file."
             if persona.error is None:
                 self.program.take_back(lambda told: OF_BROKEN in told.casefold())
             self.personas.show_entries([Entry.of(persona)])
