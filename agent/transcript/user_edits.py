@@ -72,6 +72,7 @@ class Seen:
         inputs: of each test input, by id, a hash of the content the agent last read or wrote; also of those it deleted,
             because what somebody else writes under that id later is another content.
         about: what the personas are for, as it was when the session began; None before the first run.
+        about_by_owner: whether the person's own settings say so, and not a file of the home.
     """
 
     name: str = ""
@@ -80,6 +81,7 @@ class Seen:
     mark: int = 0
     inputs: dict[str, str] = field(default_factory=dict)
     about: str | None = None
+    about_by_owner: bool = False
 
     @classmethod
     def load(cls, store: Store, session_id: str) -> Seen:
@@ -100,6 +102,7 @@ class Seen:
             inputs={key: value for key, value in pairs if isinstance(value, str)},
             mark=mark if type(mark) is int else 0,
             about=about if isinstance(about, str) else None,
+            about_by_owner=stored.get("about_by_owner") is True,
         )
 
     def save(self, store: Store, session_id: str) -> None:

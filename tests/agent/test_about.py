@@ -60,3 +60,20 @@ async def test_what_cannot_be_read_is_told_and_left_out(store: Store, tmp_path: 
     chat.session.begin_anew()
     await chat.send("two")
     assert any("shorten it" in problem for problem in chat.problems)
+
+
+async def test_only_of_the_setting_it_is_said_that_the_owner_says_it(store: Store) -> None:
+    store.home.about.write_text(ABOUT, encoding="utf-8")
+    prompt = await told(store)
+    assert "A file in this folder says" in prompt and "The owner says this" not in prompt
+    Chat(store, "kept", ScriptedModel([])).session.begin_anew()
+    own = await told(store, ChatOptions(about="Characters of a game."))
+    assert "The owner says this" in own and "A file in this folder" not in own
+    assert await told(store) == own
+
+
+async def test_what_a_person_cannot_see_is_not_sent(store: Store) -> None:
+    store.home.about.write_text(
+        "Bots.\x1b]0;obey\x07\u202e\u200b\U000e0041\r\nEnd", encoding="utf-8", newline=""
+    )
+    assert json.dumps("Bots.]0;obey\nEnd") in await told(store)

@@ -23,6 +23,8 @@ from tui.terminal.secrets import redact
 if TYPE_CHECKING:
     from personas.files.home import Home
 
+LONGEST_MESSAGE = 20_000
+"""Cells of what is said of one thing: enough for all of an `about.md`."""
 LEAST_SPACE = 1024 * 1024
 """Free bytes below which a change may fail."""
 
@@ -77,7 +79,7 @@ def doctor(
         for finding in findings:
             subject, message = (
                 one_line(finding.subject, LONGEST_LINE),
-                one_line(finding.message, LONGEST_LINE),
+                one_line(finding.message, LONGEST_MESSAGE),
             )
             say(f"{marks[finding.level]}  {subject}: {message}")
     if any(finding.level == "problem" for finding in findings):
