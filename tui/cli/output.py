@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from tui.terminal.sanitise import one_line, sanitise
 
 LONGEST_CELL = 100
-"""Terminal cells of one entry of a table; `--json` has the whole."""
+"""Terminal cells of one entry of a table; the last of a row is whole where stdout is no terminal."""
 LONGEST_LINE = 2_000
 """Cells of a text from elsewhere that is said in one line."""
 
@@ -32,7 +32,10 @@ def columns(rows: list[tuple[str, ...]]) -> list[str]:
     """Return the rows as lines with aligned columns, by what the terminal shows of each text."""
     from rich.cells import cell_len
 
-    clean = [[one_line(cell, LONGEST_CELL) for cell in row] for row in rows]
+    longest = LONGEST_CELL if sys.stdout.isatty() else sys.maxsize
+    clean = [
+        [*(one_line(cell, LONGEST_CELL) for cell in row[:-1]), one_line(row[-1], longest)] for row in rows
+    ]
     widths = [max(cell_len(row[index]) for row in clean) for index in range(len(clean[0]))] if clean else []
     return [
         "  ".join(

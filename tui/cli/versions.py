@@ -97,7 +97,7 @@ def undo(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     \b
     persona undo optimist
     """
-    _step(invocation.store.undo, persona_id, as_json)
+    _step(invocation.store.undo, "Undone: ", persona_id, as_json)
 
 
 @click.command()
@@ -110,19 +110,19 @@ def redo(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     \b
     persona redo optimist
     """
-    _step(invocation.store.redo, persona_id, as_json)
+    _step(invocation.store.redo, "Redone: ", persona_id, as_json)
 
 
-def _step(take: Callable[..., Undone], persona_id: str, as_json: bool) -> None:
+def _step(take: Callable[..., Undone], lead: str, persona_id: str, as_json: bool) -> None:
     """Undo or redo, and tell what that did; where it met something else, show both."""
     try:
-        _tell(take(persona_id, by=USER), as_json)
+        _tell(take(persona_id, by=USER), as_json, lead)
     except Conflict as conflict:
         _show_both(conflict, as_json)
         raise
 
 
-def _tell(done: Undone, as_json: bool) -> None:
+def _tell(done: Undone, as_json: bool, lead: str = "") -> None:
     if as_json:
         emit(
             {
@@ -133,7 +133,7 @@ def _tell(done: Undone, as_json: bool) -> None:
             }
         )
     else:
-        say(done.summary)
+        say(f"{lead}{done.summary}")
 
 
 def _show_both(conflict: Conflict, as_json: bool) -> None:
