@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from personas.errors import OutsideHome, StorageError, UnknownPersona
 from personas.files.home import Home
-from personas.files.slug import is_id
+from personas.files.slug import command, is_id, shown_id
 from personas.files.text_file import read_link, read_regular, remove_file, storage_error
 from personas.persona import Persona
 from personas.persona_reading import broken_persona, read_persona
@@ -65,7 +65,7 @@ def read_file(home: Home, persona_id: str) -> bytes:
             raise
         raise OutsideHome(
             f"{path} is a link to {target}, which is no file in {home.root}: put the file itself in its place, or take "
-            f"the link away with `persona rm {persona_id}`."
+            f"the link away with `{command('rm', persona_id)}`."
         ) from None
 
 
@@ -99,7 +99,9 @@ def read_all(home: Home, sessions: Mapping[str, str]) -> list[Persona]:
         session_id = sessions.get(stem)
         try:
             if not is_id(stem):
-                raise OutsideHome("The file's name is not UTF-8; rename it.")
+                raise OutsideHome(
+                    "The file's name is not UTF-8, or has characters that nobody sees; rename it."
+                )
             path = folder / f"{stem}.toml"
             # The folder is checked already; only a symlink in it can lead elsewhere.
             is_link = os.path.islink(path)  # noqa: PTH114 - never raises; reading says what is wrong
@@ -109,8 +111,7 @@ def read_all(home: Home, sessions: Mapping[str, str]) -> list[Persona]:
             gone = StorageError("The file is gone, or a symlink that leads nowhere.")
             personas.append(broken_persona(stem, gone, session_id=session_id))
         except (OutsideHome, StorageError) as error:
-            shown = stem.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-            personas.append(broken_persona(shown, error, session_id=session_id))
+            personas.append(broken_persona(shown_id(stem), error, session_id=session_id))
     return personas
 
 
@@ -135,7 +136,7 @@ def unknown_persona(home: Home, persona_id: str, *, has_versions: bool) -> Unkno
     folded = {stem.casefold(): stem for stem in stems(home) if is_id(stem)}
     near = get_close_matches(persona_id.casefold(), folded, n=3)
     if read_link(home.personas / f"{persona_id}.toml") is not None:
-        hint = f"its file is a link that leads nowhere: `persona rm {persona_id}` takes the link away."
+        hint = f"its file is a link that leads nowhere: `{command('rm', persona_id)}` takes the link away."
     elif has_versions:
         hint = "its versions are kept: restore brings it back."
     elif near:

@@ -315,15 +315,17 @@ class Chat:
         """Make the agent ready for this run and return the turns to prompt with."""
         given, agent = self._assignment, self._agent
         self._sent_turns = self._options.sent_turns
+        session = self.session
         agent.system_prompt = (
-            system_prompt(self.persona_id, self.session.persona_name, self.session.about) + given.instructions
+            system_prompt(self.persona_id, session.persona_name, session.about, session.about_by_owner)
+            + given.instructions
         )
         agent.tools = (*self.tools, *given.tools)
         agent.limits = given.limits or self._limits
         agent.when_idle = given.when_idle
         agent.when_failed = given.when_failed
         self._asked = name_of(self._model), endpoint_of(self._model)
-        agent.make_left_open = self.session.rest_is_made
+        agent.make_left_open = session.rest_is_made
         return [*asides, *given.asides, *prepared, *([said] if said is not None else [])]
 
     def _tell_what_is_sent(self) -> list[Turn]:
@@ -338,16 +340,16 @@ class Chat:
         return [NoticeTurn(content=notice, kind=OLDER_LEFT_OUT)]
 
     def _note_on_calls(self, run: Sequence[Turn]) -> NoticeTurn | None:
-        """Say, once in a conversation, that a model which seems unable to call tools changed nothing. Blocking."""
+        """Say, once in a conversation of each model, that it seems unable to call tools and changed nothing. Blocking."""
         note = self._tool_callers.note_on(run, *self._asked)
-        if not note or self._is_told(NO_CALL):
+        if not note or self._is_told(NO_CALL, f" {self._asked[0]} "):
             return None
         return NoticeTurn(content=f"{note} {why_no_tools(self._asked[1])}".strip(), kind=NO_CALL)
 
-    def _is_told(self, kind: str) -> bool:
-        """Whether the conversation has a notice of this kind."""
+    def _is_told(self, kind: str, words: str = "") -> bool:
+        """Whether the conversation has a notice of this kind with these words in it."""
         return any(
-            isinstance(turn, NoticeTurn) and turn.kind == kind
+            isinstance(turn, NoticeTurn) and turn.kind == kind and words in turn.content
             for turns in (self.turns, self.earlier())
             for turn in turns
         )

@@ -28,6 +28,7 @@ from agent.transcript.user_edits import Look, Seen, hand_edit_turn
 from personas.about import read_about
 from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError, StorageError
 from personas.external_writes import know
+from personas.files.slug import command
 from personas.persona import Persona
 from personas.store import Store
 
@@ -115,6 +116,11 @@ class ChatSession:
     def about(self) -> str:
         """What the personas are for, as it was said when the session began; empty where nobody said."""
         return self._desk.seen.about or ""
+
+    @property
+    def about_by_owner(self) -> bool:
+        """Whether the person's own settings said so, and not a file of the home."""
+        return self._desk.seen.about_by_owner
 
     @property
     def failure(self) -> PersonaError | None:
@@ -262,7 +268,7 @@ class ChatSession:
         """
         persona = self._store.get(self._persona_id)
         if (error := persona.error) is not None:
-            mend = f"; mend it with `persona edit {self._persona_id}`" if persona.revision else ""
+            mend = f"; mend it with `{command('edit', self._persona_id)}`" if persona.revision else ""
             raise BrokenFile(
                 f"The persona {self._persona_id} is broken: {error.message}{mend}", error.line, error.column
             )
@@ -276,6 +282,7 @@ class ChatSession:
             self._desk.seen.name = persona.name
         if self._desk.seen.about is None:
             self._desk.seen.about = self._read_about()
+            self._desk.seen.about_by_owner = bool(self.own_about)
         return persona
 
     def _read_about(self) -> str:

@@ -53,7 +53,7 @@ class ToolCallers:
             return ""
         said = "\n".join(turn.content for turn in run if isinstance(turn, AssistantTextTurn))
         if _CALL_AS_TEXT.search(said):
-            return "Nothing was changed: the model wrote a tool call as text, which runs nothing."
+            return f"Nothing was changed: {model} wrote a tool call as text, which runs nothing."
         if said.strip() and not self.has(model, endpoint):
             return f"Nothing was changed: {model} called no tool, and is not known to have called one at {endpoint}."
         return ""

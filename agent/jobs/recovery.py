@@ -22,6 +22,7 @@ from agent.transcript.session_log import Session
 from agent.transcript.session_store import lock_path, open_session, session_lock
 from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome
 from personas.files.lock import holder
+from personas.files.slug import command
 from personas.store import Store
 
 
@@ -95,8 +96,9 @@ def refuse_when_waiting(task: AgentTask | None) -> None:
     if task is not None and task.is_waiting:
         asked = shorten(task.pending_question or "its question", 200)
         raise TaskWaits(
-            f"A task about {task.persona_id} waits for your answer: {asked} Answer it with `persona reply "
-            f'{task.persona_id} "…"`, or stop it with `persona reply {task.persona_id} --stop`.'
+            f"A task about {task.persona_id} waits for your answer: {asked} Answer it with "
+            f'`{command("reply", task.persona_id)} "…"`, or stop it with '
+            f"`{command('reply --stop', task.persona_id)}`."
         )
 
 

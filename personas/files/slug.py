@@ -1,13 +1,16 @@
-"""Ids: which texts can be one, and new ones out of names (lower-case ASCII, safe as a file name anywhere). Pure."""
+"""Ids: which texts can be one, new ones out of names (lower-case ASCII, safe as a file name anywhere), and in hints. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
+from personas.toml.escapes import HIDDEN
+
 ID_LIMIT = 64
 _OTHER = re.compile(r"[^a-z0-9]+")
-_NOT_IN_IDS = re.compile("[/\0\ud800-\udfff]")
+_NOT_IN_IDS = re.compile(f"[/\t\n\ud800-\udfff]|{HIDDEN.pattern}|(?<![^\0-\x7f])[\u200c\u200d\ufe00-\ufe0f]")
+"""What nobody sees would make one id look like another: joiners too, but behind a letter or sign that may need them."""
 
 
 def is_id(persona_id: str) -> bool:
@@ -15,6 +18,23 @@ def is_id(persona_id: str) -> bool:
     if not persona_id or persona_id.startswith(".") or _NOT_IN_IDS.search(persona_id):
         return False
     return len(persona_id.encode()) <= 250
+
+
+def shown_id(stem: str) -> str:
+    """Return the stem of a file as it can be told from others: what keeps it from being an id is seen."""
+    return _NOT_IN_IDS.sub("\ufffd", stem)
+
+
+def command(words: str, persona_id: str) -> str:
+    """Return a command on a persona as one can copy it into a shell, whatever its file is called.
+
+    Args:
+        words: the command, such as `rm`.
+        persona_id: a file's stem.
+    """
+    from shlex import quote
+
+    return f"persona {words} {'-- ' if persona_id.startswith('-') else ''}{quote(persona_id)}"
 
 
 def slug(text: str, *, fallback: str, limit: int = ID_LIMIT) -> str:

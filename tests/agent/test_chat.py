@@ -357,3 +357,13 @@ async def test_closing_a_chat_closes_the_models_connections(store: Store) -> Non
     model.close = close  # type: ignore[attr-defined]
     await chat.close()
     assert closed == [True] and chat.turns == ()
+
+
+async def test_of_each_model_it_is_told_once_that_it_calls_no_tool(store: Store) -> None:
+    model = ScriptedModel([answer("Your name is Nova.")] * 4)
+    chat = Chat(store, "wren", model)
+    for name in ("first", "first", "second", "second"):
+        model._name, model._endpoint = name, "http://127.0.0.1:1"
+        await chat.send("Call yourself Nova")
+    told = [turn.content for turn in chat.turns if isinstance(turn, NoticeTurn) and turn.kind == "no_call"]
+    assert [name for line in told for name in ("first", "second") if name in line] == ["first", "second"]

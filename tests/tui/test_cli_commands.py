@@ -62,6 +62,8 @@ def test_new_reads_the_prompt_from_stdin_and_copies_with_from(place: Workplace) 
     assert parsed(place.run_here("show", "piped", "--json"))["system_prompt"] == "line one\nline two\n"
     done(place.run("new", "From Windows", "--prompt", "-", stdin="a\r\nb\r\n"))
     assert parsed(place.run_here("show", "from-windows", "--json"))["system_prompt"] == "a\nb\n"
+    done(place.run("new", "Given", "--prompt", "a\r\nb\rc"))
+    assert parsed(place.run_here("show", "given", "--json"))["system_prompt"] == "a\nb\nc"
     done(place.run("new", "Copy", "--from", "optimist"))
     original, copy = (parsed(place.run_here("show", one, "--json")) for one in ("optimist", "copy"))
     assert copy["system_prompt"] == original["system_prompt"]
@@ -91,7 +93,7 @@ def test_a_merge_conflict_in_a_prompt_is_told_with_its_line(place: Workplace) ->
     (place.home / "personas" / "owl.toml").write_text(
         f'name = "Owl"\nsystem_prompt = """\n{marks}"""\n', encoding="utf-8"
     )
-    told = "unresolved merge conflict up to line 7, line 3"
+    told = "unresolved merge conflict, lines 3 to 7\n"
     assert f"note: {told}" in done(place.run_here("list"))
     assert f"note: {told}" in done(place.run_here("show", "owl"))
     assert f"note  persona owl: {told}" in done(place.run_here("doctor"))
@@ -372,7 +374,7 @@ def test_doctor_says_what_the_agent_is_told_the_personas_are_for(place: Workplac
     assert b"  about: " not in place.run_here("doctor").stdout
     (place.home / "about.md").write_text("For \x1b[31mbilling.\n", encoding="utf-8")
     said = done(place.run_here("doctor"))
-    assert f"ok    about: {place.home / 'about.md'} says: For billing." in said
+    assert f"ok    about: {place.home / 'about.md'} says: For [31mbilling." in said
     (place.home.parent / "config.toml").write_text('about = "For a game."\n', encoding="utf-8")
     assert "ok    about: the setting about says: For a game." in done(place.run_here("doctor"))
 
@@ -433,3 +435,49 @@ def test_a_draft_that_the_disk_cut_short_does_not_stay(
     with pytest.raises(StorageError, match="No space left"):
         edit.write_draft(store, "one", "text")
     assert edit.earlier_drafts(store, "one") == []
+
+
+def test_doctor_shows_all_of_a_long_about(place: Workplace) -> None:
+    done(place.run_here("list"))
+    text = "word " * 1_500 + "the end"
+    (place.home / "about.md").write_text(text, encoding="utf-8")
+    assert f"says: {text}\n" in done(place.run_here("doctor"))
+
+
+def test_undo_and_redo_say_which_of_them_was_done(place: Workplace) -> None:
+    assert place.run_here("chat", "optimist", "rename it to Sun").returncode == 0
+    assert done(place.run_here("undo", "optimist")).startswith("Undone: ")
+    assert done(place.run_here("redo", "optimist")).startswith("Redone: ")
+
+
+def test_hints_to_copy_hold_no_command_from_the_name_of_a_file(place: Workplace) -> None:
+    done(place.run_here("list"))
+    name = "x;touch pwned #"
+    path = place.home / "personas" / f"{name}.toml"
+    path.write_text("name =", encoding="utf-8")
+    assert f"persona edit '{name}'" in done(place.run_here("show", name))
+    assert f"persona edit '{name}'" in place.run_here("chat", name, "hello").stderr.decode()
+    path.write_text('name = "x"', encoding="utf-8")
+    assert f"persona chat '{name}'" in done(place.run_here("history", name))
+    assert f"persona chat --task '{name}'" in place.run_here("reply", name, "yes").stderr.decode()
+    assert f"persona restore '{name}' " in done(place.run_here("rm", name, "--yes"))
+    path.symlink_to(place.home / "nowhere")
+    assert f"persona rm '{name}'" in place.run_here("show", name).stderr.decode()
+    path.unlink()
+    path.symlink_to("/etc/passwd")
+    told = f"`persona rm '{name}'`"
+    assert told in done(place.run_here("show", name))
+    assert told in done(place.run_here("list")), "what to do is not cut off in a pipe"
+
+
+def test_a_name_with_what_nobody_sees_does_not_look_like_another(place: Workplace) -> None:
+    done(place.run_here("list"))
+    odd = ["a\x1b[2J", "a\u202e", "a\u200b", "a\n", "a\u200d", "a\ufe0f"]
+    for name in ["a", "\u2764\ufe0f", *odd]:
+        (place.home / "personas" / f"{name}.toml").write_text('name = "A"', encoding="utf-8")
+    listed = {one["id"]: one["error"] for one in parsed(place.run_here("list", "--json"))}
+    assert listed["a"] is None and listed["\u2764\ufe0f"] is None
+    told = [error["message"] for name, error in listed.items() if name.startswith("a\ufffd")]
+    assert told and all("rename it" in message for message in told)
+    assert not set(odd) & set(listed)
+    assert "plain file name" in place.run_here("show", "a\u202e").stderr.decode()

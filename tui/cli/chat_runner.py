@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from personas.errors import InvalidValue, PersonaError, StorageError
+from personas.files.slug import command
 from tui.app.signals import heeded
 from tui.cli import was_interrupted
 from tui.cli.output import summarise
@@ -151,7 +152,7 @@ class _Talk:
             if is_approval and not trust.is_trusted(home)
             else ""
         )
-        return f'{first}answer with: persona reply {persona_id} "…"'
+        return f'{first}answer with: {command("reply", persona_id)} "…"'
 
     def _report_without_run(self, task: AgentTask) -> int:
         """Nothing ran: the task is closed, or asks anew."""
@@ -163,7 +164,7 @@ class _Talk:
 
     def _offer_to_continue(self, task: AgentTask | None) -> None:
         if task is not None and task.can_continue and task.mode == "task":
-            self._printer.notice(f"To go on: persona reply {task.persona_id} continue")
+            self._printer.notice(f"To go on: {command('reply', task.persona_id)} continue")
 
     def _stop(self, number: signal.Signals) -> None:
         self._received.append(number)

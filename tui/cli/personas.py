@@ -10,6 +10,7 @@ import click
 
 from personas.errors import InvalidValue
 from personas.external_writes import know
+from personas.files.slug import command
 from personas.files.text_file import SIZE_LIMIT
 from personas.persona import FileError, Persona
 from personas.versions.authorship import USER
@@ -52,7 +53,7 @@ def list_personas(invocation: Invocation, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--from", "from_id", metavar="ID", help="Copy this persona, comments and all.")
 @click.option(
-    "--prompt", metavar="TEXT|-", help="The system prompt; `-` reads all of stdin, line ends become LF."
+    "--prompt", metavar="TEXT|-", help="The system prompt; `-` reads all of stdin. Line ends become LF."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print {id, revision, version, summary}.")
 @click.pass_obj
@@ -63,9 +64,8 @@ def new(invocation: Invocation, name: str, from_id: str | None, prompt: str | No
     persona new "Night Owl" --prompt "You answer only at night."
     persona new "Optimist, but terse" --from optimist
     """
-    if prompt == "-":
-        prompt = read_stdin()
-    persona = invocation.store.create(name, system_prompt=prompt or "", from_id=from_id)
+    prompt = read_stdin() if prompt == "-" else with_lf(prompt or "")
+    persona = invocation.store.create(name, system_prompt=prompt, from_id=from_id)
     if as_json:
         emit(
             {
@@ -97,7 +97,7 @@ def show(invocation: Invocation, persona_id: str, as_json: bool) -> None:
         return
     say(f"{persona.name}  ({persona.id})")
     if persona.error is not None:
-        mend = f"; mend it with: persona edit {persona.id}" if persona.revision else ""
+        mend = f"; mend it with: {command('edit', persona.id)}" if persona.revision else ""
         say(f"broken: {describe(persona.error)}{mend}")
     if persona.note is not None:
         say(f"note: {describe(persona.note)}")
@@ -141,7 +141,7 @@ def remove(invocation: Invocation, persona_id: str, yes: bool, as_json: bool) ->
     elif version is None:
         say(f"deleted the link {persona_id}; nothing else was touched")
     else:
-        say(f"deleted {persona_id}; bring it back with: persona restore {persona_id} {version}")
+        say(f"deleted {persona_id}; bring it back with: {command('restore', persona_id)} {version}")
 
 
 def describe(error: FileError) -> str:
@@ -163,6 +163,11 @@ def read_stdin() -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidValue("stdin is not UTF-8 text") from None
+    return with_lf(text)
+
+
+def with_lf(text: str) -> str:
+    """Return a text with each of its line ends as LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

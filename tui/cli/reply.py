@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from personas.errors import InvalidValue
+from personas.files.slug import command
 from tui.cli.group import Invocation
 from tui.cli.task_answers import patience, wait_option
 
@@ -69,7 +70,7 @@ def reply(
                 failed = task is not None and task.status == "error"
                 why = f"the last one failed: {task.error_message} " if failed and task is not None else ""
                 raise InvalidValue(
-                    f"No task about {persona_id} waits; {why}begin one with persona chat {persona_id} --task"
+                    f"No task about {persona_id} waits; {why}begin one with {command('chat --task', persona_id)}"
                 )
             answer, asked = picked(task.pending, said), task.pending.id
             return await runner.respond(conversation, answer, question_id=asked)

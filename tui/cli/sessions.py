@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from personas.files.slug import command
 from tui.cli.group import Invocation
 from tui.cli.output import emit, say, summarise
 
@@ -40,7 +41,7 @@ def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     if task is not None:
         say(task_line(task))
     if not turns:
-        say(f'No conversation yet. Begin one with: persona chat {persona_id} "…"')
+        say(f'No conversation yet. Begin one with: {command("chat", persona_id)} "…"')
 
 
 @click.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError
+from personas.files.slug import command
 
 if TYPE_CHECKING:
     from agent.jobs.job import AgentTask, Question
@@ -94,7 +95,7 @@ def task_line(task: AgentTask) -> str:
     """Return what stands behind the conversation of a task that is not over, and what can be done."""
     persona_id = task.persona_id
     if task.is_waiting:
-        return f'  waits for your answer: persona reply {persona_id} "…"'
+        return f'  waits for your answer: {command("reply", persona_id)} "…"'
     if task.can_continue:
         from agent.jobs.messages import where_it_was
 
@@ -104,7 +105,7 @@ def task_line(task: AgentTask) -> str:
             if ended
             else "This task stopped at a limit"
         )
-        return f"({why}; to go on: persona reply {persona_id} continue)"
+        return f"({why}; to go on: {command('reply', persona_id)} continue)"
     return "(A task is at work here in another program)"
 
 
@@ -115,6 +116,6 @@ def reminder(task: AgentTask) -> str:
     from agent.jobs.messages import how_left
 
     return (
-        f"A task that {how_left(task)} is still to be continued or given up: persona reply {task.persona_id} "
-        "continue, or --stop."
+        f"A task that {how_left(task)} is still to be continued or given up: "
+        f"{command('reply', task.persona_id)} continue, or --stop."
     )
