@@ -25,9 +25,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent.core.abort_controller import Interrupts
-    from agent.core.agent import Agent, AgentBusy
+    from agent.core.agent import Agent
     from agent.core.clock import Clock, SystemClock
+    from agent.core.errors import AgentBusy, NothingToContinue, NoWords
     from agent.core.events import (
         AgentEnd,
         AgentStart,
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
         TurnStart,
     )
     from agent.core.limits import Limits
-    from agent.core.loop import NothingToContinue, agent_loop, agent_loop_continue
-    from agent.core.loop_config import AgentContext, LoopConfig
+    from agent.core.loop import agent_loop, agent_loop_continue
+    from agent.core.loop_config import AgentContext, AgentState, Interrupts, LoopConfig
     from agent.core.messages import to_messages
     from agent.core.model import (
         BlockDelta,
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
         Waiting,
     )
     from agent.core.retry import RetryPolicy
-    from agent.core.state import AgentState
     from agent.core.tool import Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
     from agent.core.turns import (
         AssistantTextTurn,
@@ -76,7 +75,6 @@ if TYPE_CHECKING:
         Turn,
         UserTurn,
     )
-    from agent.core.user_message import NoWords
     from agent.models.anthropic.client import AnthropicModel
     from agent.models.proxy import ProxyModel
     from agent.models.scripted import ScriptedModel
@@ -95,12 +93,11 @@ __all__ = [
 ]  # fmt: skip
 
 _NAMES = {
-    "agent.core.agent": "Agent AgentBusy",
-    "agent.core.loop_config": "AgentContext LoopConfig",
+    "agent.core.agent": "Agent",
+    "agent.core.loop_config": "AgentContext AgentState Interrupts LoopConfig",
     "agent.core.events": "AgentEnd AgentStart Event ModelNotice RetryWait StepEnd StepStart ToolEnd ToolProgress ToolStart TurnDelta TurnEnd TurnStart",
-    "agent.core.abort_controller": "Interrupts",
     "agent.core.limits": "Limits",
-    "agent.core.loop": "NothingToContinue agent_loop agent_loop_continue",
+    "agent.core.loop": "agent_loop agent_loop_continue",
     "agent.core.messages": "to_messages",
     "agent.models.anthropic.client": "AnthropicModel",
     "agent.core.model": "BlockDelta BlockEnd BlockEvent BlockStart Done Failed Model ModelError Notice Request ToolSpec Usage UsageSoFar Waiting",
@@ -108,9 +105,8 @@ _NAMES = {
     "agent.core.retry": "RetryPolicy",
     "agent.models.scripted": "ScriptedModel",
     "agent.core.clock": "Clock SystemClock",
-    "agent.core.user_message": "NoWords",
+    "agent.core.errors": "AgentBusy NoWords NothingToContinue",
     "agent.transcript.session_log": "Session",
-    "agent.core.state": "AgentState",
     "agent.core.tool": "Block ChangeInput HookContext Tool ToolContext ToolOutput",
     "agent.core.turns": "AssistantTextTurn CustomTurn NoticeTurn ThinkingTurn ToolCallTurn ToolResultTurn Turn UserTurn",
 }

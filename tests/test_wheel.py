@@ -41,7 +41,11 @@ def files(root: Path) -> set[str]:
 
 def test_every_file_of_the_packages_is_in_the_wheel_and_no_other(installed: Path) -> None:
     here = files(ROOT)
-    assert {"tui/recording/demos/first-look.jsonl", "tui/screens/main/screen.tcss", "personas/examples/optimist.toml"} <= here
+    assert {
+        "tui/recording/demos/first-look.jsonl",
+        "tui/screens/main/screen.tcss",
+        "personas/examples/optimist.toml",
+    } <= here
     assert files(installed) == here
     assert {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")} == set(
         PACKAGES

@@ -17,25 +17,23 @@ from agent.chat.live_session import ChatSession
 from agent.chat.run_spec import PLAIN, Assignment
 from agent.chat.system_prompt import system_prompt
 from agent.chat.tool_callers import NO_CALL, ToolCallers
-from agent.core.agent import Agent
-from agent.core.cancel_scope import Reach
-from agent.core.detached_tasks import leave_behind
+from agent.core.agent import Agent, as_message
+from agent.core.cancellation import CancelScope, detach
+from agent.core.errors import RunCancelled
 from agent.core.event_bus import Listener
 from agent.core.events import AgentEnd, Outcome
 from agent.core.limits import Limits
 from agent.core.model import Model, Usage, endpoint_of, name_of
 from agent.core.redaction import text_of
 from agent.core.retry import RetryPolicy
-from agent.core.run import Cut
 from agent.core.tool import BeforeAnswer, HookContext
 from agent.core.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
-from agent.core.user_message import as_message
 from agent.models.context_fallback import Shortened
 from agent.models.local_servers import why_no_tools
 from agent.tools import chat_tools
 from agent.tools.context import Desk, Written
 from agent.tools.write_queue import Writes, write_aside
-from agent.transcript.context_window import ContextWindow
+from agent.transcript.context_window import context_window
 from personas.errors import Busy
 from personas.store import Store
 
@@ -89,7 +87,6 @@ class Chat:
         self._store = store
         self._flush = flush
         self._desk = Desk(store, persona_id, on_change=on_change, writes=writes)
-        self._window = ContextWindow()
         self._sent_turns = 0  # in this run
         self._asked = "", ""  # the model of this run, and its endpoint
         self._tool_callers = ToolCallers(store.home)
@@ -107,7 +104,7 @@ class Chat:
         self._agent.listener_grace = DISK_GRACE
         self._agent.when_done = lambda run: asyncio.to_thread(self._note_on_calls, run)
         self.session = ChatSession(store, persona_id, self._agent, self._desk, on_settle=on_settle)
-        self.reach = Reach()  # of `abort`, to what goes before the run
+        self.scope = CancelScope()  # of `abort`, to what goes before the run
         self.set_options(options)
 
     # -- what there is ---------------------------------------------------------------------------------
@@ -204,7 +201,7 @@ class Chat:
         if close is None:
             return
         try:
-            await Reach().wait(close(), within=CLOSE_SECONDS)
+            await CancelScope().wait(close(), within=CLOSE_SECONDS)
         except Exception as error:  # noqa: BLE001 - the model's own clearing up; nothing depends on it any more
             log.warning("the model's connections could not be closed: %s", text_of(error))
 
@@ -229,7 +226,7 @@ class Chat:
             said = as_message(said, ())  # nothing is begun for a message without words
         self._running = True
         self._stop = None
-        self.reach = Reach()
+        self.scope = CancelScope()
         self._assignment = assignment
         self._desk.unit = assignment.unit
         self.session.rest_is_made = False
@@ -255,8 +252,8 @@ class Chat:
 
     async def flush(self) -> None:
         """Have an editor's unsaved text written, as is done before each tool call. A stop does not wait for it."""
-        with suppress(Cut):
-            await self.reach.wait(self._flush(), cancels=False)
+        with suppress(RunCancelled):
+            await self.scope.wait(self._flush(), cancels=False)
 
     def steer(self, text: str) -> None:
         """Say something while the agent works; it hears it after the tool it is running."""
@@ -285,7 +282,7 @@ class Chat:
         """Stop the run at once; what was done stays. Arguments as for `Agent.abort`."""
         self._stop = partial(self._agent.abort, reason, outcome=outcome, notice=notice)
         self._stop()
-        self.reach.cut()
+        self.scope.cancel()
 
     def park(self) -> None:
         """End the run in memory only: on the disk it stays as it is now, waiting, as after a crash."""
@@ -305,7 +302,7 @@ class Chat:
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
-            leave_behind(opening)
+            detach(opening)
             opening.add_done_callback(lambda _opening: held.close())
             raise
 
@@ -356,10 +353,10 @@ class Chat:
 
     async def _before_tool_call(self, context: HookContext) -> BeforeAnswer:
         # A stop leaves it to itself: a text that is stored, and whose editor never hears of it, looks like another's.
-        await self.reach.wait(self._flush(), cancels=False)
+        await self.scope.wait(self._flush(), cancels=False)
         gate = self._assignment.gate
         answer = gate(context) if gate is not None else None
         return await answer if isinstance(answer, Awaitable) else answer
 
     def _what_the_model_sees(self, turns: Sequence[Turn]) -> Sequence[Turn]:
-        return self._window.of(turns, self._sent_turns)
+        return context_window(turns, self._sent_turns)

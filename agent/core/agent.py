@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextvars import ContextVar
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, Literal
 
-from agent.core.abort_controller import Interrupts
 from agent.core.clock import Clock, SystemClock
-from agent.core.event_bus import Listener, Listeners, Telling
+from agent.core.errors import AgentBusy, NoWords
+from agent.core.event_bus import EventBus, Listener
 from agent.core.events import AgentEnd, Event, Outcome, ToolEnd, ToolStart, TurnDelta, TurnEnd, TurnStart
 from agent.core.limits import Limits
-from agent.core.loop import find_continuation, run_loop
+from agent.core.loop import Loop, find_continuation
 from agent.core.loop_config import (
     AgentContext,
+    AgentState,
     ConvertToLlm,
     GetApiKey,
+    Interrupts,
     LoopConfig,
     OnLaunch,
     OnSteer,
@@ -30,15 +32,21 @@ from agent.core.loop_config import (
     one_of,
 )
 from agent.core.model import Model, ModelError, ThinkingLevel, Usage
-from agent.core.owned_task import begin_task
 from agent.core.retry import RetryPolicy
-from agent.core.state import AgentState, Queue, QueueMode
 from agent.core.tool import AfterToolCall, BeforeToolCall, Tool
-from agent.core.turns import AssistantTextTurn, CustomTurn, NoticeTurn, ThinkingTurn, Turn, UserTurn
-from agent.core.user_message import as_message, as_prompts
-from personas.errors import PersonaError
+from agent.core.turns import (
+    AssistantTextTurn,
+    CustomTurn,
+    NoticeTurn,
+    ThinkingTurn,
+    Turn,
+    UserTurn,
+    new_id,
+)
 
-__all__ = ["Agent", "AgentBusy", "AgentState", "Listener", "QueueMode"]
+__all__ = ["Agent", "AgentBusy", "AgentState", "Listener", "QueueMode", "as_message"]
+
+QueueMode = Literal["one_at_a_time", "all"]
 
 
 _WORDS = {
@@ -54,8 +62,61 @@ _inside: ContextVar[tuple[asyncio.Task[Any], ...]] = ContextVar(
 )
 
 
-class AgentBusy(PersonaError):
-    """A run is active; steer it, wait for it, or stop it first."""
+def as_message(said: str | UserTurn, known: Collection[str] = ()) -> UserTurn:
+    """Return the one user turn of something that is said.
+
+    Args:
+        said: words, or a turn.
+        known: ids that are taken: what is said again is a turn of its own.
+
+    Raises:
+        TypeError: it is something else.
+        NoWords: it has no words.
+    """
+    turn: UserTurn = _checked(UserTurn(content=said) if isinstance(said, str) else said, UserTurn)
+    return replace(turn, id=new_id("turn")) if turn.id in known else turn
+
+
+def _as_prompts(said: str | Turn | Sequence[Turn], known: Collection[str]) -> list[Turn]:
+    """Return the turns of a prompt, of an empty list none; arguments and errors as for `as_message`."""
+    if isinstance(said, str):
+        said = UserTurn(content=said)
+    taken = set(known)
+    prompts: list[Turn] = []
+    for given in said if isinstance(said, list | tuple) else [said]:
+        turn = _checked(given, Turn)
+        if turn.id in taken:
+            turn = replace(turn, id=new_id("turn"))
+        taken.add(turn.id)
+        prompts.append(turn)
+    return prompts
+
+
+def _checked(said: object, kind: Any) -> Any:
+    if not isinstance(said, kind) or (isinstance(said, UserTurn) and not isinstance(said.content, str)):
+        raise TypeError(f"A text or a turn can be said, not {said!r:.60}.")
+    if isinstance(said, UserTurn) and not said.content.strip():
+        raise NoWords("There is nothing to say: a message needs words.")
+    return said
+
+
+class _Queue:
+    """User turns that wait for their moment."""
+
+    def __init__(self) -> None:
+        self.turns: list[UserTurn] = []
+
+    def take(self, mode: QueueMode) -> list[UserTurn]:
+        """Remove and return what one delivery brings: the oldest, or all."""
+        count = 1 if mode == "one_at_a_time" else len(self.turns)
+        taken, self.turns = self.turns[:count], self.turns[count:]
+        return taken
+
+    def withdraw(self, turn_id: str) -> UserTurn | None:
+        """Remove and return one turn, None when it is not here."""
+        found = next((turn for turn in self.turns if turn.id == turn_id), None)
+        self.turns = [turn for turn in self.turns if turn is not found]
+        return found
 
 
 class Agent:
@@ -74,9 +135,9 @@ class Agent:
         turns: the conversation so far.
         thinking: how much the model may think.
         transform_context: `turns -> turns`, applied for each request, before the conversion.
-        convert_to_llm: `turns -> messages`; by default the conversion with repair of `agent.messages`.
+        convert_to_llm: `turns -> messages`; by default the conversion with repair of `agent.core.messages`.
         get_api_key: asked for every request.
-        before_tool_call: may block a call or change its input; see `agent.tool.HookContext`.
+        before_tool_call: may block a call or change its input; see `agent.core.tool.HookContext`.
         after_tool_call: may replace a call's output.
         on_steer: whether steering skips the calls that have not started or waits for the whole batch.
         steering_mode: how many steering messages one delivery brings.
@@ -133,10 +194,11 @@ class Agent:
         self._clock: Clock = clock or SystemClock()
         self._turns: list[Turn] = list(turns)
         self._turns_seen: tuple[Turn, ...] | None = None
-        self._steering, self._follow_up = Queue(), Queue()
+        self._steering = _Queue()
+        self._follow_up = _Queue()
         self.steering_mode: QueueMode = steering_mode
         self.follow_up_mode: QueueMode = follow_up_mode
-        self._listeners = Listeners()
+        self._bus = EventBus(self._see)
         self._task: asyncio.Task[AgentEnd] | None = None
         self._interrupts: Interrupts | None = None
         self._streaming: dict[str, tuple[Turn, list[str]]] = {}
@@ -210,7 +272,7 @@ class Agent:
             NothingToContinue: nothing is said, and there is nothing to go on from.
         """
         self._refuse_while_busy("A message cannot be sent")
-        prompts = as_prompts(said, self._known_ids() if not isinstance(said, str) else ())
+        prompts = _as_prompts(said, self._known_ids())
         if not prompts:
             return await self.continue_()
         return await self._run(prompts, *self._prepared(), poll_first=True)
@@ -224,7 +286,7 @@ class Agent:
         """
         self._refuse_while_busy("The conversation cannot be continued")
         prepared = self._prepared()  # raises what is wrong before anything leaves the queues
-        prompts = await find_continuation(self._turns, self._take_steering, self._take_follow_up)
+        prompts = await find_continuation(self._turns, [self._take_steering, self._take_follow_up])
         return await self._run(prompts, *prepared, poll_first=not prompts)
 
     def abort(
@@ -303,15 +365,15 @@ class Agent:
 
     def clear_steering_queue(self) -> list[UserTurn]:
         """Empty the queue and return what was in it."""
-        return self._steering.take_all()
+        return self._steering.take("all")
 
     def clear_follow_up_queue(self) -> list[UserTurn]:
         """Empty the queue and return what was in it."""
-        return self._follow_up.take_all()
+        return self._follow_up.take("all")
 
     def clear_all_queues(self) -> list[UserTurn]:
         """Empty both queues and return what was in them, steering first."""
-        return self._steering.take_all() + self._follow_up.take_all()
+        return self._steering.take("all") + self._follow_up.take("all")
 
     def withdraw(self, turn_id: str) -> UserTurn | None:
         """Take a queued message back; None when it was delivered already."""
@@ -322,7 +384,7 @@ class Agent:
     def subscribe(self, listener: Listener, *, first: bool = False) -> Callable[[], None]:
         """Call `listener` (plain or async) with every event from now on, after those subscribed earlier.
 
-        With `first` it comes before them: the log, so that nobody is told what is not kept.
+        With `first` it comes before them: the log, so that nobody hears what is not kept.
 
         It is awaited before the run goes on. What it raises is reported once and changes nothing. Once the run
         is stopped it has `listener_grace` seconds; then it is cancelled and not waited for again in this run.
@@ -330,7 +392,7 @@ class Agent:
         Returns:
             A function that unsubscribes it.
         """
-        return self._listeners.add(listener, first=first)
+        return self._bus.subscribe(listener, first=first)
 
     # Inside
 
@@ -338,8 +400,8 @@ class Agent:
         if self.is_streaming:
             raise AgentBusy(f"{what} while the agent works; wait for it or stop it first.")
 
-    def _enqueue(self, queue: Queue, said: str | UserTurn) -> UserTurn:
-        turn = as_message(said, self._known_ids() if not isinstance(said, str) else ())
+    def _enqueue(self, queue: _Queue, said: str | UserTurn) -> UserTurn:
+        turn = as_message(said, self._known_ids())
         queue.turns.append(turn)
         return turn
 
@@ -357,7 +419,14 @@ class Agent:
         """What a run that begins now starts from and how it goes; raises what is wrong with the settings."""
         tools, turns = tuple(self.tools), tuple(self._turns)
         context = AgentContext(system_prompt=self.system_prompt, turns=turns, tools=tools)
-        return context, self._config(Interrupts())
+        settings = {one.name: getattr(self, one.name) for one in fields(LoopConfig) if one.name in vars(self)}
+        return context, LoopConfig(
+            **settings,
+            get_steering=self._take_steering,
+            get_follow_up=self._take_follow_up,
+            take_undelivered=self.clear_all_queues,
+            clock=self._clock,
+        )
 
     async def _run(
         self, prompts: Sequence[Turn], context: AgentContext, config: LoopConfig, *, poll_first: bool
@@ -365,10 +434,8 @@ class Agent:
         """Start the run in a task of its own and wait for it."""
         self._error = None
         self._interrupts = interrupts = config.interrupts
-        self._task = task = begin_task(
-            self._go(prompts, context, config, poll_first=poll_first),
-            lambda: interrupts.abort("the program cancelled the run"),
-        )
+        loop = Loop(context, config, self._bus)
+        self._task = task = loop.start(self._go(loop, prompts, config.interrupts, poll_first=poll_first))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -378,68 +445,35 @@ class Agent:
             raise
 
     async def _go(
-        self, prompts: Sequence[Turn], context: AgentContext, config: LoopConfig, *, poll_first: bool
+        self, loop: Loop, prompts: Sequence[Turn], interrupts: Interrupts, *, poll_first: bool
     ) -> AgentEnd:
         around = (task for task in _inside.get() if not task.done())
         _inside.set((*around, *filter(None, [asyncio.current_task()])))
         try:
-            return await run_loop(prompts, context, config, self._see, poll_first=poll_first)
+            return await loop.go(prompts, poll_first=poll_first)
         finally:
-            if self._interrupts is config.interrupts:  # else it was forgotten with its event loop
+            if self._interrupts is interrupts:  # else it was forgotten with its event loop
                 self._streaming.clear()
                 self._pending.clear()
                 self._task = self._interrupts = None
 
-    def _config(self, interrupts: Interrupts) -> LoopConfig:
-        """Everything the run looks at, as it is now."""
-        return LoopConfig(
-            model=self.model,
-            thinking=self.thinking,
-            max_tokens=self.max_tokens,
-            session_id=self.session_id,
-            transform_context=self.transform_context,
-            convert_to_llm=self.convert_to_llm,
-            get_api_key=self.get_api_key,
-            before_tool_call=self.before_tool_call,
-            after_tool_call=self.after_tool_call,
-            on_launch=self.on_launch,
-            get_steering=self._take_steering,
-            get_follow_up=self._take_follow_up,
-            when_idle=self.when_idle,
-            when_failed=self.when_failed,
-            when_done=self.when_done,
-            make_left_open=self.make_left_open,
-            take_undelivered=self.clear_all_queues,
-            on_steer=self.on_steer,
-            tool_execution=self.tool_execution,
-            limits=self.limits,
-            retry=self.retry,
-            clock=self._clock,
-            interrupts=interrupts,
-            grace=self.grace,
-            listener_grace=self.listener_grace,
-        )
-
-    def _see(self, event: Event) -> Telling | None:
-        """Update the state, then tell the listeners; return what is left to do."""
-        kind = type(event)
-        seen: Any = event  # its class is told by `kind`, which is sooner seen
-        if kind is TurnDelta:
-            if (streaming := self._streaming.get(seen.turn_id)) is not None:
-                streaming[1].append(seen.text)
-        elif kind is TurnStart:
-            self._streaming[seen.turn.id] = (seen.turn, [])
-        elif kind is TurnEnd:
-            self._streaming.pop(seen.turn.id, None)
-            self._turns.append(seen.turn)
+    def _see(self, event: Event) -> None:
+        """Update the state, before the listeners hear of the event."""
+        if isinstance(event, TurnDelta):
+            if (streaming := self._streaming.get(event.turn_id)) is not None:
+                streaming[1].append(event.text)
+        elif isinstance(event, TurnStart):
+            self._streaming[event.turn.id] = (event.turn, [])
+        elif isinstance(event, TurnEnd):
+            self._streaming.pop(event.turn.id, None)
+            self._turns.append(event.turn)
             self._turns_seen = None
-        elif kind is ToolStart:
-            self._pending[seen.call.id] = None
-        elif kind is ToolEnd:
-            self._pending.pop(seen.call.id, None)
-        elif kind is AgentEnd:
-            self._error = seen.error
-        return self._listeners.tell(event)
+        elif isinstance(event, ToolStart):
+            self._pending[event.call.id] = None
+        elif isinstance(event, ToolEnd):
+            self._pending.pop(event.call.id, None)
+        elif isinstance(event, AgentEnd):
+            self._error = event.error
 
     def _streaming_turn(self) -> Turn | None:
         if not self._streaming:

@@ -19,7 +19,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from agent.core.fast_dataclass import Quick, quick
 from agent.core.model import ModelError, Usage
 from agent.core.turns import ToolCallTurn, ToolResultTurn, Turn, UserTurn
 
@@ -27,7 +26,7 @@ Outcome = Literal["completed", "cancelled", "failed", "truncated", "refused", "l
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Event(Quick):
+class _Event:
     """`seq` counts from 0 without gaps within a run; `at` is monotonic seconds."""
 
     run_id: str
@@ -35,13 +34,11 @@ class _Event(Quick):
     at: float
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentStart(_Event):
     type: ClassVar[str] = "agent_start"
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStart(_Event):
     """A request to the model is about to be made. `step` counts from 1."""
@@ -50,7 +47,6 @@ class StepStart(_Event):
     step: int
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStart(_Event):
     """A turn begins. `turn` is its first state (empty content for a streamed block)."""
@@ -59,7 +55,6 @@ class TurnStart(_Event):
     turn: Turn
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnDelta(_Event):
     """More of the streamed turn `turn_id`: text, thinking text, or raw JSON of a call's input."""
@@ -69,7 +64,6 @@ class TurnDelta(_Event):
     text: str
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnd(_Event):
     """A turn is finished and part of the conversation; `turn` has the id of its `turn_start`."""
@@ -78,7 +72,6 @@ class TurnEnd(_Event):
     turn: Turn
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStart(_Event):
     """A call enters preflight. `input` is what the model sent."""
@@ -88,7 +81,6 @@ class ToolStart(_Event):
     input: Mapping[str, Any]
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolProgress(_Event):
     type: ClassVar[str] = "tool_progress"
@@ -96,7 +88,6 @@ class ToolProgress(_Event):
     text: str
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolEnd(_Event):
     """A call has ended; `duration` in seconds. `details["ran_with"]`: its input, where a hook changed it."""
@@ -109,7 +100,6 @@ class ToolEnd(_Event):
     details: Mapping[str, Any] | None = None
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepEnd(_Event):
     type: ClassVar[str] = "step_end"
@@ -119,7 +109,6 @@ class StepEnd(_Event):
     tool_results: tuple[ToolResultTurn, ...]
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryWait(_Event):
     """The request failed and is tried again in `delay` seconds; `attempt` counts from 1."""
@@ -130,7 +119,6 @@ class RetryWait(_Event):
     error: ModelError
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelNotice(_Event):
     """The model's side has something to say that is no turn (silence so far, a dropped feature).
@@ -143,7 +131,6 @@ class ModelNotice(_Event):
     waiting: float | None = None
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEnd(_Event):
     """The run is over. Exactly one for every `agent_start`.

@@ -88,7 +88,7 @@ class Spending:
         self._limits = limits
         self._model = model
         self._is_known = limits.max_cost is None or limits.price is not None
-        self._told = False
+        self._notified = False
 
     def add(self, usage: Usage) -> None:
         """Count one request.
@@ -107,11 +107,11 @@ class Spending:
         else:
             raise TypeError(f"a price must be a number or None, not {cost!r:.60}")
 
-    def tell_unknown(self) -> str | None:
+    def unknown_price(self) -> str | None:
         """Return, once, the sentence that the budget cannot hold, when that is so."""
-        if self._is_known or self._told:
+        if self._is_known or self._notified:
             return None
-        self._told = True
+        self._notified = True
         return (
             f"The prices of {self._model} are not known here: the cost budget of {self._limits.max_cost:,.2f} "
             "cannot stop this run."
@@ -154,7 +154,7 @@ class RepeatWatch:
         Args:
             call: the call.
             is_error: whether it failed.
-            raw: the input as it came, which tells apart calls whose input could not be read.
+            raw: the input as it came, by which calls whose input could not be read differ.
         """
         self._tools.add(call.tool_name)
         if not is_error and not self._counts:

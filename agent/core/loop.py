@@ -1,37 +1,38 @@
-"""The stateless loop: prompts and a conversation go in, events come out until the agent is idle.
-
-Steering is polled, then step follows step: a request, its answer, its tool calls, and steering again. When
-nothing is left to answer, or `task_complete` was called, follow-ups are polled; without any the run ends.
-"""
+"""The stateless loop: prompts and a conversation go in, events come out until the agent is idle."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Coroutine, Iterator, Sequence
 from typing import Any
 
-from agent.core.abort_controller import Interrupts
-from agent.core.events import AgentEnd, Event
+from agent.core.cancellation import OwnedTask
+from agent.core.errors import NothingToContinue, RunCancelled
+from agent.core.event_bus import EventBus, Listener
+from agent.core.events import AgentEnd, AgentStart, Event
 from agent.core.loop_config import AgentContext, LoopConfig, Poll
 from agent.core.messages import GO_ON
-from agent.core.owned_task import begin_task
+from agent.core.model import ModelError
+from agent.core.redaction import report
 from agent.core.repair import is_aside
-from agent.core.run import Run, Sink
-from agent.core.run_loop import Steps, poll_queue
+from agent.core.response_assembler import failure
+from agent.core.run import Run
+from agent.core.steps import Ending, RunEnded, Steps, as_turns, poll_queue
 from agent.core.turns import (
     AssistantTextTurn,
+    NoticeTurn,
     ThinkingTurn,
     ToolCallTurn,
     ToolResultTurn,
     Turn,
     UserTurn,
 )
-from personas.errors import PersonaError
 
 __all__ = [
     "AgentContext",
+    "Loop",
     "LoopConfig",
     "NothingToContinue",
     "agent_loop",
@@ -43,10 +44,6 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 
-class NothingToContinue(PersonaError):
-    """The conversation has nothing the model could go on from."""
-
-
 def agent_loop(
     prompts: Sequence[Turn], context: AgentContext, config: LoopConfig
 ) -> AsyncGenerator[Event, None]:
@@ -54,7 +51,7 @@ def agent_loop(
 
     The run waits for its reader at every event. Closing the iterator early aborts the run.
     """
-    return _iterate(lambda sink: run_loop(prompts, context, config, sink), config.interrupts)
+    return _iterate(prompts, context, config)
 
 
 def agent_loop_continue(context: AgentContext, config: LoopConfig) -> AsyncGenerator[Event, None]:
@@ -63,22 +60,41 @@ def agent_loop_continue(context: AgentContext, config: LoopConfig) -> AsyncGener
     Raises:
         NothingToContinue: (on reading) the conversation is empty, or complete and nothing is queued.
     """
-    return _iterate(lambda sink: continue_loop(context, config, sink), config.interrupts)
+    return _iterate(None, context, config)
 
 
-async def find_continuation(
-    turns: Sequence[Turn],
-    get_steering: Poll | None,
-    get_follow_up: Poll | None,
-    ask: Callable[[Poll | None], Awaitable[list[UserTurn]]] = poll_queue,
-) -> list[UserTurn]:
+async def run_loop(
+    prompts: Sequence[Turn], context: AgentContext, config: LoopConfig, sink: Listener
+) -> AgentEnd:
+    """Run until idle, handing each event to `sink`; return the last one.
+
+    Args:
+        prompts: what opens the first step.
+        context: what the run starts from.
+        config: how it goes.
+        sink: called with each event; what it returns, if it can be awaited, is awaited.
+
+    Raises:
+        CancelledError: the caller was cancelled; everything was closed first.
+        KeyboardInterrupt, SystemExit: came up in code the run called; everything was closed first.
+    """
+    loop = Loop(context, config, EventBus(sink))
+    task = loop.start(loop.go(prompts))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait({task})
+        raise
+
+
+async def find_continuation(turns: Sequence[Turn], polls: Sequence[Poll]) -> list[UserTurn]:
     """Return the turns with which a conversation goes on: none when its end needs an answer anyway.
 
     Args:
         turns: the conversation.
-        get_steering: asked first for what the user said.
-        get_follow_up: asked when that gave nothing.
-        ask: how they are asked.
+        polls: asked one after the other for what the user said, until one gives something.
 
     Raises:
         NothingToContinue: there is nothing to go on from.
@@ -88,63 +104,213 @@ async def find_continuation(
         raise NothingToContinue("The conversation is empty; there is nothing to continue.")
     if isinstance(last, UserTurn | ToolResultTurn | ToolCallTurn):
         return []
-    for poll in (get_steering, get_follow_up):
-        if queued := await ask(poll):
+    for poll in polls:
+        queued = poll()
+        if queued := list(await queued if isinstance(queued, Awaitable) else queued):
             return queued
     if isinstance(last, ThinkingTurn) or (isinstance(last, AssistantTextTurn) and last.interrupted):
         return [UserTurn(content=GO_ON)]
     raise NothingToContinue("The last answer is complete; send a message to go on.")
 
 
-async def run_loop(
-    prompts: Sequence[Turn],
-    context: AgentContext,
-    config: LoopConfig,
-    sink: Sink,
-    *,
-    poll_first: bool = True,
-) -> AgentEnd:
-    """Run until idle, handing each event to `sink`; return the last one.
+class Loop:
+    """One run of the loop.
 
     Args:
-        prompts: what opens the first step.
-        context: what the run starts from.
+        context: what it starts from.
         config: how it goes.
-        sink: called with each event; what it returns, if anything, is awaited.
-        poll_first: whether steering queued before the run joins the first step.
-
-    Raises:
-        CancelledError: the task was cancelled from outside; everything was closed first.
-        KeyboardInterrupt, SystemExit: came up in code the run called; everything was closed first.
+        bus: the listeners of its events.
     """
-    loop = Steps(Run(config, sink), context)
-    with loop.in_reach():
-        return await loop.go(prompts, poll_first=poll_first)
 
+    def __init__(self, context: AgentContext, config: LoopConfig, bus: EventBus) -> None:
+        self._run = Run(config, bus)
+        self._config = config
+        self._turns = context.turns
+        self._steps = Steps(self._run, context)
+        self._pending: list[Turn] = []  # what opens the next step and was not said yet
 
-async def continue_loop(context: AgentContext, config: LoopConfig, sink: Sink) -> AgentEnd:
-    """`run_loop` from where the conversation stands.
+    async def _run_steps(self, *, poll_first: bool) -> None:
+        """Go step by step until nothing is left to do.
 
-    Raises:
-        NothingToContinue: there is nothing to go on from, and the run was not stopped while that was found out.
-        CancelledError, KeyboardInterrupt, SystemExit: as `run_loop`.
-    """
-    run = Run(config, sink)
-    loop = Steps(run, context)
-    with loop.in_reach():
+        Raises:
+            RunEnded: the run ends before that: stopped, failed, or at a limit.
+        """
+        config, steps, pending = self._config, self._steps, self._pending
+        if poll_first:
+            await self._poll_before_first_step()
+        steps.end_without_steps()
+        while True:
+            if await steps.open(pending):
+                answer = await steps.ask()  # transform_context, convert_to_llm, the request, its stream
+                pending += await steps.run_calls(answer)
+            goes_on = await steps.close()  # an error, an abort and a refusal end the run here
+            if not pending:
+                pending += await self._poll(config.get_steering)
+            await self._count_cost()
+            if not goes_on and not pending:
+                pending += self._when_idle() or await self._poll(config.get_follow_up)
+            if not goes_on and not pending:
+                return
+            steps.end_at_limit()
+
+    async def _poll_before_first_step(self) -> None:
+        """Let steering join the first step. What the user said is kept even when nothing can be asked."""
         try:
-            prompts = await find_continuation(
-                context.turns, config.get_steering, config.get_follow_up, loop.ask_for
-            )
+            self._pending += await self._poll(self._config.get_steering)
+        except RunEnded as ended:
+            await self._steps.open(self._pending)
+            with contextlib.suppress(RunEnded):
+                await self._steps.close()
+            raise ended from None
+
+    async def _poll(self, poll: Poll | None) -> list[UserTurn]:
+        with self._application():
+            return await poll_queue(self._run, poll)
+
+    async def _count_cost(self) -> None:
+        self._steps.end_if_stopped()
+        with self._application():
+            self._steps.count_cost()
+        await self._steps.warn_of_unknown_price()
+
+    def _when_idle(self) -> list[Turn]:
+        when_idle = self._config.when_idle
+        if when_idle is None or self._steps.is_done or self._run.stopped is not None:
+            return []
+        with self._application():
+            return as_turns(when_idle())
+
+    @contextlib.contextmanager
+    def _application(self) -> Iterator[None]:
+        """End the run as failed when a function of the application raises.
+
+        Raises:
+            RunEnded: it did.
+        """
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - functions of the application
+            raise RunEnded(Ending("failed", error=self._failure(error))) from None
+
+    def _failure(self, error: BaseException) -> ModelError:
+        return failure("The agent", error, self._run.secrets.clean)
+
+    # From its start to its end
+
+    def start(self, coroutine: Coroutine[Any, Any, AgentEnd]) -> asyncio.Task[AgentEnd]:
+        """Run `go`, or a coroutine around it, in a task of its own; cancelling that asks the run to stop."""
+        return OwnedTask(coroutine, self._run.stop_from_outside)
+
+    async def go(self, prompts: Sequence[Turn] | None, *, poll_first: bool = True) -> AgentEnd:
+        """Run until idle, within reach of the outside and for its longest duration at most.
+
+        Args:
+            prompts: what opens the first step; None to go on from where the conversation stands.
+            poll_first: whether steering queued before the run joins the first step.
+
+        Raises:
+            NothingToContinue: there is nothing to go on from.
+            CancelledError: its task was cancelled; everything was closed first.
+            KeyboardInterrupt, SystemExit: came up in code the run called; everything was closed first.
+        """
+        run, config = self._run, self._config
+        config.interrupts.attach(run)
+        duration = config.limits.max_duration
+        timer = None
+        if duration is not None:
+            reason = f"Stopped after {duration / 60:.3g} minutes, the longest one run may take."
+            timer = config.clock.call_later(duration, lambda: run.stop("limit", reason))
+        try:
+            if prompts is None:
+                prompts = await self._continuation()
+                poll_first = not prompts
+            self._pending += prompts
+            end = await self._from_start_to_end(poll_first=poll_first)
+        finally:
+            if timer is not None:
+                timer.cancel()
+            config.interrupts.detach(run)
+            if run.leaving is not None:
+                raise run.leaving
+        if run.cancelled_outside:
+            raise asyncio.CancelledError
+        return end
+
+    async def _continuation(self) -> Sequence[Turn]:
+        run, config = self._run, self._config
+        polls = [
+            lambda poll=poll: poll_queue(run, poll) for poll in (config.get_steering, config.get_follow_up)
+        ]
+        try:
+            return await find_continuation(self._turns, polls)
         except NothingToContinue:
             if run.stopped is None:
                 raise
-            prompts = []
-        return await loop.go(prompts, poll_first=not prompts)
+            return []
+
+    async def _from_start_to_end(self, *, poll_first: bool) -> AgentEnd:
+        """Run from `agent_start` to `agent_end`."""
+        run = self._run
+        await run.emit(AgentStart)
+        try:
+            await self._run_steps(poll_first=poll_first)
+            ending = self._steps.stopped() or Ending("completed")
+        except RunEnded as ended:
+            ending = ended.ending
+        except BaseException as error:  # noqa: BLE001 - a fault of our own still ends the run for everyone
+            ending = await self._end_broken(run.fault(error))
+        notice = ending.notice or await self._notice_on(ending)
+        if notice is not None:
+            await run.say(notice)
+        return await run.emit_last(
+            AgentEnd,
+            turns=tuple(run.added),
+            outcome=ending.outcome,
+            stop_reason=self._steps.stop_reason,
+            reason=run.stopped[1] if run.stopped is not None else "",
+            error=ending.error,
+            usage=run.usage,
+            steps=run.step,
+            undelivered=self._undelivered(),
+        )
+
+    async def _end_broken(self, fault: Exception) -> Ending:
+        """Close everything after a fault in the middle of a step."""
+        report(log, "the run broke", fault, self._run.secrets.clean)
+        await self._steps.close_all()
+        return self._steps.stopped() or Ending("failed", error=self._failure(fault))
+
+    async def _notice_on(self, ending: Ending) -> NoticeTurn | None:
+        """What the application wants the conversation to say of a failure, or of a run that completed."""
+        run, config = self._run, self._config
+        try:
+            notice = None
+            if ending.error is not None and config.when_failed is not None:
+                notice = config.when_failed(ending.error)
+            elif ending.outcome == "completed" and config.when_done is not None:
+                notice = await run.call(config.when_done, tuple(run.added))
+            return None if notice is None else as_turns([notice], NoticeTurn)[0]
+        except RunCancelled:
+            return None
+        except BaseException as fault:  # noqa: BLE001 - a function of the application
+            self._report("the notice on the run could not be made", fault)
+            return None
+
+    def _undelivered(self) -> tuple[UserTurn, ...]:
+        """What the user said and the model did not hear."""
+        left = [turn for turn in self._pending if isinstance(turn, UserTurn)]
+        try:
+            left += as_turns(self._config.take_undelivered(), UserTurn)
+        except BaseException as fault:  # noqa: BLE001 - a function of the application; the run must have its end
+            self._report("what is still queued could not be taken back", fault)
+        return tuple(left)
+
+    def _report(self, what: str, error: BaseException) -> None:
+        report(log, what, self._run.fault(error), self._run.secrets.clean)
 
 
 async def _iterate(
-    start: Callable[[Sink], Coroutine[Any, Any, AgentEnd]], interrupts: Interrupts
+    prompts: Sequence[Turn] | None, context: AgentContext, config: LoopConfig
 ) -> AsyncGenerator[Event, None]:
     """Run in a task of its own and yield each event; the run goes on once the reader asks for the next."""
     events: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -155,24 +321,26 @@ async def _iterate(
         if closed:
             return None
         events.put_nowait(event)
-        taken = loop.create_future()
+        taken = asyncio.get_running_loop().create_future()
         return taken
 
+    def let_go_on() -> None:
+        if taken is not None and not taken.done():
+            taken.set_result(None)
+
     closed = False
-    loop = asyncio.get_running_loop()
-    task = begin_task(start(sink), lambda: interrupts.abort("the program cancelled the run"))
+    loop = Loop(context, config, EventBus(sink))
+    task = loop.start(loop.go(prompts))
     task.add_done_callback(lambda _task: events.put_nowait(None))
     try:
         while (event := await events.get()) is not None:
             yield event
-            if taken is not None and not taken.done():
-                taken.set_result(None)
+            let_go_on()
         await task
     finally:
         closed = True
-        if taken is not None and not taken.done():
-            taken.set_result(None)
+        let_go_on()
         if not task.done():
-            interrupts.abort("the reader of the events went away")
+            config.interrupts.abort("the reader of the events went away")
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.shield(task)

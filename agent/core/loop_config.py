@@ -1,23 +1,26 @@
-"""What a run starts from and how it goes: the arguments of the stateless loop."""
+"""What a run starts from and how it goes: the arguments of the stateless loop, and what an agent shows of itself."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Mapping, MutableSequence, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from agent.core.abort_controller import Interrupts
 from agent.core.clock import Clock, SystemClock
+from agent.core.events import Outcome
 from agent.core.limits import Limits
-from agent.core.model import Model, ModelError, ThinkingLevel
+from agent.core.model import Model, ModelError, ThinkingLevel, Usage
 from agent.core.retry import RetryPolicy
 from agent.core.tool import AfterToolCall, BeforeToolCall, Tool
 from agent.core.turns import NoticeTurn, ToolCallTurn, Turn, UserTurn
 
+if TYPE_CHECKING:
+    from agent.core.run import Run
+
 OnSteer = Literal["skip_remaining", "finish_batch"]
 ToolExecution = Literal["parallel", "sequential"]
-TransformContext = Callable[[MutableSequence[Turn]], "Sequence[Turn] | Awaitable[Sequence[Turn]]"]
+TransformContext = Callable[[list[Turn]], "Sequence[Turn] | Awaitable[Sequence[Turn]]"]
 ConvertToLlm = Callable[[list[Turn]], "Sequence[Mapping[str, Any]] | Awaitable[Sequence[Mapping[str, Any]]]"]
 GetApiKey = Callable[[], "str | Awaitable[str | None] | None"]
 Poll = Callable[[], "Sequence[UserTurn] | Awaitable[Sequence[UserTurn]]"]
@@ -47,6 +50,56 @@ class AgentContext:
     tools: Sequence[Tool] = ()
 
 
+class Interrupts:
+    """How the outside reaches into the run that uses it: ends it, or one of its tools.
+
+    One run at a time may use it; it belongs to the thread of the event loop.
+    """
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._outcome: Outcome = "cancelled"
+        self._notice: NoticeTurn | None = None
+        self._run: Run | None = None
+
+    def abort(
+        self, reason: str = "", *, outcome: Outcome = "cancelled", notice: NoticeTurn | None = None
+    ) -> None:
+        """End the run with this outcome, at once, wherever it is. Later calls change nothing.
+
+        Args:
+            reason: why.
+            outcome: `cancelled`, or `limit` when a limit of the application was reached.
+            notice: what the conversation says about it, as the run's last turn.
+        """
+        if self.reason is None:
+            self.reason = reason or "stopped by the user"
+            self._outcome, self._notice = outcome, notice
+            if self._run is not None:
+                self._run.stop(outcome, self.reason, notice)
+
+    def cancel_tool(self, call_id: str) -> bool:
+        """End one tool without ending the run; return whether a call of this id was open."""
+        return self._run is not None and self._run.cancel_call(call_id)
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all requests of the run so far."""
+        return self._run.usage if self._run is not None else Usage()
+
+    def attach(self, run: Run) -> None:
+        """Reach into `run` from now on; an abort that came before counts."""
+        self._run = run
+        if self.reason is not None:
+            run.stop(self._outcome, self.reason, self._notice)
+
+    def detach(self, run: Run) -> None:
+        """The run is over; the next one starts without its abort."""
+        if self._run is run:
+            self._run = self.reason = self._notice = None
+            self._outcome = "cancelled"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopConfig:
     """How a run goes. Functions may be plain or async where nothing else is said.
@@ -55,8 +108,8 @@ class LoopConfig:
         model: where answers come from; `thinking` and `max_tokens` go into each request.
         transform_context: `turns -> turns`, for one request only, before the conversion.
         convert_to_llm: `turns -> messages`; by default our own conversion with its repair.
-        get_api_key: asked before every request. The key stands in nothing that is told of a failure; of what this
-            raises only the type is told, but for a `PersonaError`, whose words are.
+        get_api_key: asked before every request. No message about a failure holds the key; of what this raises
+            a message has only the type, but for a `PersonaError`, whose words it has.
         before_tool_call, after_tool_call: see `HookContext`.
         on_launch: called with a call right before its tool runs, and with the input a hook gave in place of
             the model's, or None; plain only. When it raises, or the run is stopped in it, the tool does not run.
@@ -72,8 +125,8 @@ class LoopConfig:
             plain only.
         interrupts: how the outside aborts the run or cancels a tool.
         grace: seconds that cancelled code has to end before the run settles without it.
-        listener_grace: seconds that each of those who are told the events has in all once the run is stopped, and
-            once more for its last event; `grace` when None.
+        listener_grace: seconds that each listener has in all once the run is stopped, and once more for the last
+            event; `grace` when None.
         random: a number from 0 to 1, for jitter.
     """
 
@@ -108,3 +161,26 @@ class LoopConfig:
         one_of("on_steer", self.on_steer, OnSteer)
         one_of("tool_execution", self.tool_execution, ToolExecution)
         one_of("thinking", self.thinking, ThinkingLevel)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentState:
+    """What an agent is and does at one moment; later changes do not show in it.
+
+    Attributes:
+        turns: the finished turns of the conversation.
+        is_streaming: whether a run is active.
+        streaming_turn: the turn being streamed, with what came of it so far, or None.
+        pending_tool_calls: ids of the call turns between `tool_start` and `tool_end`.
+        error: why the last run failed, or None.
+    """
+
+    system_prompt: str
+    model: Model
+    thinking: ThinkingLevel
+    tools: tuple[Tool, ...]
+    turns: tuple[Turn, ...]
+    is_streaming: bool
+    streaming_turn: Turn | None
+    pending_tool_calls: frozenset[str]
+    error: ModelError | None

@@ -8,10 +8,8 @@ are unique, and the last word is the user's. The log is never touched; repair ha
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from types import MappingProxyType
+from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any
 
 from agent.core.turns import (
@@ -22,9 +20,7 @@ from agent.core.turns import (
     ToolResultTurn,
     Turn,
     UserTurn,
-    thaw,
 )
-from agent.transcript.read_only import ReadOnlyDict, ReadOnlyList
 
 GO_ON = "Please continue."
 """What stands for the user when the conversation would end with the assistant."""
@@ -45,8 +41,6 @@ _LONGEST_NAME = 128
 _ANSWER = (AssistantTextTurn, ThinkingTurn, ToolCallTurn)
 _REPLY = (UserTurn, ToolResultTurn)
 _DEEPEST = 200
-_references = getattr(sys, "getrefcount", lambda _value: 0)
-_OURS_ALONE = 2  # the attribute and the argument
 
 Message = dict[str, Any]
 
@@ -61,35 +55,20 @@ def to_messages(turns: Iterable[Turn], *, model: str = "", endpoint: str = "") -
         model: the model the request goes to, for which thinking may be replayed.
         endpoint: the server the request goes to, likewise.
     """
-    conversion = Conversion(model=model, endpoint=endpoint)
-    conversion.extend(turns)
-    messages: list[Message] = thaw(conversion.messages())
-    return messages
+    conversion = _Conversion(model, endpoint)
+    for turn in turns:
+        conversion.add(turn)
+    return conversion.messages()
 
 
-def last_user_turns(turns: Sequence[Turn], user_turns: int) -> list[Turn]:
-    """Return the end of the conversation that begins at the `user_turns`-th last user turn.
-
-    A list with fewer user turns is returned whole; so is one where `user_turns` is not positive.
-    """
-    if user_turns > 0:
-        left = user_turns
-        for index in range(len(turns) - 1, -1, -1):
-            if isinstance(turns[index], UserTurn):
-                left -= 1
-                if left == 0:
-                    return list(turns[index:])
-    return list(turns)
-
-
-class Conversion:
-    """The conversion of a conversation that grows: each turn is looked at once.
+class _Conversion:
+    """Takes up turn after turn, then gives the messages.
 
     A message that is followed by one of the other role is final. The open end is an answer of the
     assistant, its results, and what the user said after it.
     """
 
-    def __init__(self, *, model: str = "", endpoint: str = "") -> None:
+    def __init__(self, model: str, endpoint: str) -> None:
         self._model = model
         self._endpoint = endpoint
         self._final: list[Message] = []
@@ -98,18 +77,9 @@ class Conversion:
         self._unanswered: dict[str, list[str]] = {}  # id in the conversation: wire ids, the latest first
         self._results: dict[str, Message] = {}  # by wire id
         self._said: list[Message] = []  # text blocks of the open user message
-        self._end: tuple[Message, ...] | None = None  # the open end as messages, until something is added
         self._in_answer = False  # the last turn was the assistant's
         self._is_unseen = False  # nothing of the answer that began last can be sent so far
-        self._handed = ReadOnlyList()  # what `messages` returned last
-        self._handed_final = 0  # how many final messages begin it
-        self._ids: dict[str, int] = {}  # every wire id, and the last number it was told apart by
-        self._replaced: list[tuple[str, int | None]] | None = None  # what `_ids` had, to be put back
-
-    def extend(self, turns: Iterable[Turn]) -> None:
-        """Take up further turns."""
-        for turn in turns:
-            self.add(turn)
+        self._ids: dict[str, int] = {}  # every wire id, and the last number added to it
 
     def add(self, turn: Turn) -> None:
         """Take up one further turn."""
@@ -134,7 +104,7 @@ class Conversion:
             self._unanswered.setdefault(turn.tool_use_id, []).insert(0, wire)
             given = sendable_object(turn.input)
             answer.append(
-                ReadOnlyDict(type="tool_use", id=wire, name=_wire_name(turn.tool_name), input=given)
+                {"type": "tool_use", "id": wire, "name": _wire_name(turn.tool_name), "input": given}
             )
         elif isinstance(turn, ThinkingTurn):
             if self._replayable(turn):
@@ -143,98 +113,46 @@ class Conversion:
             if not self._is_unseen and not self._said:
                 self._forget_answer()
             self._in_answer = self._is_unseen = False
-        self._end = None
 
-    def messages(self) -> ReadOnlyList:
-        """Return the messages of a request made now, read-only: later requests share them."""
-        tail = self._open_end()
-        if not self._final and (not tail or tail[0]["role"] == "assistant"):
-            tail = (_user([_text(BEGIN if tail else GO_ON)]), *tail)
-        messages = self._final_messages()
-        _extend(messages, tail)
-        if messages[-1]["role"] == "assistant":
-            _append(messages, _user([_text(GO_ON)]))
-        return messages
+    def messages(self) -> list[Message]:
+        """Return the messages; nothing may be added after that."""
+        self._close_end()
+        if not self._final:
+            return [_user([_text(GO_ON)])]
+        if self._final[-1]["role"] == "assistant":
+            self._final.append(_user([_text(GO_ON)]))
+        return self._final
 
-    def messages_with(self, turns: Iterable[Turn]) -> ReadOnlyList:
-        """Return the messages of a request that says `turns` as well, without taking them up."""
-        length, last = len(self._final), self._final[-1:]
-        answer, calls, results, said = (
-            self._answer.copy(),
-            self._calls.copy(),
-            self._results.copy(),
-            self._said.copy(),
-        )
-        state = self._in_answer, self._is_unseen
-        unanswered = {call_id: wires.copy() for call_id, wires in self._unanswered.items()}
-        replaced: list[tuple[str, int | None]] = []
-        self._replaced = replaced
-        try:
-            self.extend(turns)
-            return self.messages()
-        finally:
-            self._replaced = None
-            for wire, number in reversed(replaced):
-                if number is None:
-                    self._ids.pop(wire, None)  # it may be recorded twice
-                else:
-                    self._ids[wire] = number
-            self._final[max(0, length - 1) :] = last  # another message may have been merged into the last
-            self._handed_final = min(self._handed_final, max(0, length - 1))
-            self._answer, self._calls, self._results, self._said = answer, calls, results, said
-            self._end = None
-            self._unanswered = unanswered
-            self._in_answer, self._is_unseen = state
-
-    def _final_messages(self) -> ReadOnlyList:
-        """A list of the final messages to which `_append` may add.
-
-        The list handed out last is taken up again when nobody kept it: a step then costs the same however
-        long the conversation is.
-        """
-        done = self._handed_final
-        if _references(self._handed) == _OURS_ALONE and (
-            done == 0 or self._handed[done - 1] is self._final[done - 1]
-        ):
-            list.__delitem__(self._handed, slice(done, None))
-            list.extend(self._handed, self._final[done:])
-        else:
-            self._handed = ReadOnlyList(self._final)
-        self._handed_final = len(self._final)
-        return self._handed
-
-    def _open_end(self) -> tuple[Message, ...]:
-        """The messages of the open answer and what follows it."""
-        if self._end is None:
-            self._end = tuple(self._made_end())
-        return self._end
-
-    def _made_end(self) -> list[Message]:
-        answer = self._answer.copy()
+    def _close_end(self) -> None:
+        """Make the open answer and what follows it messages."""
+        answer = self._answer
         while answer and answer[-1]["type"] in ("thinking", "redacted_thinking"):
             answer.pop()  # thinking that led to nothing may not end a message
         # Nor may blanks end it; elsewhere they are the model's own.
         if answer and answer[-1]["type"] == "text":
             answer[-1] = _text(answer[-1]["text"].rstrip())
-        tail: list[Message] = []
         if answer:
-            tail.append(ReadOnlyDict(role="assistant", content=ReadOnlyList(answer)))
+            if not self._final:
+                self._append(_user([_text(BEGIN)]))
+            self._append({"role": "assistant", "content": answer})
         replies = [self._results.get(wire) or _unanswered(wire) for wire in self._calls]
-        replies += self._said
-        if replies:
-            tail.append(_user(replies))
-        return tail
+        if replies or self._said:
+            self._append(_user([*replies, *self._said]))
+        self._forget_answer()
+        self._said = []
+
+    def _append(self, message: Message) -> None:
+        """Add a message; one of the role before it is merged into that."""
+        if self._final and self._final[-1]["role"] == message["role"]:
+            self._final[-1]["content"] += message["content"]
+        else:
+            self._final.append(message)
 
     def _open_answer(self) -> list[Message]:
         """The blocks to which an answer's next block is added; closes what came before it."""
         self._is_unseen = False
         if self._said or self._results:
-            end = self._open_end()
-            if not self._final and end and end[0]["role"] == "assistant":
-                self._final.append(_user([_text(BEGIN)]))
-            _extend(self._final, end)
-            self._forget_answer()
-            self._said = []
+            self._close_end()
         return self._answer
 
     def _forget_answer(self) -> None:
@@ -247,19 +165,16 @@ class Conversion:
         wire = waiting.pop()
         output = sendable(turn.output)
         content = output if output and not output.isspace() else NO_OUTPUT
-        result = {"type": "tool_result", "tool_use_id": wire, "content": content}
-        self._results[wire] = ReadOnlyDict(result, is_error=True) if turn.is_error else ReadOnlyDict(result)
+        result: Message = {"type": "tool_result", "tool_use_id": wire, "content": content}
+        self._results[wire] = {**result, "is_error": True} if turn.is_error else result
 
     def _wire_id(self, call_id: str) -> str:
         """An id the API takes and this conversation has not used: the call's own wherever possible."""
-        is_plain = call_id.isascii() and call_id.isidentifier()  # as those of most servers, and sooner seen
-        base = call_id if is_plain else _BAD_ID.sub("_", call_id) or "call"
+        base = _BAD_ID.sub("_", call_id) or "call"
         wire, number = base, self._ids.get(base, 1)
         while wire in self._ids:
             number += 1
             wire = f"{base}_{number}"
-        if self._replaced is not None:
-            self._replaced += [(wire, self._ids.get(wire)), (base, self._ids.get(base))]
         self._ids[base] = number
         self._ids[wire] = self._ids.get(wire, 1)
         return wire
@@ -284,65 +199,46 @@ def sendable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
 
 
-@lru_cache(maxsize=256)
 def _wire_name(name: str) -> str:
     """A tool's name as the API takes it."""
     return _BAD_ID.sub("_", name)[:_LONGEST_NAME] or "unnamed"
 
 
-def _append(messages: list[Message], message: Message) -> None:
-    """Add a message, to a read-only list too; one of the role before it is merged into a copy of that."""
-    if messages and (last := messages[-1])["role"] == message["role"]:
-        content = ReadOnlyList(last["content"] + message["content"])
-        list.__setitem__(messages, -1, ReadOnlyDict(role=last["role"], content=content))
-    else:
-        list.append(messages, message)
-
-
-def _extend(messages: list[Message], end: Sequence[Message]) -> None:
-    """Add messages whose roles alternate; see `_append`."""
-    if messages and end and messages[-1]["role"] == end[0]["role"]:
-        _append(messages, end[0])
-        end = end[1:]
-    list.extend(messages, end)
-
-
 def _text(content: str) -> Message:
-    return ReadOnlyDict(type="text", text=content)
+    return {"type": "text", "text": content}
 
 
 def _user(blocks: list[Message]) -> Message:
-    return ReadOnlyDict(role="user", content=ReadOnlyList(blocks))
+    return {"role": "user", "content": blocks}
 
 
 def _unanswered(wire: str) -> Message:
-    return ReadOnlyDict(type="tool_result", tool_use_id=wire, content=NO_RESULT, is_error=True)
+    return {"type": "tool_result", "tool_use_id": wire, "content": NO_RESULT, "is_error": True}
 
 
 def _thinking(turn: ThinkingTurn) -> Message:
     if turn.redacted:
-        return ReadOnlyDict(type="redacted_thinking", data=turn.redacted)
-    return ReadOnlyDict(type="thinking", thinking=turn.content, signature=turn.signature)
+        return {"type": "redacted_thinking", "data": turn.redacted}
+    return {"type": "thinking", "thinking": turn.content, "signature": turn.signature}
 
 
 def sendable_object(value: Mapping[str, Any]) -> Message:
-    """Return a JSON object as a read-only copy that can be sent, whatever is in it."""
+    """Return a JSON object as a copy that can be sent, whatever is in it."""
     result = _json(value, 0)
-    return result if isinstance(result, dict) else ReadOnlyDict()
+    return result if isinstance(result, dict) else {}
 
 
 def _json(value: Any, depth: int) -> Any:
-    """A read-only JSON value the wire can carry, whatever an application put into a call's input."""
-    kind = type(value)
-    if kind is str or isinstance(value, str):
+    """A JSON value the wire can carry, whatever an application put into a call's input."""
+    if isinstance(value, str):
         return sendable(value)
     if value is None or isinstance(value, int):  # truth values, too
         return value
     if isinstance(value, float):
-        return value if abs(value) != float("inf") and value == value else None
+        return value if isfinite(value) else None
     if depth < _DEEPEST:
-        if kind is MappingProxyType or isinstance(value, Mapping):
-            return ReadOnlyDict({sendable(str(key)): _json(item, depth + 1) for key, item in value.items()})
-        if isinstance(value, (list, tuple)):
-            return ReadOnlyList([_json(item, depth + 1) for item in value])
+        if isinstance(value, Mapping):
+            return {sendable(str(key)): _json(item, depth + 1) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [_json(item, depth + 1) for item in value]
     return sendable(str(value))

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeGuard, get_args
 
-from agent.core.fast_dataclass import Quick, quick
 from agent.core.redaction import text_of
 
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "max"]
@@ -41,9 +40,8 @@ MOST_TOKENS = 2**53
 """No count of tokens is as large as this; what a server says beyond it is no count."""
 
 
-@quick
 @dataclass(frozen=True, slots=True)
-class Usage(Quick):
+class Usage:
     """Tokens of one request, under the API's names. Within a stream the last report wins (cumulative)."""
 
     input_tokens: int = 0
@@ -53,7 +51,7 @@ class Usage(Quick):
 
     def __add__(self, other: Usage) -> Usage:
         """Sum over the steps of a run."""
-        return Usage.make(
+        return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.cache_creation_input_tokens + other.cache_creation_input_tokens,
@@ -98,9 +96,8 @@ class ToolSpec:
     input_schema: Mapping[str, Any]
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request(Quick):
+class Request:
     """One request. `messages` are Messages API dicts (`{"role", "content"}`) made by `messages.py`."""
 
     system: str
@@ -112,9 +109,8 @@ class Request(Quick):
     api_key: str | None = field(default=None, repr=False)
 
 
-@quick
 @dataclass(frozen=True, slots=True)
-class ModelError(Quick):
+class ModelError:
     """Why an attempt failed.
 
     Attributes:
@@ -132,9 +128,8 @@ class ModelError(Quick):
     status: int | None = None
 
 
-@quick
 @dataclass(frozen=True, slots=True)
-class BlockStart(Quick):
+class BlockStart:
     """A content block begins. `block` numbers blocks from 0 within one answer, never reused."""
 
     block: int
@@ -143,18 +138,16 @@ class BlockStart(Quick):
     tool_name: str = ""
 
 
-@quick
 @dataclass(frozen=True, slots=True)
-class BlockDelta(Quick):
+class BlockDelta:
     """More of a block: text, thinking text, or raw JSON of a tool call's input."""
 
     block: int
     text: str
 
 
-@quick
 @dataclass(frozen=True, slots=True)
-class BlockEnd(Quick):
+class BlockEnd:
     """A block is complete.
 
     For a tool call `input_json` is the whole raw JSON text (`""`: what came in deltas; nothing at all means
@@ -169,25 +162,22 @@ class BlockEnd(Quick):
     complete: bool = True
 
 
-@quick
 @dataclass(frozen=True, slots=True)
-class Notice(Quick):
+class Notice:
     """Something the person should know about the answer (a dropped feature, ignored events)."""
 
     message: str
 
 
-@quick
 @dataclass(frozen=True, slots=True)
-class Waiting(Quick):
+class Waiting:
     """Nothing but silence or pings for `seconds` so far: the request is alive, the content is not here."""
 
     seconds: float
 
 
-@quick
 @dataclass(frozen=True, slots=True)
-class UsageSoFar(Quick):
+class UsageSoFar:
     """Tokens reported before the end, for requests that never come to one; the last report wins."""
 
     usage: Usage
@@ -197,9 +187,8 @@ DECLINED = "declined"
 """Stop reason of the offline model when it did not do what was asked: to the core an ordinary answer."""
 
 
-@quick
 @dataclass(frozen=True, slots=True)
-class Done(Quick):
+class Done:
     """The answer is complete: a stop reason arrived and no error. `stop_reason` as the server gave it."""
 
     stop_reason: str
@@ -207,9 +196,8 @@ class Done(Quick):
     message_id: str = ""
 
 
-@quick
 @dataclass(frozen=True, slots=True)
-class Failed(Quick):
+class Failed:
     """The attempt ended without a complete answer. Blocks still open are cut."""
 
     error: ModelError

@@ -30,30 +30,13 @@ def report(log: logging.Logger, what: str, error: BaseException, clean: Callable
         log: of the module that met it.
         what: in words.
         error: what was raised.
-        clean: takes out of its words what must not be told.
+        clean: takes out of its words what must not be shown.
     """
     text = " ".join(clean(text_of(error)).split())[:_LONGEST_LINE]
     log.error("%s: %s%s", what, type(error).__name__, f": {text}" if text else "")
     if log.isEnabledFor(logging.DEBUG):
         frames = "".join(traceback.format_tb(error.__traceback__))
         log.debug("%s was raised here:\n%s", type(error).__name__, frames)
-
-
-_SEQUENCES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,64}[@-~]"
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x08\x0a-\x1f\x7f-\x9f]{0,4096}(?:\x07|\x1b\\|\x9c)"
-    r"|\x1b[ -/]{0,64}[0-~]"
-)
-
-
-def printable(text: str) -> str:
-    """Return `text` on one line without control characters, and without the rests of escape sequences."""
-    text = "".join(
-        " " if char in "\t\r\n" else char
-        for char in _SEQUENCES.sub("", text)
-        if char in "\t\r\n" or char.isprintable()
-    )
-    return " ".join(text.split())
 
 
 _STAND_IN = "[key]"

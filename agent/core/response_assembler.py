@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import isinf
 from typing import Any
 
-from agent.core.bounded_await import wait_briefly
-from agent.core.detached_tasks import leave_behind
 from agent.core.events import ModelNotice, TurnDelta, TurnStart
 from agent.core.model import (
     BlockDelta,
@@ -40,15 +36,11 @@ from agent.core.turns import (
     new_id,
 )
 
-log = logging.getLogger(__name__)
-
 CUT_BEFORE_INPUT = (
     "Not run: the call was cut before its input was complete. Send it again, shorter if it was long."
 )
 
 NO_STOP_REASON = "The answer broke off: the server ended it without a stop reason."
-LONGEST_HOLD = 0.02
-"""Seconds after which an answer gives way to whatever else the loop has to do, a stop for example."""
 _BLOCK_KINDS = ("text", "thinking", "tool_call")
 
 BlockTurn = AssistantTextTurn | ThinkingTurn | ToolCallTurn
@@ -84,7 +76,6 @@ class Answer:
         has_words: whether an ended text of it has words.
         calls: the finished tool calls, in order.
         raw: the input of each as it came, by the id of its turn.
-        last_at: the clock's time of the last event.
     """
 
     def __init__(self, run: Run, known_ids: set[str], clean: Callable[[str], str] = str) -> None:
@@ -96,80 +87,22 @@ class Answer:
         self.has_words = False
         self.calls: list[ToolCallTurn] = []
         self.raw: dict[str, str] = {}
-        self.last_at = run.config.clock.now()
         self._run = run
         self._clean = clean
         self._known_ids = known_ids
         self._open: deque[_Block] = deque()  # those whose turn has not ended, in order of their start
         self._blocks: dict[int, _Block] = {}  # the newest of each number
-        self._closed = False
         self._unknown: list[object] = []  # kinds of blocks that were left out
         self._left_out: set[int] = set()  # their numbers
-        self._told: set[str] = set()
+        self._notified: set[str] = set()
 
-    async def read(self, stream: AsyncIterator[BlockEvent]) -> None:
-        """Take the events of one attempt until its end or the run's stop. Runs in a task of its own."""
-        run = self._run
-        now = run.config.clock.now
-        give_way_at = self.last_at + LONGEST_HOLD
-        try:
-            if run.stopped is not None or self._closed:
-                return  # stopped before the request left: it does not leave any more
-            async for event in stream:
-                if run.stopped is not None or self._closed:
-                    return
-                self.last_at = now()
-                if type(event) is BlockDelta:
-                    block = self._blocks.get(event.block)
-                    if text := event.text:
-                        if not isinstance(text, str):
-                            raise TypeError(f"BlockDelta.text is {type(text).__name__}, not text")
-                        if block is None or block.end is not None:
-                            block = await self._start_anyway(event.block, block)
-                        if block is not None:
-                            block.parts.append(text)
-                            await run.emit(TurnDelta, block.turn.id, text)
-                elif type(event) is BlockStart:
-                    await self._start(event)
-                else:
-                    await self._take(event)
-                if self.last_at >= give_way_at:  # the stream itself need not ever wait
-                    await asyncio.sleep(0)
-                    give_way_at = now() + LONGEST_HOLD
-                if run.stopped is not None or self.complete or self.error is not None:
-                    return
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            self._fail(error)
-        except BaseException as error:  # noqa: BLE001 - a model must not raise; if it does, the run ends cleanly
-            self._fail(error)
-        finally:
-            await self._let_go(stream)
-            run.poke()  # not by way of the task's end only, which takes another turn of the loop
-
-    def _fail(self, error: BaseException) -> None:
+    def fail(self, error: BaseException) -> None:
+        """Note what the model raised."""
         self.complete = False
         self.error = failure("The model", self._run.fault(error), self._clean)
 
-    async def _let_go(self, stream: object) -> None:
-        """Close the stream; neither what that raises nor how long it takes changes the answer."""
-        close = getattr(stream, "aclose", None)
-        if close is None:
-            return
-        error: BaseException | None
-        try:
-            error = await wait_briefly(close(), self._run.config.grace, leave_behind)
-        except BaseException as raised:  # noqa: BLE001 - the model's own clearing up
-            error = raised
-        if error is not None:
-            text = self._clean(text_of(self._run.fault(error)))
-            log.warning("a model's stream could not be closed: %s", text)
-
     async def close(self) -> None:
-        """End every open turn; what was cut is marked. Nothing the stream still says counts from now on."""
-        self._closed = True
+        """End every open turn; what was cut is marked."""
         if not self.complete and self.error is None and self._run.stopped is None:
             self.error = ModelError("incomplete", NO_STOP_REASON, retryable=True)
         whole = self.complete and self.stop_reason not in ("max_tokens", "model_context_window_exceeded")
@@ -177,12 +110,18 @@ class Answer:
             await self._end(self._open[0], interrupted=not whole and len(self._open) == 1)
             self._open.popleft()
 
-    async def _take(self, event: BlockEvent) -> None:
-        if isinstance(event, BlockStart):
+    async def take(self, event: BlockEvent) -> None:
+        """Take one event of the stream; what is none is left out.
+
+        Raises:
+            Exception: the event holds what it must not hold.
+        """
+        if isinstance(event, BlockDelta):
+            await self._add_text(event)
+        elif isinstance(event, BlockStart):
             await self._start(event)
         elif isinstance(event, BlockEnd):
-            if not (type(event.input_json) is type(event.signature) is type(event.redacted) is str):
-                _need_text(event, "input_json", "signature", "redacted")
+            _need_text(event, "input_json", "signature", "redacted")
             block = self._blocks.get(event.block)
             if block is not None and block.end is None:
                 block.end = event
@@ -198,10 +137,22 @@ class Answer:
         elif isinstance(event, UsageSoFar):
             self.usage = usage_of(event.usage)
         elif isinstance(event, Notice):
-            await self._run.emit(ModelNotice, self._clean(str(event.message)))
+            await self._run.emit(ModelNotice, message=self._clean(str(event.message)))
         elif isinstance(event, Waiting):
             message = f"Waiting for the model, {event.seconds:.0f} s so far."
-            await self._run.emit(ModelNotice, message, event.seconds)
+            await self._run.emit(ModelNotice, message=message, waiting=event.seconds)
+
+    async def _add_text(self, event: BlockDelta) -> None:
+        """Add to an open block, which is started where the model did not do it."""
+        _need_text(event, "text")
+        block = self._blocks.get(event.block)
+        if not event.text:
+            return
+        if block is None or block.end is not None:
+            block = await self._start_anyway(event.block, block)
+        if block is not None:
+            block.parts.append(event.text)
+            await self._run.emit(TurnDelta, turn_id=block.turn.id, text=event.text)
 
     async def _start(self, event: BlockStart) -> None:
         """Begin a turn; finished turns before it are ended first, in order.
@@ -215,10 +166,9 @@ class Answer:
             if event.kind not in self._unknown:
                 self._unknown.append(event.kind)
                 message = f"The model sent a block of an unknown kind ({event.kind!s:.40}); it was left out."
-                await run.emit(ModelNotice, message)
+                await run.emit(ModelNotice, message=message)
             return
-        if not (type(event.tool_use_id) is type(event.tool_name) is str):
-            _need_text(event, "tool_use_id", "tool_name")
+        _need_text(event, "tool_use_id", "tool_name")
         former = self._blocks.get(event.block)
         if former is not None and former.end is None:
             if _says_the_same(former, event):
@@ -237,16 +187,16 @@ class Answer:
         elif event.kind == "thinking":
             turn = ThinkingTurn(content="", model=run.model_name, endpoint=run.model_endpoint)
         else:
-            turn = ToolCallTurn.make(
+            turn = ToolCallTurn(
                 tool_use_id=self._unique(event.tool_use_id), tool_name=event.tool_name, input={}
             )
         self._blocks[event.block] = block = _Block(turn)
         self._open.append(block)
         self.shown = True
         try:
-            await run.emit(TurnStart, turn)
+            await run.emit(TurnStart, turn=turn)
         except Exception:
-            self._open.pop()  # nobody was told that it began
+            self._open.pop()  # no listener heard that it began
             raise
 
     async def _start_anyway(self, number: int, former: _Block | None) -> _Block | None:
@@ -255,12 +205,12 @@ class Answer:
         What follows the end of a tool call is no part of its input, which was whole.
         """
         if number in self._left_out:
-            return None  # that was told
+            return None  # a notice says so
         if former is not None and former.kind == "tool_call":
             message = "The model sent more of a tool call after its end; it was left out."
-            if message not in self._told:
-                self._told.add(message)
-                await self._run.emit(ModelNotice, message)
+            if message not in self._notified:
+                self._notified.add(message)
+                await self._run.emit(ModelNotice, message=message)
             return None
         await self._start(BlockStart(number, "thinking" if former and former.kind == "thinking" else "text"))
         return self._blocks[number] if self._run.stopped is None else None
@@ -288,7 +238,7 @@ class Answer:
                 raw = end.input_json or "".join(block.parts)
                 value, fault = parse_input(raw)
                 self.raw[turn.id] = raw
-            turn = ToolCallTurn.make(
+            turn = ToolCallTurn(
                 tool_use_id=turn.tool_use_id,
                 tool_name=turn.tool_name,
                 input=value,
@@ -321,7 +271,7 @@ def parse_input(text: str) -> tuple[dict[str, Any], str]:
     if not text.strip():
         return {}, ""
     try:
-        value = _decode(text)
+        value = _STRICT_JSON.decode(text)
     except (ValueError, RecursionError) as error:
         problem = "nested too deeply" if isinstance(error, RecursionError) else text_of(error)
         return {}, f"Not run: the input is no valid JSON ({problem}). Send the call again."
@@ -353,19 +303,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _STRICT_JSON = json.JSONDecoder(
     parse_constant=_refuse_constant, parse_float=_number, object_pairs_hook=_unique_keys
 )
-
-
-def _decode(text: str) -> Any:
-    """What `_STRICT_JSON` makes of a text; usually nothing stands around the value, which is then read sooner.
-
-    Raises:
-        ValueError: it is no JSON.
-    """
-    if text[0] == "{":
-        value, end = _STRICT_JSON.raw_decode(text)
-        if end == len(text):
-            return value
-    return _STRICT_JSON.decode(text)
 
 
 def _need_text(event: BlockEvent, *names: str) -> None:

@@ -39,7 +39,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """Do not try again; `error` is what to tell the person."""
+    """Do not try again; `error` is what the person is shown."""
 
     error: ModelError
 

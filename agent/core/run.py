@@ -1,46 +1,44 @@
-"""One run while it goes: its events, its stop, and the one way it awaits code that is not ours.
-
-The run's own task is never cancelled from inside. Foreign code (a model, a tool, a hook) runs in tasks of
-its own; the run waits for whichever comes first: the code's end, a stop, a timeout. Code that does not
-react to its cancellation is left behind after a grace period.
-"""
+"""One run while it goes: its events, its turns, its stop, and how it calls code that is not ours."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import logging
-import threading
-from collections.abc import Awaitable, Callable, Iterable
-from math import inf
-from types import CoroutineType
-from typing import TYPE_CHECKING, Any, TypeVar
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from agent.core.bounded_await import Patience, is_awaitable
-from agent.core.detached_tasks import leave_behind, look_at
-from agent.core.event_bus import Telling
-from agent.core.events import Event, Outcome, StepEnd, TurnDelta, TurnEnd, TurnStart
+from agent.core.cancellation import CancelScope, detach, ordinary, race, result_of, start_task
+from agent.core.errors import ListenerTimeout
+from agent.core.event_bus import EventBus, Listener
+from agent.core.events import (
+    Event,
+    Outcome,
+    StepEnd,
+    StepStart,
+    ToolEnd,
+    ToolStart,
+    TurnDelta,
+    TurnEnd,
+    TurnStart,
+)
+from agent.core.loop_config import LoopConfig
 from agent.core.model import Usage, endpoint_of, name_of
-from agent.core.open_spans import Unfinished
-from agent.core.redaction import Secrets, report, text_of
-from agent.core.turns import TURN_KINDS, NoticeTurn, Turn, new_id
-from agent.core.watchdog import Alarm, Flag
-
-if TYPE_CHECKING:
-    from agent.core.loop_config import LoopConfig
-
-log = logging.getLogger(__name__)
+from agent.core.redaction import Secrets
+from agent.core.turns import (
+    AssistantTextTurn,
+    NoticeTurn,
+    ThinkingTurn,
+    ToolCallTurn,
+    ToolResultTurn,
+    Turn,
+    new_id,
+)
 
 E = TypeVar("E", bound=Event)
-Sink = Callable[[Event], Awaitable[None] | Telling | None]
 
-
-class Cut(Exception):
-    """Foreign code was not waited for to its end; the message says why."""
-
-
-class Fault(Exception):
-    """Foreign code raised what is no ordinary exception; the message says what."""
+BROKE = "The run broke: this call may or may not have taken effect. Look before calling again."
+BROKE_BEFORE = "Not run: the run broke before this call started."
 
 
 class Run:
@@ -48,25 +46,27 @@ class Run:
 
     Attributes:
         id: of this run.
+        scope: cancelled once the run is to end early.
         added: the turns it has added, in order.
+        on_turn: called with each of them.
         stopped: the outcome and the reason once it is to end early, else None.
         stop_notice: the notice that ends a run which was stopped, if whoever stopped it gave one.
         model_name, model_endpoint: who answers, as it said at the beginning.
         usage: tokens of all its requests so far.
         secrets: the keys it was given.
         step: the number of the step it is in.
-        unfinished: what is open.
-        alarm: rings when nothing has come for too long.
-        loop: the event loop it runs in.
-        now: the time of its clock.
+        spans: what is open.
+        open_calls: how each open call is cancelled, by the id of its turn and by its wire id.
         cancelled_outside: the run's own task was cancelled.
         leaving: a `KeyboardInterrupt` or `SystemExit` that came up meanwhile, to be raised once all is closed.
     """
 
-    def __init__(self, config: LoopConfig, sink: Sink) -> None:
+    def __init__(self, config: LoopConfig, bus: EventBus) -> None:
         self.id = new_id("run")
         self.config = config
+        self.scope = CancelScope(clock=config.clock, grace=config.grace, on_exit=self.fault)
         self.added: list[Turn] = []
+        self.on_turn: Callable[[Turn], None] = lambda _turn: None
         self.stopped: tuple[Outcome, str] | None = None
         self.stop_notice: NoticeTurn | None = None
         self.model_name = name_of(config.model)
@@ -74,85 +74,68 @@ class Run:
         self.usage = Usage()
         self.secrets = Secrets()
         self.step = 0
-        self.unfinished = Unfinished()
+        self.spans = OpenSpans()
+        self.open_calls: dict[str, Callable[[], None]] = {}
         self.cancelled_outside = False
         self.leaving: BaseException | None = None
-        self.open_calls: dict[str, Callable[[], None]] = {}
-        self.on_turn: Callable[[Turn], None] = lambda _turn: None
-        self._sink = sink
-        self._seq = 0
-        self._emitting = False
-        self._poke_when_told = False
-        self._told_at = -inf  # when listeners were done that took time
-        self._complained = False
-        self._waiter: asyncio.Future[None] | None = None
-        self._poked = False
-        self.alarm = Alarm(config.clock, self.poke)
-        self.loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
         self.now = config.clock.now
-        grace = config.grace if config.listener_grace is None else config.listener_grace
-        self._patience = Patience(grace, on_cancel=self._cancelled, leave=leave_behind)
+        self._seq = 0
+        self._bus = bus
+        self._listener_grace = config.grace if config.listener_grace is None else config.listener_grace
+        self._grace_left: dict[int, float] = {}  # by the id of each listener that took some after the stop
 
     # Events
 
-    async def emit(self, kind: type[E], *fields: Any, **named: Any) -> E:
-        """Send an event, its fields in order or by name, and return it once seen; what the sink raises ends nothing."""
-        event: Any = kind.make(self.id, self._seq, self.now(), *fields, **named)
+    async def emit(self, kind: type[E], **fields: Any) -> E:
+        """Send an event and return it once all listeners are done with it, in their order.
+
+        What a listener raises changes nothing. It has all the time it wants until the run is stopped; then it has a
+        grace period for all events together.
+        """
+        event: Any = kind(run_id=self.id, seq=self._seq, at=self.now(), **fields)
         self._seq += 1
-        if kind is StepEnd:
-            self.unfinished.end_step()
-        elif kind is not TurnDelta:
-            self.unfinished.note(event)
-        self._emitting = True
-        try:
-            pending = self._sink(event)
-        except BaseException as error:  # noqa: BLE001 - who reads the events must not break the run
-            self._complain(self.fault(error))
-            pending = None
-        if pending is not None:
-            await self._wait_until_told(pending)
-        elif self.stopped is not None or self._poke_when_told:
-            self._note_told()
-        else:
-            self._emitting = False
+        self.spans.note(event)
+        for listener in self._bus.listeners:
+            try:
+                result = listener(event)
+                if result is not None and inspect.isawaitable(result):
+                    await self._wait_for_listener(listener, result)
+            except BaseException as error:  # noqa: BLE001 - a listener must not break the run
+                self._bus.report(listener, self.fault(error), self.secrets.clean)
         return event  # type: ignore[no-any-return]
 
-    async def _wait_until_told(self, pending: Awaitable[None] | Telling) -> None:
-        """Wait for who takes time to be told."""
-        try:
-            if isinstance(pending, Telling):
-                await pending.finish(self._patience.wait_on)
-            elif (error := await self._patience.wait(self._sink, pending)) is not None:
-                self._complain(self.fault(error))
-        except BaseException as error:  # noqa: BLE001 - who reads the events must not break the run
-            self._complain(self.fault(error))
-        finally:
-            self._told_at = self.now()
-            self._note_told()
+    async def _wait_for_listener(self, listener: Listener, awaitable: Awaitable[Any]) -> None:
+        """Wait for what a listener returned; one that takes too long is not waited for again in this run.
 
-    def _note_told(self) -> None:
-        """Everyone was told."""
-        self._emitting = False
-        if self.stopped is not None or self._poke_when_told:
-            self._poke_when_told = False
-            self.poke()
+        Raises:
+            ListenerTimeout: it took too long after the run was stopped.
+            Exception: what it raised.
+        """
+        task = start_task(self._guarded(awaitable))
+        await race(task, self.scope)
+        if not task.done():
+            loop = asyncio.get_running_loop()
+            left, began = self._grace_left.get(id(listener), self._listener_grace), loop.time()
+            await race(task, within=left)
+            self._grace_left[id(listener)] = left - (loop.time() - began) if task.done() else 0.0
+        if not task.done():
+            task.cancel()
+            detach(task)
+            raise ListenerTimeout(
+                f"It did not return within {self._listener_grace:g} s after the run was to end."
+            )
+        result_of(task)
+
+    async def _guarded(self, awaitable: Awaitable[Any]) -> None:
+        try:
+            await awaitable
+        except (KeyboardInterrupt, SystemExit) as error:  # would end the event loop
+            raise self.fault(error) from error
 
     async def emit_last(self, kind: type[E], **fields: Any) -> E:
-        """`emit` the event that ends the run: who reads the events has time for it as for nothing else."""
-        self._patience.renew()
+        """`emit` the event that ends the run: each listener has its grace period anew, unless it was given up."""
+        self._grace_left = {who: 0.0 for who, left in self._grace_left.items() if left <= 0}
         return await self.emit(kind, **fields)
-
-    def _cancelled(self) -> None:
-        """A task of the run was cancelled from outside."""
-        self.cancelled_outside = True
-        self.stop("cancelled", "the program cancelled the run")
-
-    def _complain(self, error: Exception) -> None:
-        """Report what the sink raised, once in a run."""
-        if not self._complained:
-            self._complained = True
-            report(log, "what reads the events failed; the run goes on", error, self.secrets.clean)
 
     async def say(self, turn: Turn) -> None:
         """Add a whole turn to the conversation.
@@ -160,14 +143,14 @@ class Run:
         Raises:
             TypeError: it is none.
         """
-        if type(turn) not in TURN_KINDS and not isinstance(turn, Turn):
+        if not isinstance(turn, Turn):
             raise TypeError(f"{type(turn).__name__} is no turn")
-        await self.emit(TurnStart, turn)
+        await self.emit(TurnStart, turn=turn)
         await self.end_turn(turn)
 
     async def end_turn(self, turn: Turn) -> None:
         """Add a turn whose start was already sent."""
-        await self.emit(TurnEnd, turn)
+        await self.emit(TurnEnd, turn=turn)
         self.added.append(turn)
         self.on_turn(turn)
 
@@ -178,8 +161,12 @@ class Run:
         if self.stopped is None:
             self.stopped = (outcome, reason)
             self.stop_notice = notice
-        self._patience.hurry()
-        self.poke()
+            self.scope.cancel()
+
+    def stop_from_outside(self) -> None:
+        """The run's own task was cancelled."""
+        self.cancelled_outside = True
+        self.stop("cancelled", "the program cancelled the run")
 
     def fault(self, error: BaseException) -> Exception:
         """Return what foreign code raised as an ordinary exception.
@@ -189,120 +176,37 @@ class Run:
         Raises:
             GeneratorExit: the event loop is gone and Python clears a forgotten run away.
         """
-        if isinstance(error, Exception):
-            return error
-        if isinstance(error, GeneratorExit) and asyncio._get_running_loop() is None:
-            raise error
         if isinstance(error, KeyboardInterrupt | SystemExit):
             self.leaving = self.leaving or error
             self.stop("cancelled", "the program is being left")
-        text = text_of(error)
-        return Fault(f"{type(error).__name__} was raised{': ' if text else ''}{text}")
+        return ordinary(error)
 
     def cancel_call(self, call_id: str) -> bool:
         """Cancel one open tool call, by the id of its turn or its wire id."""
         cancel = self.open_calls.get(call_id)
-        if cancel is None:
-            return False
-        cancel()
-        self.poke()
-        return True
+        if cancel is not None:
+            cancel()
+        return cancel is not None
 
     # Waiting
-
-    def poke(self, _done: object = None) -> None:
-        """Have `wait` return: something may have changed."""
-        self._poked = True
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
-    def poke_from_anywhere(self) -> None:
-        """`poke`, also from another thread."""
-        if threading.get_ident() == self._thread:
-            self.poke()
-        else:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                self.loop.call_soon_threadsafe(self.poke)
-
-    async def wait(self) -> None:
-        """Return when the run was poked since the last return. Our own cancellation becomes a stop."""
-        if not self._poked:
-            self._waiter = self.loop.create_future()
-            try:
-                await self._waiter
-            except asyncio.CancelledError:
-                self._cancelled()
-            finally:
-                self._waiter = None
-        self._poked = False
-
-    async def sleep_until(self, due: float) -> bool:
-        """Wait for a time of the clock; return False when the run was stopped before."""
-        clock = self.config.clock
-        while self.stopped is None and (left := due - clock.now()) > 0:
-            timer = clock.call_later(left, self.poke)
-            try:
-                await self.wait()
-            finally:
-                timer.cancel()
-        return self.stopped is None
 
     async def call(
         self,
         function: Callable[..., Any],
         *args: Any,
-        within: float | None = None,
-        given_up: Callable[[], str | None] = lambda: None,
+        scope: CancelScope | None = None,
         takes: bool = False,
     ) -> Any:
-        """Call a function given to us, plain or async, and return what it returns.
+        """Call a function given to us, plain or async, and return what it returns; it has the hooks' timeout.
 
-        One that `takes` something away, which would be lost with its result, has half of the grace period to end by
-        itself, and what it returns until the end of that period counts.
-
-        Raises:
-            Cut: the run was stopped, `given_up` gave a reason, or `within` seconds went by.
-            Exception: whatever the function raised.
-        """
-        task = self.begin(function, *args)
-        if isinstance(task, tuple):
-            return task[0]
-        return await self.finish(task, within, given_up, takes)
-
-    async def finish(
-        self,
-        task: asyncio.Future[Any],
-        within: float | None = None,
-        given_up: Callable[[], str | None] = lambda: None,
-        takes: bool = False,
-    ) -> Any:
-        """Wait for what `begin` began, and return what comes of it; see `call`."""
-        task.add_done_callback(self.poke)
-        clock = self.config.clock
-        late = Flag(self.poke)
-        timer = None if within is None else clock.call_later(within, late.set)
-        try:
-            while not task.done():
-                await self.wait()
-                reason = given_up()
-                if self.stopped is not None:
-                    reason = "cancelled"
-                elif late.is_set:
-                    reason = f"it took longer than {within:g} s"
-                if reason is not None and not task.done():
-                    await self.release([task], gently=takes)
-                    if takes and task.done() and not task.cancelled() and task.exception() is None:
-                        break
-                    raise Cut(reason)
-        finally:
-            if timer is not None:
-                timer.cancel()
-        return _result_of(task)
-
-    def begin(self, function: Callable[..., Any], *args: Any) -> asyncio.Future[Any] | tuple[Any]:
-        """Call a function given to us; return the task that awaits its result, or the result in a tuple.
+        Args:
+            function: what to call.
+            args: its arguments.
+            scope: what ends the wait for it; by default the run.
+            takes: see `CancelScope.wait`.
 
         Raises:
+            RunCancelled: the run was stopped, the scope cancelled, or the time went by.
             Exception: whatever the function raised, made an ordinary exception.
         """
         try:
@@ -311,138 +215,83 @@ class Run:
             raise
         except BaseException as error:
             raise self.fault(error) from error
-        if type(result) is list:  # the commonest answer, seen soonest
-            return (result,)
-        is_coroutine = type(result) is CoroutineType
-        if not is_coroutine and not is_awaitable(result):
-            return (result,)
-        task = self.loop.create_task(self._guard(result))
-        if is_coroutine:
-            # cancelled before it began, the coroutine was never awaited
-            task.add_done_callback(lambda _task: result.close())
-        return task
+        if not inspect.isawaitable(result):
+            return result
+        within = self.config.limits.hook_timeout
+        return await (scope or self.scope).wait(result, within=within, takes=takes)
 
-    async def _guard(self, awaitable: Awaitable[Any]) -> Any:
-        """Await foreign code in a task of its own, such that it cannot take the event loop down."""
-        try:
-            return await awaitable
-        except (KeyboardInterrupt, SystemExit) as error:
-            raise self.fault(error) from error
+    async def sleep_until(self, due: float) -> bool:
+        """Wait for a time of the clock; return False when the run was stopped before."""
+        while self.stopped is None and (left := due - self.now()) > 0:
+            await race(None, self.scope, left, self.config.clock)
+        return self.stopped is None
 
-    async def call_in_task(self, function: Callable[..., Any], *args: Any, within: float | None) -> Any:
-        """`call` for a task that is not the run's own, and ends by its own cancellation when the run stops.
 
-        Raises:
-            Cut: `within` seconds went by.
-            Exception: whatever the function raised.
-        """
-        task = self.begin(function, *args)
-        if isinstance(task, tuple):
-            return task[0]
-        late: asyncio.Future[None] = self.loop.create_future()
+class OpenSpans:
+    """Follows the events of a run: the turns and calls that are open, and the step."""
 
-        def expire() -> None:
-            late.cancel()
+    def __init__(self) -> None:
+        self._turns: dict[str, Turn] = {}
+        self._calls: dict[str, ToolCallTurn] = {}  # ended turns without a result, by wire id
+        self._started: dict[str, float] = {}  # by the id of the call's turn: when
+        self._ended: dict[str, ToolEnd] = {}
+        self._results: list[ToolResultTurn] = []  # of the step
+        self._in_step = False
 
-        timer = None if within is None else self.config.clock.call_later(within, expire)
-        try:
-            await asyncio.wait({task, late}, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                task.cancel()
-                await asyncio.wait({task}, timeout=self.config.grace)
-                raise Cut(f"it took longer than {within:g} s")
-        finally:
-            if timer is not None:
-                timer.cancel()
-            if task.done():
-                look_at(task)  # it may have raised as it was given up
-            else:
-                task.cancel()
-                leave_behind(task)
-        return _result_of(task)
-
-    async def watch(
-        self, task: asyncio.Task[None], last: Callable[[], float] | None = None, silence: float = 0.0
-    ) -> bool:
-        """Wait for a task that sends events itself; stop it between two of them, never within one.
-
-        Args:
-            task: what to wait for.
-            last: the time of the clock, which may move, at which something came last; None: it may take any time.
-            silence: seconds since then after which the task is given up; time that listeners took does not count.
-
-        Returns:
-            Whether it was given up because its time came.
-        """
-        is_over = False
-
-        def tell(_task: object) -> None:
-            if not is_over:  # else a wait for something else would be disturbed
-                self.poke()
-
-        task.add_done_callback(tell)
-        late = False
-        if last is not None:
-            self.alarm.ring_by(last() + silence)
-        try:
-            while not task.done():
-                await self.wait()
-                if last is not None and self.alarm.has_rung:
-                    if self._emitting:
-                        self._poke_when_told = True
-                    else:
-                        due = max(last(), self._told_at) + silence
-                        late = due - self.now() <= 0.001
-                        if not late:
-                            self.alarm.ring_by(due)
-                if (late or self.stopped is not None) and not self._emitting and not task.done():
-                    await self.release([task])
-                    return late
-        finally:
-            is_over = True
-        look_at(task)
-        return False
-
-    async def release(self, tasks: Iterable[asyncio.Future[Any]], *, gently: bool = False) -> None:
-        """Cancel tasks, `gently` after half of the grace period only; those that go on after it are left behind."""
-        waiting = [task for task in tasks if not task.done()]
-        grace = self.config.grace / 2 if gently else self.config.grace
-        if gently:
-            await self.wait_for(waiting, grace)
-        for task in waiting:
-            task.cancel()
-        await self.wait_for(waiting, grace)
-        for task in waiting:
-            if task.done():
-                look_at(task)
-            else:
-                leave_behind(task)
-
-    async def wait_for(self, tasks: Iterable[asyncio.Future[Any]], seconds: float) -> None:
-        """Wait so long at most for tasks to be done."""
-        waiting = [task for task in tasks if not task.done()]
-        if not waiting:
+    def note(self, event: Event) -> None:
+        """Note what an event opens and closes."""
+        if isinstance(event, TurnDelta):
             return
-        over = Flag(self.poke)
-        timer = self.loop.call_later(seconds, over.set)
-        for task in waiting:
-            task.add_done_callback(self.poke)
-        try:
-            while not over.is_set and not all(task.done() for task in waiting):
-                await self.wait()
-        finally:
-            timer.cancel()
+        if isinstance(event, TurnStart):
+            self._turns[event.turn.id] = event.turn
+        elif isinstance(event, TurnEnd):
+            turn = event.turn
+            self._turns.pop(turn.id, None)
+            if isinstance(turn, ToolCallTurn):
+                self._calls[turn.tool_use_id] = turn
+            elif isinstance(turn, ToolResultTurn) and turn.tool_use_id in self._calls:
+                del self._calls[turn.tool_use_id]
+                self._results.append(turn)
+        elif isinstance(event, ToolStart):
+            self._calls[event.call.tool_use_id] = event.call
+            self._started[event.call.id] = event.at
+        elif isinstance(event, ToolEnd):
+            self._ended[event.call.id] = event
+        elif isinstance(event, StepStart | StepEnd):
+            for kept in (self._turns, self._calls, self._started, self._ended, self._results):
+                kept.clear()
+            self._in_step = isinstance(event, StepStart)
 
+    async def end_all(self, run: Run, *, stop_reason: str, usage: Usage) -> None:
+        """End every open turn, give every open call its end and its result, and end the step."""
+        for turn in list(self._turns.values()):
+            if isinstance(turn, AssistantTextTurn | ThinkingTurn):
+                turn = replace(turn, interrupted=True)
+            elif isinstance(turn, ToolCallTurn):
+                turn = replace(turn, fault=BROKE_BEFORE)
+            await run.end_turn(turn)
+        calls = list(self._calls.values())
+        for call in calls:
+            if call.id not in self._ended:
+                await self._end_call(run, call)
+        for call in calls:
+            end = self._ended[call.id]
+            await run.say(
+                ToolResultTurn(
+                    tool_use_id=call.tool_use_id,
+                    output=end.output,
+                    is_error=end.is_error,
+                    details=end.details,
+                )
+            )
+        if self._in_step:
+            results = tuple(self._results)
+            await run.emit(StepEnd, step=run.step, stop_reason=stop_reason, usage=usage, tool_results=results)
 
-def _result_of(task: asyncio.Future[Any]) -> Any:
-    """What foreign code in a task of its own returned.
-
-    Raises:
-        Exception: what it raised.
-    """
-    if task.cancelled():
-        raise Cut("it cancelled itself")
-    error = task.exception()
-    if error is not None and not isinstance(error, Exception):
-        raise Fault(f"{type(error).__name__} was raised") from error
-    return task.result()
+    async def _end_call(self, run: Run, call: ToolCallTurn) -> None:
+        text = BROKE
+        if call.id not in self._started:
+            text = call.fault or BROKE_BEFORE
+            await run.emit(ToolStart, call=call, input=call.input)
+        duration = run.config.clock.now() - self._started[call.id]
+        await run.emit(ToolEnd, call=call, output=text, is_error=True, duration=duration)

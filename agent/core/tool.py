@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agent.core.fast_dataclass import Quick, quick
 from agent.core.turns import ToolCallTurn
 
 TASK_COMPLETE = "task_complete"
@@ -26,9 +25,8 @@ class NoInput(BaseModel, extra="forbid"):
     """Input of a tool that takes none."""
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOutput(Quick):
+class ToolOutput:
     """What a tool returns when a string is not enough.
 
     Attributes:
@@ -46,9 +44,8 @@ class ToolOutput(Quick):
     terminate: bool = False
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext(Quick):
+class ToolContext:
     """What the core hands to a running tool.
 
     `on_progress` may be called with short texts while it runs; calls after its end are ignored.
@@ -104,10 +101,9 @@ class Tool:
             object.__setattr__(self, "control", True)
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HookContext(Quick):
-    """What a hook is told about a call.
+class HookContext:
+    """What a hook gets to know about a call.
 
     Attributes:
         call: the call as the model made it.

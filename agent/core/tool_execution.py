@@ -1,63 +1,250 @@
-"""One tool call on its way to its one result: the check before it, its tool, the check after it, and its cut.
+"""Running the tool calls of one answer: exactly one result each, whatever happens to them.
 
-Which calls run, and in what order, is the business of `calls`.
+Preflight (look-up, validation, the before hook) is serial and in source order. Tools then run side by side,
+or one after the other when one of them or the setting asks for it; control tools come last, alone.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import replace
-from types import CoroutineType
+import contextlib
+import inspect
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel
 
+from agent.core.cancellation import CancelScope, detach, result_of, settle, start_task
 from agent.core.clock import Timer
-from agent.core.detached_tasks import leave_behind
-from agent.core.events import ToolEnd, ToolStart
+from agent.core.errors import InvalidInput, RunCancelled
+from agent.core.events import ToolEnd, ToolProgress, ToolStart
 from agent.core.limits import shorten
 from agent.core.loop_config import OnLaunch
-from agent.core.owned_task import begin_plainly
 from agent.core.redaction import text_of
-from agent.core.run import Cut, Run
+from agent.core.run import Run
 from agent.core.tool import TASK_COMPLETE, Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
-from agent.core.tool_validation import InvalidInput, as_output, describe, validate
-from agent.core.turns import ToolCallTurn, ToolResultTurn, freeze
+from agent.core.tool_validation import as_output, describe, validate
+from agent.core.turns import ToolCallTurn, ToolResultTurn, UserTurn, freeze
 
 NOT_RUN = "Cancelled: not run."
 MAYBE = "Cancelled while running: it may have taken effect."
+SKIPPED = "Skipped: not run, because the user sent a message. Read it before you go on."
+SIBLING_FAILED = "The task goes on: another call of the same answer failed. Look at its result first."
 LONGEST_ERROR = 10_000
 """Characters that are kept of why a call was not made or went wrong, of an exception's text above all."""
 RAN_WITH = "ran_with"
 """In the details of a call's end and result: the input that ran, where a hook changed the model's."""
-SIBLING_FAILED = "The task goes on: another call of the same answer failed. Look at its result first."
+
+PollSteering = Callable[[], Awaitable[Sequence[UserTurn]]]
 
 
 def error_output(text: str) -> ToolOutput:
-    """Return the output of a call that was not made or went wrong; `text` tells the model why, at any length."""
+    """Return the output of a call that was not made or went wrong; `text` says why to the model, at any length."""
     return ToolOutput(output=shorten(text, LONGEST_ERROR), is_error=True)
 
 
 def not_noted(why: str) -> ToolOutput:
-    """Return the output of a call that was not made because the log could not be told of its start."""
+    """Return the output of a call that was not made because its start could not be logged."""
     return error_output(f"Not run: its start could not be noted ({why}).")
 
 
+@dataclass(slots=True)
+class BatchResult:
+    """What came of an answer's calls.
+
+    Attributes:
+        results: one for each call, in the order of their events.
+        steering: what the user said meanwhile and opens the next step.
+        ends_run: the tools asked for the run to end.
+        is_done: `task_complete` said that there is nothing left to do; what was said meanwhile is heard still.
+        tried: the calls that were really tried, each with whether it failed, in source order.
+    """
+
+    results: list[ToolResultTurn]
+    steering: list[UserTurn] = field(default_factory=list)
+    ends_run: bool = False
+    is_done: bool = False
+    tried: list[tuple[ToolCallTurn, bool]] = field(default_factory=list)
+
+
+async def answer_calls(run: Run, calls: Sequence[ToolCallTurn], reason: str) -> list[ToolResultTurn]:
+    """Answer calls that may not run, whatever they are; `reason` goes to the model."""
+    refused = [Call(run, turn) for turn in calls]
+    for call in refused:
+        await call.start()
+        await call.end(error_output(reason))
+    return [await call.say_result() for call in refused]
+
+
+async def run_calls(
+    run: Run,
+    calls: Sequence[ToolCallTurn],
+    tools: Mapping[str, Tool],
+    poll: PollSteering | None,
+    *,
+    sibling_failed: bool = False,
+) -> BatchResult:
+    """Run the calls of a complete answer.
+
+    Args:
+        run: the run they belong to.
+        calls: in source order.
+        tools: by name.
+        poll: gives what the user said meanwhile, after each tool; None when that waits for the batch's end.
+        sibling_failed: whether a call of the same answer, made before, has failed.
+    """
+    batch = _Batch(run, tools, poll)
+    made = [batch.make(turn) for turn in calls]
+    others = [call for call in made if not call.is_control]
+    sequential = run.config.tool_execution == "sequential"
+    if sequential or any(call.tool is not None and call.tool.sequential for call in others):
+        groups = [[call] for call in others]
+    else:
+        groups = [others]
+    groups += [[call] for call in made if call.is_control]
+    results: list[ToolResultTurn] = []
+    for group in groups:
+        for call in group:
+            call.sibling_failed = sibling_failed or any(other.failed for other in made)
+        await batch.run(group)
+        for call in group:
+            results.append(await call.say_result())
+    completing = [call for call in made if call.turn.tool_name == TASK_COMPLETE]
+    return BatchResult(
+        results=results,
+        steering=batch.steering,
+        ends_run=bool(made) and len(completing) < len(made) and all(call.terminates for call in made),
+        is_done=any(call.terminates for call in completing),
+        tried=[(call.turn, call.failed) for call in made if call.executed],
+    )
+
+
+class _Batch:
+    """Runs calls of one answer at one time, and hears what the user says meanwhile."""
+
+    def __init__(self, run: Run, tools: Mapping[str, Tool], poll: PollSteering | None) -> None:
+        self.steering: list[UserTurn] = []
+        self._run = run
+        self._tools = tools
+        self._poll = poll
+        self._news = asyncio.Event()  # something settled, was reported, cancelled, or the run was stopped
+        self._settled: deque[Call] = deque()
+        self._progress: deque[tuple[Call, str]] = deque()
+        self._loop = asyncio.get_running_loop()
+
+    def make(self, turn: ToolCallTurn) -> Call:
+        """Return a call of the answer, not started, which can be cancelled already."""
+        tool = self._tools.get(turn.tool_name)
+        call = Call(self._run, turn, tool, on_settled=self._note_settled, on_progress=self._note_progress)
+        self._run.open_calls[turn.id] = self._run.open_calls[turn.tool_use_id] = call.cancel_for_user
+        return call
+
+    async def run(self, calls: Sequence[Call]) -> None:
+        """Take calls from their start to their end: preflight in order, then all that may run at one time."""
+        ready: deque[Call] = deque()
+        for call in calls:
+            await call.start()
+            error = self._why_not() or await call.preflight(self._tools) or self._why_not()
+            if error is not None:
+                # the model tried it, unless something else kept it from running
+                call.executed = self._run.stopped is None and not self.steering and call.cancel_text is None
+                await self._end(call, error)
+            else:
+                ready.append(call)
+        running: list[Call] = []
+        self._run.scope.add_callback(self._news.set)
+        try:
+            await self._run_side_by_side(ready, running)
+        except Exception:
+            await self._release(running)  # a fault of our own: nothing may go on once the run is over
+            raise
+        finally:
+            self._run.scope.remove_callback(self._news.set)
+
+    async def _run_side_by_side(self, waiting: deque[Call], running: list[Call]) -> None:
+        """Run calls side by side; end each as it finishes, and what may not start any more at once."""
+        run = self._run
+        width = max(1, run.config.limits.max_parallel_tools)
+        while waiting or running:
+            while waiting and (len(running) < width or self._why_not() or waiting[0].cancel_text):
+                call = waiting.popleft()
+                if (error := self._why_not() or call.refusal() or self._why_not()) is not None:
+                    await self._end(call, error)
+                else:
+                    call.launch()
+                    running.append(call)
+            if run.stopped is not None:
+                for call in running:
+                    call.note_stop()
+                await self._release(running)
+                self._settled = deque(running)
+            elif running and not self._settled:
+                await self._news.wait()
+            self._news.clear()
+            await self._send_progress()
+            settled, self._settled = self._settled, deque()
+            for call in settled:
+                if not call.ended:  # given up before, and then it ended by itself
+                    running.remove(call)
+                    await self._end(call, call.take_output())
+
+    async def _release(self, calls: Sequence[Call]) -> None:
+        """Cancel what runs and have all of it settled within the time it has for that."""
+        tasks = {call.task: call.grace for call in calls if call.task is not None}
+        for task in tasks:
+            task.cancel()
+        await settle(tasks)
+
+    async def _end(self, call: Call, output: ToolOutput) -> None:
+        """End a call, then hear what the user said."""
+        await call.end(output)
+        if self._poll is not None and not self.steering and self._run.stopped is None:
+            self.steering.extend(await self._poll())
+
+    def _why_not(self) -> ToolOutput | None:
+        """Why no further call may start, if so."""
+        if self._run.stopped is not None:
+            return error_output(NOT_RUN)
+        return error_output(SKIPPED) if self.steering else None
+
+    def _note_settled(self, call: Call) -> None:
+        """A call's tool has ended, or had its grace period to react to its cancellation."""
+        if not call.ended and call not in self._settled:
+            self._settled.append(call)
+        self._news.set()
+
+    def _note_progress(self, call: Call, text: str) -> None:
+        """A tool's progress, from whatever thread it runs in."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            self._loop.call_soon_threadsafe(self._take_progress, call, text)
+
+    def _take_progress(self, call: Call, text: str) -> None:
+        self._progress.append((call, text))
+        self._news.set()
+
+    async def _send_progress(self) -> None:
+        while self._progress:
+            call, text = self._progress.popleft()
+            if not call.ended:
+                await self._run.emit(ToolProgress, call_id=call.turn.id, text=text)
+
+
 class Call:
-    """One call of the model. Belongs to the thread of the run's event loop.
+    """One call of the model on its way to its one result. Belongs to the thread of the run's event loop.
 
     Args:
         run: the run it belongs to.
         turn: the call as the model made it.
         tool: the tool it names; None where there is none of that name.
-        on_settled: told, perhaps more than once, when its launched tool has ended or is not waited for any longer.
-        on_progress: told what its tool reports, from whatever thread it runs in.
+        on_settled: called, perhaps more than once, when its tool has ended or is not waited for any longer.
+        on_progress: called with what its tool reports, from whatever thread it runs in.
 
     Attributes:
         output: what came of it, None until it has its end.
-        ended: whether it has its output.
-        cut: what its result says because it was cut, None as long as it was not.
+        task: the task its tool runs in, None before that.
+        cancel_text: what its result says because it was cancelled, None as long as it was not.
         executed: whether its tool has begun, or it counts as tried by the model all the same.
         sibling_failed: whether a call of the same answer failed before it; `task_complete` then ends nothing.
     """
@@ -74,18 +261,23 @@ class Call:
         self.turn = turn
         self.tool = tool
         self.output: ToolOutput | None = None
-        self.ended = False
-        self.cut: str | None = None
+        self.task: asyncio.Task[ToolOutput] | None = None
+        self.cancel_text: str | None = None
         self.executed = False
         self.sibling_failed = False
         self._run = run
         self._on_settled = on_settled
         self._on_progress = on_progress
+        self._scope = CancelScope(run.scope)
         self._input: BaseModel | None = None
         self._changed: Mapping[str, Any] | None = None  # the input a hook gave in place of the model's
         self._started_at = 0.0
-        self._task: asyncio.Task[ToolOutput] | None = None
         self._timer: Timer | None = None  # of the tool's timeout
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has its output."""
+        return self.output is not None
 
     @property
     def failed(self) -> bool:
@@ -98,49 +290,54 @@ class Call:
         return self.output is not None and self.output.terminate
 
     @property
-    def running(self) -> asyncio.Task[ToolOutput] | None:
-        """The task its tool runs in, None before that and after."""
-        return self._task if self._task is not None and not self._task.done() else None
+    def is_control(self) -> bool:
+        """Whether it runs after its siblings, alone."""
+        return self.tool is not None and self.tool.control
 
     @property
-    def settles_within(self) -> float | None:
-        """The seconds its tool has to come to its end when it is cancelled; None: the grace period."""
+    def grace(self) -> float:
+        """The seconds its tool has to come to its end when it is cancelled."""
+        return self._run.config.grace if self._settles_within is None else self._settles_within
+
+    @property
+    def _settles_within(self) -> float | None:
         return None if self.tool is None else self.tool.settles_within
 
     # From its start to its result
 
-    def put_in_reach(self) -> None:
-        """From now on it can be cancelled, also while it waits for its turn."""
-        open_calls = self._run.open_calls
-        open_calls[self.turn.id] = open_calls[self.turn.tool_use_id] = self._cancel_for_user
-
     async def start(self) -> None:
         """Open the call: from now on it will have its end."""
-        run = self._run
-        self._started_at = run.now()
-        await run.emit(ToolStart, self.turn, self.turn.input)
+        self._started_at = self._run.now()
+        await self._run.emit(ToolStart, call=self.turn, input=self.turn.input)
 
     async def end(self, output: ToolOutput) -> None:
-        """Give the call its one output and tell everyone."""
+        """Give the call its one output and emit its end."""
         run = self._run
-        if self.tool is not None and self.tool.control:
-            if self.tool.name == TASK_COMPLETE and not output.is_error and not output.terminate:
+        if self.is_control:
+            if self.turn.tool_name == TASK_COMPLETE and not output.is_error:
                 output = replace(output, terminate=True)
             if output.terminate and self.sibling_failed:
                 output = error_output(SIBLING_FAILED)
         if self._changed is not None and self.executed:
             output = replace(output, details=freeze({**(output.details or {}), RAN_WITH: self._changed}))
-        self.output, self.ended = output, True
+        self.output = output
+        self._scope.close()
         run.open_calls.pop(self.turn.id, None)
         run.open_calls.pop(self.turn.tool_use_id, None)
-        duration = run.now() - self._started_at
-        await run.emit(ToolEnd, self.turn, output.output, output.is_error, duration, output.details)
+        await run.emit(
+            ToolEnd,
+            call=self.turn,
+            output=output.output,
+            is_error=output.is_error,
+            duration=run.now() - self._started_at,
+            details=output.details,
+        )
 
     async def say_result(self) -> ToolResultTurn:
         """Add the result of the ended call to the conversation."""
         output = self.output
         assert output is not None, "a call is ended before its result is said"
-        result = ToolResultTurn.make(
+        result = ToolResultTurn(
             tool_use_id=self.turn.tool_use_id,
             output=output.output,
             is_error=output.is_error,
@@ -158,10 +355,8 @@ class Call:
             tool_names: of all tools there are, for a call that names another one.
         """
         turn, tool, run = self.turn, self.tool, self._run
-        if self.cut is not None:
-            return error_output(self.cut)
-        if turn.fault:
-            return error_output(turn.fault)
+        if why := self.cancel_text or turn.fault:
+            return error_output(why)
         if tool is None:
             names = ", ".join(tool_names) or "none"
             return error_output(f"There is no tool named {turn.tool_name!r}. The tools are: {names}.")
@@ -170,12 +365,7 @@ class Call:
             hook = run.config.before_tool_call
             if hook is None:
                 return None
-            answer = await run.call(
-                hook,
-                self._hook_context(None),
-                within=run.config.limits.hook_timeout,
-                given_up=lambda: self.cut,
-            )
+            answer = await run.call(hook, self._hook_context(None), scope=self._scope)
             if isinstance(answer, Block):
                 return error_output(f"Not run: {answer.reason}")
             if isinstance(answer, ChangeInput):
@@ -185,16 +375,21 @@ class Call:
                 return error_output(f"Not run: the check before the call answered {type(answer).__name__}.")
         except InvalidInput as error:
             return error_output(text_of(error))
-        except Cut as cut:
+        except RunCancelled as error:
             return error_output(
-                self.cut or (NOT_RUN if run.stopped else f"Not run: the check failed, {cut}.")
+                self.cancel_text or (NOT_RUN if run.stopped else f"Not run: the check failed, {error}.")
             )
         except BaseException as error:  # noqa: BLE001 - a hook or a validator of the application
             return error_output(f"Not run: the check before the call failed ({self._words_of(error)}).")
         return None
 
-    def announce(self, announce: OnLaunch) -> ToolOutput | None:
-        """Say that the call is about to act; return the error that keeps it from acting after all."""
+    def refusal(self) -> ToolOutput | None:
+        """Announce that the call is about to act; return the error that keeps it from acting after all."""
+        announce: OnLaunch | None = self._run.config.on_launch
+        if self.cancel_text is not None:
+            return error_output(self.cancel_text)
+        if announce is None:
+            return None
         try:
             announce(self.turn, self._changed)
         except BaseException as error:  # noqa: BLE001 - a function of the application
@@ -204,32 +399,28 @@ class Call:
     # Its tool
 
     def launch(self) -> None:
-        """Run the tool in a task of its own; `on_settled` hears when that is over."""
+        """Run the tool in a task of its own; `on_settled` is called when that is over."""
         assert self.tool is not None, "only known tools run"
-        self._task = begin_plainly(self._execute(), self._run.loop)
+        self.task = start_task(self._execute(self.tool))
+        self.task.add_done_callback(self._settle)
         timeout = self.tool.timeout
         if timeout is not None:
             text = f"Timed out after {timeout:g} s"
             self._timer = self._run.config.clock.call_later(timeout, lambda: self.cancel(text))
 
-        self._task.add_done_callback(self._settle)
-
     def _settle(self, _task: object = None) -> None:
-        """The task of its tool is over, or ends with this very step."""
         if self._timer is not None:
             self._timer.cancel()
-        if not self.ended:
-            self._on_settled(self)
+        self._on_settled(self)
 
-    async def _execute(self) -> ToolOutput:
+    async def _execute(self, tool: Tool) -> ToolOutput:
         """Run the tool and the after hook."""
-        tool, run = self.tool, self._run
-        assert tool is not None and self._input is not None, "preflight comes first"
+        run = self._run
         if run.stopped is not None:
             return error_output(NOT_RUN)
         self.executed = True
         most = run.config.limits.max_output if tool.max_output is None else tool.max_output
-        context = ToolContext.make(
+        context = ToolContext(
             run_id=run.id,
             call_id=self.turn.id,
             session_id=run.config.session_id,
@@ -237,7 +428,7 @@ class Call:
         )
         try:
             value: Any = tool.execute(self._input, context)
-            if type(value) is CoroutineType or isinstance(value, Awaitable):
+            if inspect.isawaitable(value):
                 value = await value
             output = as_output(value, most)
         except asyncio.CancelledError:
@@ -247,15 +438,15 @@ class Call:
         if self._timer is not None:
             self._timer.cancel()  # the tool came to its end in time; the hook has a time of its own
         hook = run.config.after_tool_call
-        if hook is None or self.ended or self.cut is not None or run.stopped is not None:
-            self._settle()  # not by way of the task's end only, which takes another turn of the loop
+        if hook is None or self.ended or self.cancel_text is not None or run.stopped is not None:
             return output  # what came too late is dropped, and no hook may act on it
         try:
-            given = self._hook_context(output)
-            answer = await run.call_in_task(hook, given, within=run.config.limits.hook_timeout)
+            # The hook ends with this task, not with the run: it may still replace what the tool did.
+            own = CancelScope(clock=run.config.clock, grace=run.config.grace, on_exit=run.fault)
+            answer = await run.call(hook, self._hook_context(output), scope=own)
             return output if answer is None else as_output(answer, most)
-        except Cut as cut:
-            return error_output(f"The call ran, but the check after it failed: {cut}.")
+        except RunCancelled as error:
+            return error_output(f"The call ran, but the check after it failed: {error}.")
         except Exception as error:  # noqa: BLE001 - a hook of the application
             return error_output(f"The call ran, but the check after it failed ({self._words_of(error)}).")
 
@@ -268,19 +459,19 @@ class Call:
 
         What it returned after that counts only where it says itself how far it came.
         """
-        task = self._task
+        task = self.task
         assert task is not None, "it was launched"
         if not task.done():
-            leave_behind(task)
-            return error_output(self.cut or MAYBE)
+            detach(task)
+            return error_output(self.cancel_text or MAYBE)
         if not self.executed:
-            return error_output(self.cut or NOT_RUN)
-        counts = self.cut is None or self.settles_within is not None
+            return error_output(self.cancel_text or NOT_RUN)
+        counts = self.cancel_text is None or self._settles_within is not None
         if not counts or task.cancelled():
-            return error_output(self.cut or "The tool cancelled itself: it may have taken effect.")
-        return task.result()
+            return error_output(self.cancel_text or "The tool cancelled itself: it may have taken effect.")
+        return result_of(task)
 
-    # Its cut
+    # Its cancellation
 
     def cancel(self, text: str) -> None:
         """Cancel this one call; should its tool not react, it is given up after the time it has for that.
@@ -288,35 +479,36 @@ class Call:
         Args:
             text: why, as the beginning of a sentence that says whether it ran.
         """
-        if self.cut is not None or self.ended:
+        if self.cancel_text is not None or self.ended:
             return
-        if self._task is None:
-            self.cut = f"{text}: not run."
-        elif (running := self.running) is not None:
-            while_running = self._when_cut() or f"{text} while running: it may have taken effect."
-            self.cut = while_running if self.executed else f"{text}: not run."
-            running.cancel()
-            grace = self._run.config.grace if self.settles_within is None else self.settles_within
-            self._run.loop.call_later(grace, self._on_settled, self)
-        self._run.poke()
+        if self.task is None:
+            self.cancel_text = f"{text}: not run."
+        elif not self.task.done():
+            self.cancel_text = f"{text}: not run."
+            if self.executed:
+                self.cancel_text = self._when_cut() or f"{text} while running: it may have taken effect."
+            self.task.cancel()
+            asyncio.get_running_loop().call_later(self.grace, self._on_settled, self)
+        self._scope.cancel()
 
-    def _cancel_for_user(self) -> None:
+    def cancel_for_user(self) -> None:
+        """Cancel it because the user said so."""
         self.cancel("Cancelled by the user")
 
     def note_stop(self) -> None:
         """The run is stopped: what still runs is about to be cancelled with it."""
-        if self.cut is None and self.running is not None and self.executed:
-            self.cut = self._when_cut() or MAYBE
+        if self.cancel_text is None and self.executed and self.task is not None and not self.task.done():
+            self.cancel_text = self._when_cut() or MAYBE
 
     def _when_cut(self) -> str | None:
-        """What the tool itself wants said of a call that is cut while it runs."""
+        """What the tool itself wants said of a call that is cancelled while it runs."""
         return self.tool.when_cut if self.tool is not None else None
 
-    # What others are told
+    # What others hear
 
     def _note_progress(self, text: str) -> None:
         """A tool's progress, from whatever thread it runs in; after its end it is ignored."""
-        if not self.ended and not (self._task is not None and self._task.done()):
+        if not self.ended and not (self.task is not None and self.task.done()):
             self._on_progress(self, str(text))
 
     def _hook_context(self, output: ToolOutput | None) -> HookContext:

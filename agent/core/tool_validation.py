@@ -18,8 +18,8 @@ from pydantic import (
     ValidationError,
     WrapValidator,
 )
-from pydantic_core import PydanticSerializationError, to_json
 
+from agent.core.errors import InvalidInput, PersonaError
 from agent.core.limits import shorten
 from agent.core.redaction import text_of
 from agent.core.tool import Tool, ToolOutput
@@ -28,17 +28,11 @@ from agent.core.turns import DEEPEST, freeze, nesting_exceeds, thaw
 log = logging.getLogger(__name__)
 
 _JSON = json.JSONEncoder(allow_nan=False)
-_TEXT_ONLY = frozenset({str})
-_EASY = frozenset({str, int, bool, type(None)})
 _RESHAPING = (BeforeValidator, PlainValidator, WrapValidator)
 _EXACT = 2**53
 """Up to here every whole number is a float."""
 _SURE_DIGITS = 16
 """A float with more significant digits than these may have been rounded when it was read."""
-
-
-class InvalidInput(Exception):
-    """The input does not validate; the message is for the model."""
 
 
 def validate(tool: Tool, value: Mapping[str, Any]) -> BaseModel:
@@ -51,12 +45,10 @@ def validate(tool: Tool, value: Mapping[str, Any]) -> BaseModel:
         InvalidInput: it does not fit.
     """
     try:
-        if (written := _easily_written(value)) is None:
-            if nesting_exceeds(value, DEEPEST):
-                raise InvalidInput(f"Invalid input for {tool.name}: nested deeper than {DEEPEST} levels.")
-            written = _JSON.encode(thaw(value))
-        validated = tool.input.model_validate_json(written, strict=True)
-        if not _holds_all(validated, value) and (unlike := list(_unlike(validated, value, ""))[:8]):
+        if nesting_exceeds(value, DEEPEST):
+            raise InvalidInput(f"Invalid input for {tool.name}: nested deeper than {DEEPEST} levels.")
+        validated = tool.input.model_validate_json(_JSON.encode(thaw(value)), strict=True)
+        if unlike := list(_unlike(validated, value, ""))[:8]:
             raise InvalidInput(f"Invalid input for {tool.name}. {'; '.join(unlike)}.")
         return validated
     except ValidationError as error:
@@ -67,32 +59,6 @@ def validate(tool: Tool, value: Mapping[str, Any]) -> BaseModel:
         raise InvalidInput(f"Invalid input for {tool.name}. {'; '.join(faults)}.") from None
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"Invalid input for {tool.name}: {text_of(error)}.") from None
-
-
-def _easily_written(value: Mapping[str, Any]) -> str | bytes | None:
-    """An input as JSON, where it holds nothing but texts, whole numbers, truth values and nulls, as most do; else None.
-
-    The quicker of two encoders does for them; half a pair of surrogates only the other one can write.
-    """
-    plain = dict(value)
-    if _TEXT_ONLY.issuperset(map(type, plain)) and _EASY.issuperset(map(type, plain.values())):
-        try:
-            return to_json(plain)
-        except PydanticSerializationError:
-            pass
-    return None
-
-
-def _holds_all(validated: BaseModel, given: Mapping[str, Any]) -> bool:
-    """Whether `_unlike` has surely nothing to say: there are texts only, each for a field of the model, or the model
-    says itself what becomes of its fields."""
-    kind: Any = type(validated)
-    if _is_whole(kind):
-        return False
-    fields = _fields(kind)
-    return fields is None or (
-        fields.keys() >= given.keys() and _TEXT_ONLY.issuperset(map(type, given.values()))
-    )
 
 
 def _unlike(validated: object, given: object, path: str) -> Iterator[str]:
@@ -158,17 +124,11 @@ _Fields = Mapping[str, tuple[str, bool]]
 
 
 @lru_cache(maxsize=256)
-def _is_whole(kind: Any) -> bool:
-    """Whether a model holds a JSON object as it is instead of its fields one by one."""
-    return issubclass(kind, RootModel | Mapping)
-
-
-@lru_cache(maxsize=256)
 def _fields(kind: type) -> _Fields | None:
     """The names under which a model or a dataclass takes its fields, each with its attribute and whether a
     plain value is there as it was given.
 
-    None where it is neither, where it says itself what becomes of other fields, or where that cannot be told.
+    None where it is neither, where it says itself what becomes of other fields, or where that cannot be known.
     """
     decorators = getattr(kind, "__pydantic_decorators__", None)
     if decorators is None:
@@ -192,7 +152,7 @@ def _fields(kind: type) -> _Fields | None:
     for name, form in forms.items():
         alias = form.validation_alias or form.alias
         if alias is not None and not isinstance(alias, str):
-            return None  # several, or a path: it takes more names than can be told here
+            return None  # several, or a path: it takes more names than can be known here
         free = name in reshaped or "*" in reshaped or any(isinstance(it, _RESHAPING) for it in form.metadata)
         after = (
             name in checked or "*" in checked or any(isinstance(it, AfterValidator) for it in form.metadata)
@@ -222,11 +182,7 @@ def describe(error: BaseException) -> str:
     text = text_of(error).strip()
     if isinstance(error, TimeoutError) and not text:
         return "it took too long"
-    return (
-        text
-        if type(error).__module__ == "personas.errors"
-        else f"{type(error).__name__}: {text}".rstrip(": ")
-    )
+    return text if isinstance(error, PersonaError) else f"{type(error).__name__}: {text}".rstrip(": ")
 
 
 def as_output(value: Any, limit: int) -> ToolOutput:
@@ -238,7 +194,7 @@ def as_output(value: Any, limit: int) -> ToolOutput:
         TypeError: it is neither text nor a `ToolOutput` with text.
     """
     if isinstance(value, str):
-        return ToolOutput.make(output=value if len(value) <= limit else shorten(value, limit))
+        return ToolOutput(output=shorten(value, limit))
     if not isinstance(value, ToolOutput) or not isinstance(value.output, str):
         raise TypeError(f"a tool must return text or a ToolOutput, this one returned {type(value).__name__}")
     return ToolOutput(

@@ -9,12 +9,12 @@ import asyncio
 from collections.abc import Sequence
 
 from agent.chat.chat import Chat
+from agent.core.errors import InvalidInput, RunCancelled
 from agent.core.limits import Limits, shorten
 from agent.core.redaction import text_of
-from agent.core.run import Cut
 from agent.core.tool import ToolContext, ToolOutput
 from agent.core.tool_execution import NOT_RUN, error_output, not_noted
-from agent.core.tool_validation import InvalidInput, as_output, describe, validate
+from agent.core.tool_validation import as_output, describe, validate
 from agent.core.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn, new_id
 from agent.jobs.approval_policy import Decision, is_same, read_decision, refusal
 from agent.jobs.job import AgentTask, Approval, Question
@@ -83,7 +83,7 @@ def settle_approval(run: TaskRun, question: Question, decision: Decision) -> Pre
             chat.session.settle(_refused(question, decision), rest_is_made=True)
             await run.leave_waiting("thinking")
             return ()
-        if chat.reach.is_cut:  # a stop that comes later is heard by `make_call`
+        if chat.scope.is_cancelled:  # a stop that comes later is heard by `make_call`
             output = error_output(NOT_RUN)
             chat.session.settle(_result(question, output), rest_is_made=True)
             await run.leave_waiting("thinking")
@@ -125,7 +125,7 @@ async def make_call(chat: Chat, task: AgentTask, call: ToolCallTurn, agreed: App
         return ToolOutput(
             output="Not run: the file changed after it was agreed to. Look again.", is_error=True
         )
-    if chat.reach.is_cut:
+    if chat.scope.is_cancelled:
         return error_output(NOT_RUN)
     begun = False
 
@@ -142,14 +142,14 @@ async def make_call(chat: Chat, task: AgentTask, call: ToolCallTurn, agreed: App
             chat.session.begin_call(call)
         except PersonaError as error:
             return not_noted(text_of(error))
-        output = await chat.reach.wait(act(), within=tool.timeout, settles_within=tool.settles_within)
+        output = await chat.scope.wait(act(), within=tool.timeout, settles_within=tool.settles_within)
         return as_output(output, most)
     except InvalidInput as error:
         return error_output(text_of(error))
-    except Cut as cut:
+    except RunCancelled as error:
         if not begun:
             return error_output(NOT_RUN)
-        text = f"Cancelled while running, because {cut}: it may have taken effect."
+        text = f"Cancelled while running, because {error}: it may have taken effect."
         return ToolOutput(output=tool.when_cut or text, is_error=True)
     except Exception as error:  # noqa: BLE001 - as in a run: whatever a tool raises is its result
         return error_output(shorten(describe(error), most))

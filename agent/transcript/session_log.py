@@ -20,12 +20,11 @@ from agent.core.turns import (
     ToolResultTurn,
     Turn,
     UserTurn,
-    as_json,
     new_id,
-    to_record,
     utc_now,
 )
 from agent.transcript.session_records import field_text, run_end, to_turn, without_repeats
+from agent.transcript.turn_records import as_json, to_record
 from personas.errors import BrokenFile, InvalidValue, PersonaError
 from personas.files.journal import Journal, Problem
 

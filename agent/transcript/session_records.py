@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agent.core.events import AgentEnd
-from agent.core.turns import LOG_RECORDS, Turn, from_record, utc_now
+from agent.core.turns import LOG_RECORDS, Turn, utc_now
+from agent.transcript.turn_records import from_record
 
 
 def run_end(event: AgentEnd) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-from agent.core import detached_tasks as left_behind
+from agent.core import cancellation
 from agent.core.agent import Agent, AgentBusy
 from agent.core.events import AgentEnd, Event, ToolStart
 from agent.core.limits import Limits
@@ -30,9 +30,10 @@ from agent.core.messages import to_messages
 from agent.core.model import BlockEvent, Request
 from agent.core.retry import RetryPolicy
 from agent.core.tool import Block, HookContext
-from agent.core.turns import ToolCallTurn, ToolResultTurn, Turn, UserTurn, to_record
+from agent.core.turns import ToolCallTurn, ToolResultTurn, Turn, UserTurn
 from agent.models.scripted import ScriptedModel, answer
 from agent.transcript.session_log import Session
+from agent.transcript.turn_records import to_record
 from tests.agent.invariants import broken_invariants
 from tests.agent.scenario import _after, _before, _script, _tool
 from tests.agent.virtual_time import LoopClock, VirtualLoop
@@ -295,7 +296,7 @@ def _check(
 async def _check_tasks() -> None:
     """Only what ignored its cancellation may still be there."""
     left = asyncio.all_tasks() - {asyncio.current_task()}
-    if strays := left - left_behind._left_behind:
+    if strays := left - cancellation.detached:
         raise Broken(f"tasks left behind: {strays}")
     for _ in range(50):
         if not left:

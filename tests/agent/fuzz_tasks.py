@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from agent.chat.chat import Chat
-from agent.core import detached_tasks as left_behind
+from agent.core import cancellation
 from agent.core.agent import AgentBusy
-from agent.core.turns import to_record
 from agent.jobs.approval_policy import ApprovalRules
 from agent.jobs.job import AgentTask, Question
 from agent.jobs.options import TaskOptions
 from agent.jobs.recovery import read_task
 from agent.models.scripted import ScriptedModel
+from agent.transcript.turn_records import to_record
 from personas.changes import EditPrompt
 from personas.errors import PersonaError
 from personas.files.home import open_home
@@ -159,7 +159,7 @@ async def _check_tasks() -> None:
     """Only what ignored its cancellation may still be there."""
     for _ in range(20):
         left = asyncio.all_tasks() - {asyncio.current_task()}
-        if not left - left_behind._left_behind:
+        if not left - cancellation.detached:
             break
         await asyncio.sleep(0.01)
     else:

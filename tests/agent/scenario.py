@@ -54,8 +54,9 @@ from agent.core.limits import Limits
 from agent.core.model import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Notice, Usage, Waiting
 from agent.core.retry import RetryPolicy
 from agent.core.tool import Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
-from agent.core.turns import Turn, UserTurn, from_record
+from agent.core.turns import Turn, UserTurn
 from agent.models.scripted import Cue, Hang, Pause, Raise, ScriptedModel, Thought, ToolUse, answer, failed
+from agent.transcript.turn_records import from_record
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 

@@ -18,18 +18,10 @@ from agent.core.model import BlockDelta, BlockEnd, BlockStart, Done
 from agent.core.response_assembler import parse_input
 from agent.core.tool import Block, ChangeInput, HookContext, Tool, ToolContext, ToolOutput
 from agent.core.tool_execution import LONGEST_ERROR
-from agent.core.turns import (
-    CustomTurn,
-    ToolCallTurn,
-    ToolResultTurn,
-    Turn,
-    UserTurn,
-    as_json,
-    from_record,
-    to_record,
-)
+from agent.core.turns import CustomTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from agent.transcript.session_log import Session
+from agent.transcript.turn_records import as_json, from_record, to_record
 from tests.agent.virtual_time import LoopClock, run_virtually
 
 

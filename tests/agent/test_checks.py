@@ -23,9 +23,10 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from agent.core.agent import Agent
+from agent.core.errors import InvalidInput
 from agent.core.response_assembler import parse_input
 from agent.core.tool import Tool, ToolContext
-from agent.core.tool_validation import InvalidInput, validate
+from agent.core.tool_validation import validate
 from agent.models.scripted import ScriptedModel, answer
 from tests.agent.virtual_time import LoopClock, run_virtually
 

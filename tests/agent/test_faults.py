@@ -369,14 +369,12 @@ def test_a_fault_of_our_own_at_any_event_closes_everything(how: Any, monkeypatch
     for nth in range(1, 60):
         count = 0
 
-        async def fail_once(
-            self: agent_run.Run, kind: Any, *fields: Any, nth: int = nth, **named: Any
-        ) -> Event:
+        async def fail_once(self: agent_run.Run, kind: Any, nth: int = nth, **fields: Any) -> Event:
             nonlocal count
             count += kind is not AgentEnd
             if count == nth + 1 and kind is not AgentEnd:
                 raise RuntimeError("a fault of our own")
-            return await emit(self, kind, *fields, **named)
+            return await emit(self, kind, **fields)
 
         monkeypatch.setattr(agent_run.Run, "emit", fail_once)
         model = ScriptedModel([answer("Let me see", ToolUse("look"), ToolUse("look")), answer("all done")])

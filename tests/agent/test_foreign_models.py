@@ -15,6 +15,7 @@ from agent.core.events import Event
 from agent.core.limits import Limits
 from agent.core.messages import to_messages
 from agent.core.model import (
+    MOST_TOKENS,
     BlockDelta,
     BlockEnd,
     BlockEvent,
@@ -28,6 +29,7 @@ from agent.core.model import (
     error_of,
     name_of,
     seconds_of,
+    usage_of,
 )
 from agent.core.retry import RetryPolicy
 from agent.core.tool import NoInput, Tool, ToolContext
@@ -239,3 +241,37 @@ def test_tokens_of_failed_attempts_count() -> None:
     model = ScriptedModel([[Failed(busy, Usage(5, 1))], answer("ok", usage=Usage(7, 2))])
     end = run_virtually(agent_of(model).prompt("x"))
     assert (end.outcome, end.usage) == ("completed", Usage(12, 3))
+
+
+@pytest.mark.parametrize("count", [-1, True, 1.0, "1", None, MOST_TOKENS + 1])
+@pytest.mark.parametrize("place", range(4))
+def test_an_impossible_count_is_no_report(count: Any, place: int) -> None:
+    counts: list[Any] = [1, 2, 3, MOST_TOKENS]
+    assert usage_of(Usage(*counts)) == Usage(*counts)
+    counts[place] = count
+    assert usage_of(Usage(*counts)) == Usage()
+
+
+@pytest.mark.parametrize("how", ["to its end", "stopped"])
+def test_a_stream_lives_in_one_task_from_its_first_event_to_its_closing(how: str) -> None:
+    tasks: set[object] = set()
+
+    class Bounded(Bare):
+        async def stream(self, request: Request) -> AsyncIterator[BlockEvent]:
+            async with asyncio.timeout(50):  # belongs to the task that enters it
+                try:
+                    for event in self.events:
+                        tasks.add(asyncio.current_task())
+                        yield event
+                        await asyncio.sleep(1)
+                finally:
+                    tasks.add(asyncio.current_task())
+
+    async def main() -> str:
+        agent = agent_of(Bounded(*HELLO))
+        if how == "stopped":
+            asyncio.get_running_loop().call_later(2.5, agent.abort)
+        return (await agent.prompt("x")).outcome
+
+    assert run_virtually(main()) == ("completed" if how == "to its end" else "cancelled")
+    assert len(tasks) == 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent.core import detached_tasks as left_behind
+from agent.core import cancellation
 from agent.core.agent import Agent
 from agent.core.events import Event, StepEnd
 from agent.core.limits import Limits
@@ -137,7 +137,7 @@ async def settle(
     await asyncio.wait({task})
     took = loop.time() - began - STOPPED_AT
     assert task.cancelled() == (how == "cancel")
-    assert all(left in left_behind._left_behind for left in asyncio.all_tasks() - {asyncio.current_task()})
+    assert all(left in cancellation.detached for left in asyncio.all_tasks() - {asyncio.current_task()})
     count = len(events)
     await asyncio.sleep(5000)
     assert len(events) == count, "nothing is told after the end"

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from agent.core.abort_controller import Interrupts
 from agent.core.agent import Agent
 from agent.core.events import AgentEnd, Event
 from agent.core.loop import NothingToContinue, agent_loop, agent_loop_continue
-from agent.core.loop_config import AgentContext, LoopConfig
+from agent.core.loop_config import AgentContext, Interrupts, LoopConfig
 from agent.core.model import BlockDelta
 from agent.core.retry import RetryPolicy
 from agent.core.tool import NoInput, Tool, ToolContext

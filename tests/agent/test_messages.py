@@ -6,16 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.core.messages import (
-    BEGIN,
-    GO_ON,
-    NO_OUTPUT,
-    NO_RESULT,
-    Conversion,
-    last_user_turns,
-    sendable,
-    to_messages,
-)
+from agent.core.messages import BEGIN, GO_ON, NO_OUTPUT, NO_RESULT, sendable, to_messages
 from agent.core.turns import (
     AssistantTextTurn,
     CustomTurn,
@@ -26,6 +17,7 @@ from agent.core.turns import (
     Turn,
     UserTurn,
 )
+from agent.transcript.context_window import last_user_turns
 from tests.messages_rules import violations
 
 
@@ -230,21 +222,6 @@ _TURNS = [
     call("x"), NoticeTurn(content="refused", kind="refused"), user("e"), text("f"), thinking(signature=""),
     user("g"), call("z"), result("z"), thinking(signature=""), NoticeTurn(content="refused", kind="refused"), user("h"),
 ]  # fmt: skip
-_ASIDES = [
-    [user("u")], [text("t")], [call("x"), result("x", "2")], [result("x", "3")], [thinking()],
-    [text("t"), NoticeTurn(content="refused", kind="refused")], [user("u"), text("t"), user("v"), text("w")],
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("at", range(len(_TURNS) + 1))
-@pytest.mark.parametrize("aside", _ASIDES, ids=lambda aside: "+".join(turn.type for turn in aside))
-def test_a_request_with_turns_that_are_not_taken_up_changes_no_later_one(at: int, aside: list[Turn]) -> None:
-    conversion = Conversion(model="m", endpoint="e")
-    conversion.extend(_TURNS[:at])
-    assert conversion.messages_with(aside) == to_messages([*_TURNS[:at], *aside], model="m", endpoint="e")
-    assert conversion.messages() == to_messages(_TURNS[:at], model="m", endpoint="e")
-    conversion.extend(_TURNS[at:])
-    assert conversion.messages() == to_messages(_TURNS, model="m", endpoint="e")
 
 
 def test_thinking_is_replayed_byte_for_byte() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.core.messages import Conversion, last_user_turns, to_messages
+from agent.core.messages import to_messages
 from agent.core.turns import (
     AssistantTextTurn,
     CustomTurn,
@@ -16,6 +16,7 @@ from agent.core.turns import (
     Turn,
     UserTurn,
 )
+from agent.transcript.context_window import last_user_turns
 from tests.examples import examples
 from tests.messages_rules import violations
 
@@ -59,15 +60,6 @@ def test_any_list_of_turns_makes_a_valid_request(conversation: list[Turn]) -> No
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(st.lists(turns, max_size=14))
-def test_a_growing_conversation_converts_like_a_whole_one(conversation: list[Turn]) -> None:
-    growing = Conversion(model="m", endpoint="e")
-    for count, turn in enumerate(conversation, 1):
-        growing.add(turn)
-        assert growing.messages() == to_messages(conversation[:count], model="m", endpoint="e")
-
-
-@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(turns, max_size=14), st.integers(-1, 4))
 def test_limited_history_begins_at_a_user_turn_or_is_whole(conversation: list[Turn], count: int) -> None:
     kept = last_user_turns(conversation, count)
@@ -75,17 +67,3 @@ def test_limited_history_begins_at_a_user_turn_or_is_whole(conversation: list[Tu
     if len(kept) < len(conversation):
         assert isinstance(kept[0], UserTurn)
         assert sum(isinstance(turn, UserTurn) for turn in kept) == count
-
-
-@settings(max_examples=examples(40), deadline=None)
-@given(st.lists(turns, max_size=10), st.integers(0, 1))
-def test_a_request_that_was_kept_does_not_change(conversation: list[Turn], every: int) -> None:
-    growing = Conversion(model="m", endpoint="e")
-    kept = []
-    for count, turn in enumerate(conversation):
-        growing.add(turn)
-        messages = growing.messages()
-        if count % 2 == every:
-            kept.append((messages, repr(messages)))
-        del messages
-    assert all(repr(messages) == before for messages, before in kept)

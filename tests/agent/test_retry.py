@@ -118,16 +118,16 @@ def test_each_request_is_priced_by_itself() -> None:
         spending.add(one)
     assert spending.cost == pytest.approx(0.01 + 5 * (cost("claude-haiku-5-5", one) or 0))
     assert spending.cost < 0.01 + (cost("claude-haiku-5-5", Usage(300_000, 500)) or 0)
-    assert spending.tell_unknown() is None
+    assert spending.unknown_price() is None
 
 
 @pytest.mark.parametrize("price", [None, lambda model, usage: None], ids=["no function", "unknown"])
 def test_a_cost_budget_that_cannot_hold_is_told_once(price: Any) -> None:
     spending = Spending(Limits(max_cost=2.0, price=price), "mystery")
     spending.add(Usage(1, 1))
-    assert "mystery are not known" in (spending.tell_unknown() or "")
+    assert "mystery are not known" in (spending.unknown_price() or "")
     spending.add(Usage(1, 1))
-    assert spending.tell_unknown() is None and spending.cost == 0.0
+    assert spending.unknown_price() is None and spending.cost == 0.0
 
 
 @pytest.mark.parametrize("price", ["1", float("nan"), float("inf")])

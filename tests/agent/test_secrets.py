@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 from pydantic import BaseModel
 
-from agent.core import detached_tasks as left_behind
+from agent.core import cancellation
 from agent.core.agent import Agent
 from agent.core.events import Event
 from agent.core.model import BlockEvent, Done, Failed, ModelError, Notice, Request
@@ -175,12 +175,12 @@ async def test_a_key_that_is_given_too_late_stands_in_no_log(
     caplog.set_level(logging.DEBUG)
     agent = Agent(model=Leaking("notice", "KEY"), get_api_key=give)
     agent.grace = 0.01
-    earlier = set(left_behind._left_behind)
+    earlier = set(cancellation.detached)
     run = asyncio.ensure_future(agent.prompt("hi"))
     await asked.wait()
     agent.abort("stop")
     await run
-    late = left_behind._left_behind - earlier
+    late = cancellation.detached - earlier
     go_on.set()
     await asyncio.wait(late)
     await asyncio.sleep(0)

@@ -28,11 +28,10 @@ from agent.core.turns import (
     ToolResultTurn,
     Turn,
     UserTurn,
-    from_record,
-    to_record,
 )
 from agent.models.scripted import Act, ScriptedModel, Thought, ToolUse, answer
 from agent.transcript.session_log import Session
+from agent.transcript.turn_records import from_record, to_record
 from personas.errors import BrokenFile, InvalidValue, PersonaError, StorageError
 from tests.messages_rules import violations
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agent.chat.chat import Chat
+from agent.core.errors import NoWords
 from agent.core.turns import NoticeTurn, ToolResultTurn
-from agent.core.user_message import NoWords
 from agent.jobs import replacing as task_replacing
 from agent.jobs.approval_policy import ApprovalRules
 from agent.jobs.options import TaskOptions

@@ -6,13 +6,31 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 
 from agent.core.agent import Agent
 from agent.core.events import Event, ToolEnd, TurnEnd
 from agent.core.tool import ChangeInput, NoInput, Tool, ToolContext, ToolOutput
-from agent.core.turns import CustomTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn, from_record, to_record
+from agent.core.turns import (
+    CustomTurn,
+    ToolCallTurn,
+    ToolResultTurn,
+    Turn,
+    UserTurn,
+    freeze,
+    nesting_exceeds,
+    thaw,
+)
 from agent.models.scripted import ScriptedModel, ToolUse, answer
+from agent.transcript.turn_records import from_record, to_record
 from tests.agent.virtual_time import LoopClock, run_virtually
+
+plain = st.one_of(
+    st.text(), st.characters(categories=["Cs"]), st.integers(), st.booleans(), st.none(), st.floats()
+)
+values = st.recursive(plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=6)
+objects = st.dictionaries(st.sampled_from(["name", "count", "other", "ratio"]), plain | values, max_size=4)
 
 
 def given() -> dict[str, Any]:
@@ -97,3 +115,31 @@ def test_an_event_that_names_the_input_that_ran_never_changes() -> None:
     run_virtually(agent.prompt([UserTurn(content="Hi")]))
     results = [turn.details for turn in agent.turns if isinstance(turn, ToolResultTurn)]
     assert results == [{"a": 1, "ran_with": {}}] and refused == ["act"]
+
+
+@drawn(value=objects)
+def test_a_frozen_input_is_a_copy_all_the_way_down(value: dict[str, Any]) -> None:
+    turn = ToolCallTurn(tool_use_id="a", tool_name="look", input=value)
+    assert type(turn.input) is MappingProxyType
+    before = repr(turn.input)
+    thawed = thaw(turn.input)
+    assert type(thawed) is dict
+    assert repr(thawed) == repr(value)
+    value["new"] = thawed["new"] = 1
+    assert repr(turn.input) == before
+
+
+@drawn(value=objects, levels=st.integers(0, 4))
+def test_nesting_is_counted_the_same_in_a_frozen_and_in_a_plain_object(
+    value: dict[str, Any], levels: int
+) -> None:
+    def depth(item: Any) -> int:
+        if isinstance(item, dict | list):
+            return 1 + max(map(depth, item.values() if isinstance(item, dict) else item), default=0)
+        return 0
+
+    assert (
+        nesting_exceeds(value, levels)
+        == nesting_exceeds(freeze(value), levels)
+        == (depth(value) > levels + 1)
+    )

@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agent.core.turns import to_record
 from agent.jobs.job import AgentTask
 from agent.jobs.runner import AgentTaskRunner
 from agent.transcript.session_store import read_history
+from agent.transcript.turn_records import to_record
 from tests.e2e.terminal import Terminal
 from tests.messages_answers import Refusal
 from tests.messages_server import Answer, Call, MessagesServer, Text, call, say

@@ -66,7 +66,7 @@ def export_conversation(chat: Chat, name: str) -> Path:
 def conversation_text(turns: Sequence[Turn], *, as_json: bool) -> str:
     """Return the turns as one text: JSON as they are, its controls escaped; Markdown harmless to print."""
     if as_json:
-        from agent.core.turns import to_record
+        from agent.transcript.turn_records import to_record
 
         return _spelled(json.dumps([to_record(turn) for turn in turns], indent=2, ensure_ascii=False)) + "\n"
     return sanitise("\n".join(text for turn in turns if (text := _markdown(turn))))

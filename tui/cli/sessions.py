@@ -22,8 +22,8 @@ def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     persona history optimist
     persona history optimist --json | jq '.turns[].type'
     """
-    from agent.core.turns import to_record
     from agent.transcript.session_store import read_history
+    from agent.transcript.turn_records import to_record
     from tui.cli.stderr import complain
     from tui.cli.tasks import open_task, task_field, task_line
     from tui.cli.transcript import transcript

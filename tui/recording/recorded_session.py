@@ -19,11 +19,11 @@ from agent.core.turns import (
     ToolCallTurn,
     ToolResultTurn,
     UserTurn,
-    from_record,
     thaw,
 )
 from agent.models.scripted import Cue, Pause, Script, ScriptedModel, Thought, ToolUse, answer
 from agent.tools.control import BEGIN_TASK, CONTROL
+from agent.transcript.turn_records import from_record
 from personas.errors import BrokenFile
 from personas.files.journal import Journal
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.core.model import ErrorKind, ModelError
-from agent.core.redaction import Secrets, printable, text_of
+from agent.core.redaction import Secrets, text_of
 from agent.models.anthropic.endpoint import proxy_for, proxy_variables
 
 EXCERPT = 200
@@ -21,6 +21,21 @@ EXCERPT = 200
 PAGE_LIMIT = 4 * EXCERPT
 """Bytes of a body that is no event stream, of which an excerpt is told."""
 _MOST_OF_A_COMPLAINT = 4_000  # characters
+_SEQUENCES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,64}[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x08\x0a-\x1f\x7f-\x9f]{0,4096}(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -/]{0,64}[0-~]"
+)
+
+
+def _printable(text: str) -> str:
+    """Return `text` on one line without control characters, and without the rests of escape sequences."""
+    text = "".join(
+        " " if char in "\t\r\n" else char
+        for char in _SEQUENCES.sub("", text)
+        if char in "\t\r\n" or char.isprintable()
+    )
+    return " ".join(text.split())
 
 
 class ModelFailure(Exception):
@@ -53,7 +68,7 @@ class Where:
         """Return `text` on one line, without secrets and control characters, at most `limit` characters."""
         secrets = Secrets(*self.secrets)
         # And again once nothing stands in the midst of one any more.
-        text = secrets.clean(printable(secrets.clean(text)))
+        text = secrets.clean(_printable(secrets.clean(text)))
         return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

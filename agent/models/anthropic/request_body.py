@@ -8,7 +8,6 @@ from typing import Any
 from agent.core.model import Request
 from agent.core.turns import thaw
 from agent.models.anthropic.capabilities import EndpointProfile
-from agent.transcript.read_only import ReadOnlyDict
 
 DEFAULT_MAX_TOKENS = 32_000
 """Tokens per answer where the model's own limit is not known; a server that allows less says so."""
@@ -29,9 +28,7 @@ def build_body(name: str, request: Request, profile: EndpointProfile) -> dict[st
     body: dict[str, Any] = {
         "model": name,
         "max_tokens": max_tokens,
-        "messages": [
-            message if type(message) is ReadOnlyDict else thaw(message) for message in request.messages
-        ],
+        "messages": thaw(request.messages),
         "stream": True,
     }
     if request.system:

@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any
 
+from agent.core.cancellation import detach
 from agent.core.clock import Clock
-from agent.core.detached_tasks import leave_behind
 from agent.core.model import ModelError, Waiting
 
 
@@ -128,4 +128,4 @@ async def waiting_for(
             try:
                 await asyncio.wait({question}, timeout=LEAVE)
             finally:
-                leave_behind(question)
+                detach(question)

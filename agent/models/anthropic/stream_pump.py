@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from types import TracebackType
 
+from agent.core.cancellation import detach, retrieve
 from agent.core.clock import Clock, Timer
-from agent.core.detached_tasks import leave_behind, look_at
 from agent.core.model import ModelError, Waiting
 from agent.models.anthropic.stall_timeouts import StallClocks
 
@@ -53,9 +53,9 @@ class Pump:
             try:
                 await asyncio.wait({self._task}, timeout=SETTLE)
             finally:
-                leave_behind(self._task)
+                detach(self._task)
         elif self._task is not None:
-            look_at(self._task)
+            retrieve(self._task)
 
     async def chunks(self) -> AsyncGenerator[bytes | Waiting | ModelError, None]:
         """Yield bytes as they come, `Waiting` in silences, and a stall's `ModelError` as the last thing.

@@ -1,4 +1,4 @@
-"""Code outside of a run is waited for until it ends, is cut off, or has had its time."""
+"""Code outside of a run is waited for until it ends, is cancelled, or has had its time."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from agent.core.cancel_scope import GRACE, Reach
-from agent.core.run import Cut
+from agent.core.cancellation import GRACE, CancelScope, OwnedTask, race
+from agent.core.errors import RunCancelled
 from tests.agent.virtual_time import run_virtually
 
 
@@ -37,14 +37,14 @@ def wait(
     """What came of it, and after how many seconds."""
 
     async def main() -> tuple[str, float]:
-        reach = Reach()
+        scope = CancelScope()
         loop = asyncio.get_running_loop()
         began = loop.time()
         if cut_at is not None:
-            loop.call_later(cut_at, reach.cut)
+            loop.call_later(cut_at, scope.cancel)
         try:
-            came = await reach.wait(work.go(), within=within, cancels=cancels)
-        except Cut as cut:
+            came = await scope.wait(work.go(), within=within, cancels=cancels)
+        except RunCancelled as cut:
             came = str(cut)
         took = loop.time() - began
         await asyncio.sleep(500)
@@ -79,8 +79,8 @@ def test_what_cancels_itself_is_no_cancellation_of_who_waits() -> None:
         async def give_up() -> None:
             raise asyncio.CancelledError
 
-        with pytest.raises(Cut) as caught:
-            await Reach().wait(give_up())
+        with pytest.raises(RunCancelled) as caught:
+            await CancelScope().wait(give_up())
         return str(caught.value)
 
     assert run_virtually(main()) == "it cancelled itself"
@@ -93,10 +93,10 @@ def test_what_is_waited_for_after_the_cut_never_begins() -> None:
         begun.append("acted")
 
     async def main() -> None:
-        reach = Reach()
-        reach.cut()
-        with pytest.raises(Cut):
-            await reach.wait(act())
+        scope = CancelScope()
+        scope.cancel()
+        with pytest.raises(RunCancelled):
+            await scope.wait(act())
         await asyncio.sleep(1)
 
     run_virtually(main())
@@ -121,14 +121,14 @@ def test_what_says_how_far_it_came_is_heard_if_it_does_so_in_time(
         return "half of it"
 
     async def main() -> tuple[str, float]:
-        reach = Reach()
+        scope = CancelScope()
         loop = asyncio.get_running_loop()
         began = loop.time()
         for when in (5.0, 5.2):
-            loop.call_later(when, reach.cut)
+            loop.call_later(when, scope.cancel)
         try:
-            said = await reach.wait(work(), settles_within=settles_within)
-        except Cut as cut:
+            said = await scope.wait(work(), settles_within=settles_within)
+        except RunCancelled as cut:
             said = str(cut)
         took = loop.time() - began
         await asyncio.sleep(500)
@@ -139,16 +139,46 @@ def test_what_says_how_far_it_came_is_heard_if_it_does_so_in_time(
 
 
 async def test_what_is_cut_off_is_cancelled_at_once() -> None:
-    reach, begun = Reach(), asyncio.Event()
+    scope, begun = CancelScope(), asyncio.Event()
 
     async def work() -> None:
         begun.set()
         await asyncio.sleep(100)
 
-    waiting = asyncio.ensure_future(reach.wait(work()))
+    waiting = asyncio.ensure_future(scope.wait(work()))
     await begun.wait()
     (task,) = (one for one in asyncio.all_tasks() if "_begin" in str(one.get_coro()))
-    reach.cut()
+    scope.cancel()
     assert task.cancelling() == 1
-    with pytest.raises(Cut):
+    with pytest.raises(RunCancelled):
         await waiting
+
+
+def test_a_scope_is_cancelled_with_its_parent_unless_it_was_closed() -> None:
+    async def main() -> tuple[bool, bool]:
+        parent = CancelScope()
+        child, closed = CancelScope(parent), CancelScope(parent)
+        closed.close()
+        parent.cancel()
+        assert CancelScope(parent).is_cancelled
+        return child.is_cancelled, closed.is_cancelled
+
+    assert run_virtually(main()) == (True, False)
+
+
+def test_cancelling_an_owned_task_asks_it_to_stop_and_it_ends_by_itself() -> None:
+    async def main() -> str:
+        stop = CancelScope()
+
+        async def work() -> str:
+            await race(None, stop)
+            await asyncio.sleep(1)
+            return "all closed"
+
+        task = OwnedTask(work(), stop.cancel)
+        assert task.cancel()
+        said = await task
+        assert not task.cancel()
+        return said
+
+    assert run_virtually(main()) == "all closed"

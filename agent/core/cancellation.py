@@ -1,0 +1,276 @@
+"""Waiting for code that is not ours: until it is done, it is cancelled, or its time is up.
+
+Foreign code runs in a task of its own. Once it is cancelled it has a grace period to end; a task that goes on
+after that is detached and logged, and nobody waits for it any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, TypeVar
+
+from agent.core.clock import Clock, SystemClock
+from agent.core.errors import NonStandardException, RunCancelled
+from agent.core.redaction import text_of
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+GRACE = 0.05
+"""Seconds that cancelled code has to end before nobody waits for it any more."""
+
+detached: set[asyncio.Future[Any]] = set()
+"""The tasks that ignore their cancellation and go on by themselves."""
+
+
+def detach(task: asyncio.Future[Any]) -> None:
+    """Wait for a task no longer; what it still returns is dropped, what it raised counts as seen."""
+    if task.done():
+        retrieve(task)
+    elif task not in detached:
+        detached.add(task)
+        task.add_done_callback(_log_late_end)
+
+
+def _log_late_end(task: asyncio.Future[Any]) -> None:
+    """Log how it ended, by types: what it returned, and the words of what it raised, may be a key."""
+    detached.discard(task)
+    retrieve(task)
+    error = None if task.cancelled() else task.exception()
+    how = "" if error is None else f": it raised {type(error).__name__}"
+    log.info("what ended after its run had settled was dropped%s", how)
+
+
+def retrieve(task: asyncio.Future[Any]) -> None:
+    """Take note of how a task ended, so that asyncio does not report an exception nobody fetched."""
+    if not task.cancelled():
+        task.exception()
+
+
+def result_of(task: asyncio.Future[T]) -> T:
+    """Return what foreign code in a task of its own returned.
+
+    Raises:
+        Exception: what it raised, made an ordinary exception.
+    """
+    if task.cancelled():
+        raise RunCancelled("it cancelled itself")
+    error = task.exception()
+    if error is not None and not isinstance(error, Exception):
+        raise NonStandardException(f"{type(error).__name__} was raised") from error
+    return task.result()
+
+
+def start_task(coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """Run a coroutine in a task of its own, from the loop's next turn on, whatever kind of tasks the loop makes."""
+    return asyncio.Task(coroutine, loop=asyncio.get_running_loop())
+
+
+class OwnedTask(asyncio.Task[T]):
+    """A task that closes what it has open before it ends: its cancellation is a request to stop.
+
+    Args:
+        coroutine: what it runs; ends by itself, soon after the request.
+        on_cancel: makes the request.
+    """
+
+    def __init__(self, coroutine: Coroutine[Any, Any, T], on_cancel: Callable[[], None]) -> None:
+        super().__init__(coroutine, loop=asyncio.get_running_loop())
+        self._on_cancel = on_cancel
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Ask it to stop; return whether it was still at work."""
+        if self.done():
+            return False
+        self._on_cancel()
+        return True
+
+
+async def race(
+    task: asyncio.Future[Any] | None,
+    stop: CancelScope | None = None,
+    within: float | None = None,
+    clock: Clock | None = None,
+) -> None:
+    """Return once the task is done, the scope is cancelled, or the time is up. Cancels nothing itself."""
+    if (task is not None and task.done()) or (stop is not None and stop.is_cancelled):
+        return
+    loop = asyncio.get_running_loop()
+    waiter: asyncio.Future[None] = loop.create_future()
+
+    def wake(_done: object = None) -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    timer = None if within is None else (clock or SystemClock()).call_later(max(0.0, within), wake)
+    if task is not None:
+        task.add_done_callback(wake)
+    if stop is not None:
+        stop.add_callback(wake)
+    try:
+        await waiter
+    finally:
+        if timer is not None:
+            timer.cancel()
+        if task is not None:
+            task.remove_done_callback(wake)
+        if stop is not None:
+            stop.remove_callback(wake)
+
+
+async def settle(tasks: Mapping[asyncio.Task[T], float]) -> None:
+    """Wait until tasks are done, for each as many seconds as it has at most; detach those that go on."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    for task, seconds in sorted(tasks.items(), key=lambda item: item[1]):
+        await race(task, within=seconds - (loop.time() - began))
+        detach(task)
+
+
+class CancelScope:
+    """Everything that one owner waits for, and that ends together when the scope is cancelled.
+
+    Args:
+        parent: a scope whose cancellation cancels this one as well, and whose other arguments this one has.
+        clock: by which timeouts go.
+        grace: seconds that cancelled code has to end.
+        on_exit: makes an ordinary exception of a `KeyboardInterrupt` or `SystemExit` raised by awaited code, which
+            would end the event loop; None lets it.
+    """
+
+    def __init__(
+        self,
+        parent: CancelScope | None = None,
+        *,
+        clock: Clock | None = None,
+        grace: float = GRACE,
+        on_exit: Callable[[BaseException], Exception] | None = None,
+    ) -> None:
+        self.is_cancelled = False
+        self._callbacks: dict[Callable[[], object], None] = {}
+        self._parent = parent
+        self._clock: Clock = (clock or SystemClock()) if parent is None else parent._clock
+        self._grace: float = grace if parent is None else parent._grace
+        self._on_exit: Callable[[BaseException], Exception] | None = (
+            on_exit if parent is None else parent._on_exit
+        )
+        if parent is not None:
+            parent.add_callback(self.cancel)
+
+    def cancel(self) -> None:
+        """Cancel what is waited for, at once: until its owner hears of it, it could still begin something."""
+        if not self.is_cancelled:
+            self.is_cancelled = True
+            for callback in list(self._callbacks):
+                callback()
+
+    def add_callback(self, callback: Callable[[], object]) -> None:
+        """Call a function when the scope is cancelled; at once where it is already."""
+        if self.is_cancelled:
+            callback()
+        else:
+            self._callbacks[callback] = None
+
+    def remove_callback(self, callback: Callable[[], object]) -> None:
+        """Do not call a function any more."""
+        self._callbacks.pop(callback, None)
+
+    def close(self) -> None:
+        """End the tie to the parent."""
+        if self._parent is not None:
+            self._parent.remove_callback(self.cancel)
+
+    async def wait(
+        self,
+        awaitable: Awaitable[T],
+        *,
+        within: float | None = None,
+        cancels: bool = True,
+        takes: bool = False,
+        settles_within: float | None = None,
+    ) -> T:
+        """Await code in a task of its own and return what it returns.
+
+        Args:
+            awaitable: the code.
+            within: seconds it may take.
+            cancels: whether it is cancelled when it is given up; else it goes on unattended.
+            takes: it takes something away, which would be lost with its result: it has half of the grace period
+                to end before it is cancelled, and what it returns until the end of that period counts.
+            settles_within: seconds it has to come to its end once it is cancelled, if what it returns by then counts.
+
+        Raises:
+            RunCancelled: it was given up; the message says why.
+            Exception: whatever it raised, made an ordinary exception.
+        """
+        if self.is_cancelled:
+            if inspect.iscoroutine(awaitable):
+                awaitable.close()  # most code acts before it first waits: it must not begin
+            elif isinstance(awaitable, asyncio.Future) and cancels:
+                awaitable.cancel()
+            raise RunCancelled("it was stopped")
+        task = start_task(self._begin(awaitable))
+        if inspect.iscoroutine(awaitable):
+            # cancelled before it began, the coroutine was never awaited
+            task.add_done_callback(lambda _task: awaitable.close())
+        was_cancelled = False
+
+        def cancel() -> None:
+            nonlocal was_cancelled
+            was_cancelled = task.cancel()
+
+        if cancels and not takes:
+            self.add_callback(cancel)
+        try:
+            await race(task, self, within, self._clock)
+            if was_cancelled or not task.done():
+                grace = self._grace if settles_within is None else settles_within
+                if takes:
+                    grace /= 2
+                    await race(task, within=grace)
+                if cancels:
+                    if not was_cancelled:
+                        task.cancel()
+                    await race(task, within=grace)
+                counts = takes or settles_within is not None
+                if not counts or not task.done() or task.cancelled() or (takes and task.exception()):
+                    raise RunCancelled(
+                        "it was stopped" if self.is_cancelled else f"it took longer than {within:g} s"
+                    )
+        except asyncio.CancelledError:
+            if cancels:
+                task.cancel()
+            raise
+        finally:
+            self.remove_callback(cancel)
+            detach(task)
+        return result_of(task)
+
+    async def _begin(self, awaitable: Awaitable[T]) -> T:
+        """Await code, unless the scope was cancelled between being asked for it and its first step."""
+        if self.is_cancelled:
+            raise RunCancelled("it was stopped")
+        try:
+            return await awaitable
+        except (KeyboardInterrupt, SystemExit) as error:
+            if self._on_exit is None:
+                raise
+            raise self._on_exit(error) from error
+
+
+def ordinary(error: BaseException) -> Exception:
+    """Return what foreign code raised as an ordinary exception.
+
+    Raises:
+        GeneratorExit: the event loop is gone and Python clears a forgotten coroutine away.
+    """
+    if isinstance(error, Exception):
+        return error
+    if isinstance(error, GeneratorExit) and asyncio._get_running_loop() is None:
+        raise error
+    text = text_of(error)
+    return NonStandardException(f"{type(error).__name__} was raised{': ' if text else ''}{text}")
