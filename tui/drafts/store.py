@@ -1,0 +1,442 @@
+"""The drafts database: text a person typed that is not saved, and messages that are not in a conversation yet.
+
+One SQLite file in the person's own state folder, for all homes and all running programs. Every function blocks:
+call it in a thread. What an ended program left is found by `orphans` and `unsent`; it is offered to the person and
+never sent by itself. Texts are read as text, whatever they say.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import stat
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from personas.errors import StorageError
+
+T = TypeVar("T")
+
+DATABASE = "drafts.db"
+BUSY_TIMEOUT = 5.0
+"""Seconds to wait for another program that writes at the same moment."""
+
+DraftStatus = Literal["open", "discarded", "deleted"]
+"""`open`: unsaved text. `discarded`: the person threw it away and may take it back. `deleted`: its document was
+deleted, and it comes back with it."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS programs (
+    owner   TEXT PRIMARY KEY,
+    pid     INTEGER NOT NULL,
+    started TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS drafts (
+    id       INTEGER PRIMARY KEY,
+    home     TEXT NOT NULL,
+    document TEXT NOT NULL,
+    slot     TEXT NOT NULL,
+    owner    TEXT NOT NULL,
+    status   TEXT NOT NULL,
+    base     TEXT NOT NULL,
+    text     TEXT NOT NULL,
+    file     TEXT NOT NULL,
+    sending  TEXT,
+    updated  REAL NOT NULL,
+    UNIQUE (home, document, slot, owner, status)
+);
+CREATE TABLE IF NOT EXISTS outbox (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    home     TEXT NOT NULL,
+    persona  TEXT NOT NULL,
+    session  TEXT NOT NULL,
+    turn_id  TEXT NOT NULL,
+    text     TEXT NOT NULL,
+    status   TEXT NOT NULL,
+    owner    TEXT NOT NULL,
+    UNIQUE (home, turn_id)
+);
+"""
+_DRAFT = "id, document, slot, base, text, file, sending, status, updated"
+_MESSAGE = "persona, turn_id, text, session, status, position"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An unsaved text.
+
+    Attributes:
+        id: its row in the database.
+        document: the id of the persona it belongs to; empty for none.
+        slot: which text of it: `prompt`, `input:<id>`, `field:<name>`, `chat`, `dialog:<name>`.
+        base: the stored text it grew from.
+        text: what the person typed.
+        file: the document's whole file as it was read last, to write it again where it is gone; empty if unknown.
+        sending: the text that was on its way into the file when this was stored: the file holds that, or `base`.
+        status: see `DraftStatus`.
+        updated: when it was stored, in seconds since 1970.
+    """
+
+    id: int
+    document: str
+    slot: str
+    base: str
+    text: str
+    file: str = ""
+    sending: str | None = None
+    status: DraftStatus = "open"
+    updated: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxMessage:
+    """A message that was sent and is in no conversation's log yet.
+
+    Attributes:
+        persona: the id of the persona it is for; empty while none is open.
+        turn_id: the id its turn gets in the log: by it one finds whether it arrived.
+        text: the message as it was typed.
+        session: the id of the conversation; empty for one that is not begun.
+        status: `sent`: on its way to the conversation; `queued`: waits until the agent at work takes it.
+        position: its place in the order of sending, given by the database.
+    """
+
+    persona: str
+    turn_id: str
+    text: str
+    session: str = ""
+    status: Literal["sent", "queued"] = "sent"
+    position: int = 0
+
+
+class DraftStore:
+    """The drafts and the outbox of one home, as one running program keeps them.
+
+    Args:
+        home: the home's folder.
+        folder: where the database lies; None for the person's own state folder.
+
+    Every method but `close` raises `StorageError` where the disk refuses.
+    """
+
+    def __init__(self, home: Path, folder: Path | None = None) -> None:
+        self._home = os.path.realpath(home)
+        self._folder = folder
+        self._owner = secrets.token_hex(8)
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self.warning = ""
+        """Why the database that was there is not used, as a sentence for the person; empty where it is."""
+
+    # -- drafts -----------------------------------------------------------------------------------------
+
+    def save(
+        self,
+        document: str,
+        slot: str,
+        text: str,
+        *,
+        base: str = "",
+        file: str = "",
+        sending: str | None = None,
+    ) -> None:
+        """Store the draft of a slot in place of the one that this program had there. For the values, see `Draft`."""
+        values = (base, text, file, sending)
+        self._run(
+            lambda db: db.execute(
+                "INSERT INTO drafts (home, document, slot, owner, status, base, text, file, sending, updated) "
+                "VALUES (?, ?, ?, ?, 'open', ?, ?, ?, ?, ?) "
+                "ON CONFLICT (home, document, slot, owner, status) DO UPDATE SET "
+                "base = excluded.base, text = excluded.text, file = excluded.file, "
+                "sending = excluded.sending, updated = excluded.updated",
+                (self._home, document, slot, self._owner, *map(_storable, values), time.time()),
+            )
+        )
+
+    def delete(self, document: str, slot: str) -> None:
+        """Remove this program's draft of a slot: it is saved, sent, or not wanted."""
+        self._run(
+            lambda db: db.execute(
+                "DELETE FROM drafts WHERE home = ? AND document = ? AND slot = ? AND owner = ? AND status = 'open'",
+                (self._home, document, slot, self._owner),
+            )
+        )
+
+    def own(self, document: str | None = None, status: DraftStatus = "open") -> list[Draft]:
+        """Return the drafts that this program stored or adopted, of one document or of all, newest first."""
+        return self._drafts("owner = ? AND status = ?", (self._owner, status), document)
+
+    def orphans(self, document: str | None = None) -> list[Draft]:
+        """Return the open drafts that ended programs left, of one document or of all, newest first."""
+        return self._drafts(f"status = 'open' AND {_ORPHANED}", (self._owner,), document)
+
+    def adopt(self, draft: Draft) -> bool:
+        """Make an orphan this program's own draft.
+
+        Returns:
+            False where another program was faster, or this program has a draft in that slot already; an orphan
+            of the second kind is to be merged by the caller, then removed by `drop`.
+        """
+
+        def claim(db: sqlite3.Connection) -> bool:
+            with suppress(sqlite3.IntegrityError):
+                done = db.execute(
+                    f"UPDATE drafts SET owner = ? WHERE id = ? AND {_ORPHANED}",
+                    (self._owner, draft.id, self._owner),
+                )
+                return done.rowcount == 1
+            return False
+
+        return self._run(claim)
+
+    def drop(self, draft: Draft) -> bool:
+        """Remove exactly this draft, unless its text changed since; returns whether it was there."""
+        return self._run(
+            lambda db: (
+                db.execute("DELETE FROM drafts WHERE id = ? AND text = ?", (draft.id, draft.text)).rowcount
+                == 1
+            )
+        )
+
+    def discard(self, document: str) -> None:
+        """The person throws this program's drafts of a document away: the last ones can be taken back."""
+
+        def change(db: sqlite3.Connection) -> None:
+            which = (self._home, document)
+            db.execute("DELETE FROM drafts WHERE home = ? AND document = ? AND status = 'discarded'", which)
+            db.execute(
+                "UPDATE drafts SET status = 'discarded' "
+                "WHERE home = ? AND document = ? AND status = 'open' AND owner = ?",
+                (*which, self._owner),
+            )
+
+        self._run(change)
+
+    def discarded(self, document: str) -> list[Draft]:
+        """Return what was thrown away last of a document, by whichever program, newest first."""
+        return self._drafts("status = 'discarded'", (), document)
+
+    def hide(self, document: str) -> None:
+        """A document is deleted: its drafts are not offered until `unhide`."""
+        self._change_status(document, "open", "deleted")
+
+    def unhide(self, document: str) -> None:
+        """A deleted document is back: so are its drafts."""
+        self._change_status(document, "deleted", "open")
+
+    def _change_status(self, document: str, old: DraftStatus, new: DraftStatus) -> None:
+        self._run(
+            lambda db: db.execute(
+                "UPDATE OR REPLACE drafts SET status = ? WHERE home = ? AND document = ? AND status = ?",
+                (new, self._home, document, old),
+            )
+        )
+
+    def _drafts(self, where: str, values: tuple[Any, ...], document: str | None) -> list[Draft]:
+        of_document, named = ("", ()) if document is None else (" AND document = ?", (document,))
+        rows = self._run(
+            lambda db: db.execute(
+                f"SELECT {_DRAFT} FROM drafts WHERE home = ? AND {where}{of_document} "
+                "ORDER BY updated DESC, id DESC",
+                (self._home, *values, *named),
+            ).fetchall()
+        )
+        return [Draft(*row) for row in rows]
+
+    # -- outbox -----------------------------------------------------------------------------------------
+
+    def put_in_outbox(self, message: OutboxMessage) -> None:
+        """Store a message that was sent, or what changed in one: its persona, session or status."""
+        self._run(
+            lambda db: db.execute(
+                "INSERT INTO outbox (home, persona, session, turn_id, text, status, owner) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (home, turn_id) DO UPDATE SET persona = excluded.persona, "
+                "session = excluded.session, text = excluded.text, status = excluded.status, owner = excluded.owner",
+                (
+                    self._home,
+                    message.persona,
+                    message.session,
+                    message.turn_id,
+                    _storable(message.text),
+                    message.status,
+                    self._owner,
+                ),
+            )
+        )
+
+    def remove_from_outbox(self, *turn_ids: str) -> None:
+        """Remove messages: they are in a conversation's log, or went back to the person."""
+        self._run(
+            lambda db: db.executemany(
+                "DELETE FROM outbox WHERE home = ? AND turn_id = ?", [(self._home, key) for key in turn_ids]
+            )
+        )
+
+    def outbox(self, persona: str | None = None) -> list[OutboxMessage]:
+        """Return this program's messages that have not arrived, to one persona or to all, in the order of sending."""
+        return self._messages("owner = ?", (self._owner,), persona)
+
+    def unsent(self, persona: str | None = None) -> list[OutboxMessage]:
+        """Return the messages that ended programs left in the outbox, in the order of sending."""
+        return self._messages(_ORPHANED, (self._owner,), persona)
+
+    def take_unsent(self, message: OutboxMessage) -> bool:
+        """Remove a message that `unsent` gave, to offer it to the person; False where another program was faster."""
+        return self._run(
+            lambda db: (
+                db.execute(
+                    f"DELETE FROM outbox WHERE home = ? AND position = ? AND {_ORPHANED}",
+                    (self._home, message.position, self._owner),
+                ).rowcount
+                == 1
+            )
+        )
+
+    def _messages(self, where: str, values: tuple[Any, ...], persona: str | None) -> list[OutboxMessage]:
+        of_persona, named = ("", ()) if persona is None else (" AND persona = ?", (persona,))
+        rows = self._run(
+            lambda db: db.execute(
+                f"SELECT {_MESSAGE} FROM outbox WHERE home = ? AND {where}{of_persona} ORDER BY position",
+                (self._home, *values, *named),
+            ).fetchall()
+        )
+        return [OutboxMessage(*row) for row in rows]
+
+    # -- the file ---------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """The program ends: what it leaves is for the next one."""
+        with self._lock, suppress(sqlite3.Error):
+            if (connection := self._connection) is not None:
+                self._connection = None
+                with connection:
+                    connection.execute("DELETE FROM programs WHERE owner = ?", (self._owner,))
+                connection.close()
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do some work in one transaction. A database that turns out to be damaged is set aside, and a new one begun."""
+        with self._lock:
+            for again in (True, False):
+                try:
+                    connection = self._opened()
+                    with connection:
+                        return work(connection)
+                except sqlite3.OperationalError as error:  # full, read-only, locked for long
+                    raise StorageError(f"The drafts cannot be stored in {self.path}: {error}.") from None
+                except sqlite3.DatabaseError as error:
+                    if not again:
+                        raise StorageError(f"The drafts cannot be stored in {self.path}: {error}.") from None
+                    self._set_aside("is damaged")
+                except OSError as error:
+                    reason = error.strerror or type(error).__name__
+                    raise StorageError(f"The drafts cannot be stored in {self.path}: {reason}.") from None
+        raise AssertionError
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        if self._folder is None:
+            from platformdirs import user_state_path
+
+            self._folder = user_state_path("persona-editor", appauthor=False)
+        return self._folder / DATABASE
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is not None:
+            return self._connection
+        path = self.path
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _is_foreign(path):
+            self._set_aside("is not yours alone")
+        with suppress(FileExistsError):
+            # Before SQLite does: its own files take over these permissions.
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, check_same_thread=False)
+        try:
+            connection.create_function("is_running", 2, _is_running)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(_SCHEMA)
+            with connection:
+                connection.execute("DELETE FROM programs WHERE NOT is_running(pid, started)")
+                connection.execute(
+                    "INSERT INTO programs VALUES (?, ?, ?)",
+                    (self._owner, os.getpid(), process_start(os.getpid())),
+                )
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+    def _set_aside(self, why: str) -> None:
+        """Give a database that cannot be used another name, under which nothing writes over it."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        path = self.path
+        aside = path.with_name(f"unreadable-{secrets.token_hex(4)}-{path.name}")
+        for ending in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                path.with_name(path.name + ending).rename(aside.with_name(aside.name + ending))
+        self.warning = f"The file with unsaved text {why}, and is not used. It is kept in {aside}."
+
+
+_ORPHANED = "owner <> ? AND owner NOT IN (SELECT owner FROM programs WHERE is_running(pid, started))"
+"""SQL: a row of another program that has ended."""
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether something else than a file of this person is at `path`, or others may write to it."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return False
+    return not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or bool(found.st_mode & 0o022)
+
+
+def _is_running(pid: int, started: str) -> bool:
+    """Whether the process with this number is still the one that began then."""
+    return bool(started) and process_start(pid) == started
+
+
+def process_start(pid: int) -> str:
+    """Return when a running process began, so that no other one with its number says the same; empty for none."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    except OSError:
+        return "" if Path("/proc/self/stat").exists() else _start_by_ps(pid)
+    return (
+        "" if fields[0] in "ZX" else f"{_boot_id()}:{fields[19]}"
+    )  # Z, X: it has ended and waits to be removed
+
+
+def _start_by_ps(pid: int) -> str:
+    """`process_start` where there is no /proc."""
+    try:
+        found = subprocess.run(
+            ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False, timeout=5
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return found.stdout.strip()
+
+
+@cache
+def _boot_id() -> str:
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    return ""
+
+
+def _storable(text: str | None) -> str | None:
+    """Return a text that UTF-8 can say: half characters are replaced."""
+    return None if text is None else text.encode("utf-8", "replace").decode("utf-8")
