@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -115,13 +115,21 @@ class Store:
 
     # -- changing -------------------------------------------------------------------------------------
 
-    def create(self, name: str, *, system_prompt: str = "", from_id: str | None = None) -> Persona:
+    def create(
+        self,
+        name: str,
+        *,
+        system_prompt: str = "",
+        from_id: str | None = None,
+        reserved: Collection[str] = (),
+    ) -> Persona:
         """Create a persona with a new id made from `name`.
 
         Args:
             name: display name, one line.
             system_prompt: the prompt; with `from_id`, used instead of the copied one unless empty.
             from_id: a persona to copy, comments and all.
+            reserved: ids that are not to be used: unsaved text is kept for them, which must not turn up here.
 
         Raises:
             InvalidValue: the name is empty or holds what cannot be stored.
@@ -140,8 +148,7 @@ class Store:
         taken = taken_ids(self.home)
         wanted = slug(name, fallback="persona")
         while True:
-            # An id that texts are kept of is taken too: they must not turn up in another persona.
-            free = free_id(wanted, lambda name: name in taken or is_kept(self.home, name))
+            free = free_id(wanted, lambda name: name in taken or name in reserved or is_kept(self.home, name))
             file = self.file(free)
             try:
                 with file.lock():

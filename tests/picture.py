@@ -16,7 +16,7 @@ from tui.recording.playback import Hands, first_change
 from tui.recording.recorded_session import AT_ONCE
 from tui.settings.schema import Settings
 from tui.widgets.prompt_pane import PromptPane
-from tui.widgets.text import document_editor as text_editor
+from tui.widgets.text import document_editor
 from tui.widgets.text.document_editor import TextEditor
 
 PICTURE = Path(__file__).parent.parent / "docs" / "screen.svg"
@@ -27,7 +27,7 @@ SCROLLED = 4
 
 async def take(folder: Path) -> str:
     """Return the picture; `folder` is an empty one for the demonstration's home."""
-    text_editor.FRESH = 3600.0  # what was changed last stays lit
+    document_editor.FRESH = 3600.0  # what was changed last stays lit
     hands = Hands(before_message=0.0, key=0.0, reading=3600.0)
     app = DemoApp(folder, Settings(theme="textual-dark", calm="always"), pace=AT_ONCE, hands=hands)
     async with app.run_test(size=SIZE) as pilot:

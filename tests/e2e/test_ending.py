@@ -22,7 +22,7 @@ TAKES_LONG_TO_TAKE_DOWN = (
     "-c",
     "import atexit, time\n"
     "atexit.register(time.sleep, 600)\n"
-    "from tui import signals; signals.GRACE = 600.0\n"
+    "from tui.app import signals; signals.GRACE = 600.0\n"
     "from tui.cli import main; main()",
 )
 """The program in a Python that does not end by itself in the time of a test."""
@@ -85,8 +85,8 @@ SLOW = (
 
 HANGS = (
     *SLOW[:2],
-    "import tui.drafts.unsaved_edits as kept; kept.replace_file = lambda *a, **k: __import__('time').sleep(600); "
-    "from tui import ending, signals; ending.SAVE_WITHIN, signals.GRACE = 0.3, 5.0; " + SLOW[2],
+    "from tui.drafts.store import DraftStore; DraftStore.save = lambda *a, **k: __import__('time').sleep(600); "
+    "from tui.app import shutdown, signals; shutdown.SAVE_WITHIN, signals.GRACE = 0.3, 5.0; " + SLOW[2],
 )
 """The same where it does not keep what is typed beside the file either. It has long to write the text elsewhere."""
 

@@ -88,7 +88,7 @@ def test_typing_in_the_editor_is_saved_by_itself(folder: Path) -> None:
 IN_ORDER = (
     sys.executable,
     "-c",
-    "from tui import signals; signals.GRACE = 600.0; from tui.cli import main; main()",
+    "from tui.app import signals; signals.GRACE = 600.0; from tui.cli import main; main()",
 )
 """The program, not ended by force in the time of a test: it ends in order or not at all."""
 

@@ -56,8 +56,8 @@ def test_a_text_in_conflict_outlives_the_program(folder: Path, number: signal.Si
         terminal.send("ZZZ ")
         terminal.until("ZZZ")
         if number == signal.SIGKILL:  # nothing can be saved in that moment: it was before
-            state = folder / "home" / "state"
-            terminal.until(lambda: any(b"ZZZ" in path.read_bytes() for path in state.glob("unsaved-*")))
+            state = folder / "state" / "persona-editor"
+            terminal.until(lambda: any(b"ZZZ" in path.read_bytes() for path in state.glob("drafts.db*")))
         terminal.process.send_signal(number)
         terminal.ended()
     with start(folder) as terminal:

@@ -16,7 +16,7 @@ from tests.screen_svg import rows_of
 from tui.chat import labels as running_note
 from tui.chat import questions as tasking
 from tui.widgets import test_input_list as test_inputs
-from tui.widgets.text import document_editor as text_editor
+from tui.widgets.text import document_editor
 
 Check = Callable[[Mapping[str, str]], None]
 
@@ -36,7 +36,7 @@ def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of this machine or this moment is seen: no settings of colours, no ages, no light that fades."""
     for name in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_ANIMATIONS", "COLORTERM", "SSH_CONNECTION", "TMUX"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(text_editor, "FRESH", 600.0)
+    monkeypatch.setattr(document_editor, "FRESH", 600.0)
     monkeypatch.setattr(test_inputs, "FRESH", 600.0)
     monkeypatch.setattr(running_note, "age", lambda _seconds: "just now")
     monkeypatch.setattr(tasking, "activity_line", _timeless(tasking.activity_line))

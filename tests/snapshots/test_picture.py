@@ -9,7 +9,7 @@ import pytest
 
 from tests.picture import PICTURE, take
 from tests.screen_svg import rows_of
-from tui.widgets.text import document_editor as text_editor
+from tui.widgets.text import document_editor
 
 
 def without_thumbs(picture: str) -> list[str]:
@@ -18,7 +18,7 @@ def without_thumbs(picture: str) -> list[str]:
 
 
 async def test_the_picture_is_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_editor, "FRESH", text_editor.FRESH)  # taking the picture sets it
+    monkeypatch.setattr(document_editor, "FRESH", document_editor.FRESH)  # taking the picture sets it
     picture = await take(tmp_path)
     stored = PICTURE.read_text(encoding="utf-8")
     assert without_thumbs(picture) == without_thumbs(stored), "python -m tests.picture takes it anew"

@@ -11,6 +11,7 @@ from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tui.app.app import PersonaApp
 from tui.chat.panel_state import PanelState
 from tui.commands import registry as commands
+from tui.document import debounce
 from tui.screens.dialogs.command_palette import Switcher
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
@@ -20,13 +21,12 @@ from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
-from tui.widgets.text import document_editor as text_editor
 from tui.widgets.virtual_list import RowList
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
 
 
 HANGING = answer("I begin", Hang())

@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from agent.models.scripted import Hang, answer
 from tests.tui.program import ONE, TWO, ids, make_store, program
-from tui.document.catalog import Listing
+from tui.document import debounce
 from tui.drafts.stored_dialog_drafts import unfinished
 from tui.screens.dialogs import base as dialog
 from tui.screens.dialogs.base import GRACE
@@ -21,9 +21,9 @@ from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskLine, AskText
 from tui.screens.main import screen as main
+from tui.screens.main.catalog import Listing
 from tui.widgets.persona_list import Entry
 from tui.widgets.plain_text import LiteralStatic
-from tui.widgets.text import document_editor as text_editor
 from tui.widgets.virtual_list import RowList
 
 THREE = (
@@ -34,7 +34,7 @@ THREE = (
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
     monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
 
 
@@ -324,7 +324,7 @@ async def test_test_inputs_are_added_edited_copied_moved_and_deleted(tmp_path: P
 async def test_leaving_a_test_input_saves_what_was_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     store = make_store(tmp_path, {"three": THREE})
     async with program(store) as p:
         await p.press("f4", "enter")
@@ -340,7 +340,7 @@ async def test_typing_into_a_test_input_deleted_meanwhile_is_kept_as_a_new_one(
     from personas.changes import DeleteTestInput
     from personas.versions.authorship import USER
 
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     store = make_store(tmp_path, {"three": THREE})
     async with program(store) as p:
         await p.press("f4", "enter")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from personas.errors import StorageError
-from tui.drafts.store import DATABASE, DraftStore, OutboxMessage
+from tui.drafts.store import DATABASE, Draft, DraftStore, OutboxMessage
 
 
 @pytest.fixture
@@ -123,20 +123,29 @@ def test_it_lies_in_the_state_folder_of_the_person(home: Path) -> None:
 
 
 def test_what_was_thrown_away_can_be_taken_back(store: DraftStore) -> None:
-    store.save("helper", "prompt", "older")
-    store.discard("helper")
-    store.save("helper", "input:a", "newer")
-    store.discard("helper")
-    assert store.own() == []
-    assert texts(store.discarded("helper")) == ["newer"]
-
-
-def test_drafts_of_a_deleted_document_come_back_with_it(store: DraftStore) -> None:
-    store.save("helper", "prompt", "typed")
-    store.hide("helper")
+    store.discard("helper", [Draft(0, "helper", "prompt", "", "older")])
+    store.discard("helper", [Draft(0, "helper", "input:a", "", "newer")])
     assert store.own() == store.orphans() == []
-    store.unhide("helper")
-    assert texts(store.own("helper")) == ["typed"]
+    assert texts(store.discarded("helper")) == ["newer"]
+    assert texts(store.restore_discarded("helper")) == ["newer"]
+    assert texts(store.orphans("helper")) == ["newer"]
+    assert store.discarded("helper") == []
+
+
+def test_drafts_that_are_released_are_found_like_those_of_an_ended_program(store: DraftStore) -> None:
+    store.save("helper", "prompt", "typed")
+    store.release("helper")
+    assert store.own() == []
+    assert texts(store.orphans("helper")) == ["typed"]
+
+
+def test_what_was_found_elsewhere_is_like_what_an_ended_program_left(store: DraftStore) -> None:
+    for text in ("first", "second"):
+        store.leave("helper", "prompt", text, base="as it was", file="", status="open")
+    store.leave("helper", "prompt", "not wanted", base="", file="", status="discarded")
+    assert sorted(texts(store.orphans("helper"))) == ["first", "second"]
+    assert texts(store.discarded("helper")) == ["not wanted"]
+    assert store.own() == []
 
 
 def test_the_outbox_keeps_the_order_of_sending(store: DraftStore) -> None:

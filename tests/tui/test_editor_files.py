@@ -12,7 +12,6 @@ from personas.persona_reading import read_persona
 from personas.versions.authorship import Author
 from tests.tui.program import ONE, Program, make_store, program
 from tui.document.merge import Clash
-from tui.document.undo_stack import BEFORE, Stored
 from tui.external_editor import launcher as external
 from tui.external_editor.persona_file import hand_out, meet_files, take_back, with_what_was_taken
 from tui.screens.dialogs.conflict import ChooseText
@@ -90,10 +89,11 @@ async def test_what_the_editor_did_is_kept_and_one_step_of_undo_whatever_it_wrot
 
         monkeypatch.setattr(external, "_edit", edit)
         await p.press("f3", "ctrl+g")
-        await p.until(lambda: p.main.editing.past.next("undo") != BEFORE)  # type: ignore[union-attr]
+        await p.until(lambda: p.store.log("one") and not p.main.editing.in_hand)  # type: ignore[union-attr]
         (kept,) = p.store.log("one")
         assert (kept.by.kind, kept.reason) == ("user", "edited by hand")
         assert p.store.version_text("one", kept.number).encode() == given
+        p.main.personas.rows.focus()
         await p.press("ctrl+z")
         await p.told("Undone: your edit (file")
         assert p.file("one").read_bytes() == given
@@ -103,7 +103,7 @@ async def test_what_the_editor_did_is_kept_and_one_step_of_undo_whatever_it_wrot
             await p.until(lambda: p.file("one").read_bytes() == written)
 
 
-async def test_what_the_agent_did_after_the_editor_saved_stays_when_the_editors_work_is_undone(
+async def test_what_the_editor_saved_and_what_the_agent_did_after_that_are_two_steps_of_undo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with program(make_store(tmp_path)) as p:
@@ -111,24 +111,25 @@ async def test_what_the_agent_did_after_the_editor_saved_stays_when_the_editors_
         async def edit(_app: object, path: Path, _keep: object = ()) -> bool:
             path.write_text(path.read_text().replace("third", "third (editor)"))
             now = p.store.change("one", EditPrompt("first", agents("first")), revision=None, by=AGENT)
-            p.main.editing.agent_wrote(now, Stored("r"))  # type: ignore[union-attr]
+            p.main.editing.agent_wrote(now, "r")  # type: ignore[union-attr]
             return True
 
         monkeypatch.setattr(external, "_edit", edit)
         await p.press("f3", "ctrl+g")
-        await p.until(lambda: p.main.editing.past.next("undo") not in (BEFORE, Stored("r")))  # type: ignore[union-attr]
+        await p.until(lambda: "(editor)" in p.prompt.raw and not p.main.editing.in_hand)  # type: ignore[union-attr]
+        p.main.personas.rows.focus()
         await p.press("ctrl+z")
-        await p.until(lambda: p.on_disk("one") == "first (agent) line\nsecond line\nthird line\n")
+        await p.until(lambda: p.on_disk("one") == "first line\nsecond line\nthird (editor) line\n")
         await p.press("ctrl+z")
         await p.until(lambda: p.on_disk("one") == "first line\nsecond line\nthird line\n")
 
 
-async def test_nobody_is_said_to_have_typed_what_was_written_outside(tmp_path: Path) -> None:
+async def test_what_was_written_outside_is_a_step_of_undo_in_the_editor(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         p.file("one").write_text(ONE.replace("first", "1st"))
         await p.until(lambda: p.prompt.raw.startswith("1st line"))
-        await p.press("ctrl+z")
-        await p.told("Undone: what was written outside in the system prompt.")
+        await p.press("f3", "ctrl+z")
+        await p.until(lambda: p.prompt.raw.startswith("first line") and p.on_disk("one") == p.prompt.raw)
 
 
 async def edits(p: Program, monkeypatch: pytest.MonkeyPatch, write: Callable[[str], str]) -> None:
@@ -154,6 +155,7 @@ async def test_what_the_agent_did_while_the_editor_was_open_is_merged_and_undone
         both = "first (agent) line\nsecond line\nthird (editor) line\n"
         await p.until(lambda: p.prompt.raw == both and p.on_disk("one") == both)
         await p.told("saved an older copy")
+        p.main.personas.rows.focus()
         await p.press("ctrl+z")
         await p.until(lambda: p.on_disk("one") == "first line\nsecond line\nthird (editor) line\n")
 

@@ -12,17 +12,18 @@ from personas.persona import Persona
 from personas.versions.authorship import USER
 from tests.tui.program import ONE, Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
-from tui.document import missing_file as gone
+from tui.document import debounce
+from tui.document import document as gone
 from tui.screens.dialogs.conflict import ChooseText
 from tui.screens.main import screen as main
-from tui.widgets.text import document_editor as text_editor
+from tui.widgets.text import document_editor
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
-    monkeypatch.setattr(text_editor, "LONGEST", 60)
-    monkeypatch.setattr(text_editor, "FRESH", 600)
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "LONGEST", 60)
+    monkeypatch.setattr(document_editor, "FRESH", 600)
     monkeypatch.setattr(main, "LOOK_EVERY", 0.03)
 
 
@@ -38,7 +39,7 @@ async def test_typing_is_saved_on_a_pause_and_changes_one_line_of_the_file(tmp_p
 
 
 async def test_leaving_the_editor_saves_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     async with program(make_store(tmp_path)) as p:
         await p.press("f3")
         await p.write("x")
@@ -103,7 +104,7 @@ async def test_an_agents_edit_shows_at_once_and_is_highlighted(tmp_path: Path) -
 async def test_text_typed_before_a_message_is_saved_before_the_agent_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     async with program(make_store(tmp_path), answer(ToolUse("get_persona")), answer("I see.")) as p:
         await p.press("f3")
         await p.write("typed ")
@@ -114,7 +115,7 @@ async def test_text_typed_before_a_message_is_saved_before_the_agent_works(
 async def test_an_agents_edit_is_merged_with_text_typed_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     store = make_store(tmp_path)
     async with program(store) as p:
         await p.press("f3")
@@ -150,7 +151,7 @@ async def meet(p: Program) -> None:
 async def test_an_outside_edit_of_the_same_line_shows_both_to_choose_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     async with program(make_store(tmp_path)) as p:
         await meet(p)
         await p.press("f5")
@@ -169,7 +170,7 @@ async def test_an_outside_edit_of_the_same_line_shows_both_to_choose_from(
 async def test_choosing_one_side_stores_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, first: str
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     async with program(make_store(tmp_path)) as p:
         await meet(p)
         await p.press("f5")
@@ -183,7 +184,7 @@ async def test_choosing_one_side_stores_it(
 async def test_what_is_typed_behind_a_choice_that_came_too_late_goes_into_the_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     async with program(make_store(tmp_path)) as p:
         await meet(p)
         await p.press("f5")
@@ -203,7 +204,7 @@ async def test_what_is_typed_behind_a_choice_that_came_too_late_goes_into_the_te
 async def test_putting_a_conflict_off_keeps_both_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     async with program(make_store(tmp_path)) as p:
         await meet(p)
         await p.press("f5")
@@ -222,7 +223,7 @@ async def test_putting_a_conflict_off_keeps_both_and_says_so(
 async def test_an_agents_edit_that_meets_typing_in_the_same_line_shows_both(
     tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     store = make_store(tmp_path)
     async with program(store) as p:
         await p.press("f3")
@@ -271,7 +272,7 @@ async def test_a_persona_deleted_outside_is_told_and_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with program(make_store(tmp_path)) as p:
-        monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.05)
+        monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
         p.file("one").unlink()
         await p.until(lambda: p.main.editing.persona is None)
         await p.until(lambda: list(p.main.personas.entries) == ["two"])
@@ -320,7 +321,7 @@ async def test_a_test_input_changed_on_both_sides_is_chosen_and_no_word_is_lost(
 ) -> None:
     from personas.changes import UpdateTestInput
 
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     store = make_store(tmp_path, {"t": TESTED})
     async with program(store) as p:
         await p.press("f4", "enter")
@@ -344,7 +345,7 @@ async def test_a_test_input_changed_on_both_sides_is_chosen_and_no_word_is_lost(
 async def test_no_dialog_opens_by_itself_over_a_person_who_types(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     store = make_store(tmp_path)
     async with program(store) as p:
         await p.press("f3")
@@ -360,7 +361,7 @@ async def test_no_dialog_opens_by_itself_over_a_person_who_types(
 async def test_a_text_that_is_not_taken_is_kept_as_a_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     store = make_store(tmp_path)
     async with program(store) as p:
         await p.press("f3")
@@ -377,9 +378,9 @@ async def test_a_text_that_is_not_taken_is_kept_as_a_version(
 
 async def test_typing_without_a_pause_is_saved_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(text_editor, "PAUSE", 6_000)
-    monkeypatch.setattr(text_editor, "LONGEST", 7_000)
-    monkeypatch.setattr(text_editor, "clock", lambda: now)
+    monkeypatch.setattr(debounce, "PAUSE", 6_000)
+    monkeypatch.setattr(debounce, "LONGEST", 7_000)
+    monkeypatch.setattr(debounce, "clock", lambda: now)
     async with program(make_store(tmp_path)) as p:
         await p.press("f3")
         await p.write("a")

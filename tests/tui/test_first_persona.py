@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from tests.tui.program import make_store
 from tests.tui.test_app_layout import drawn
 from tui.app.app import PersonaApp
+from tui.app.first_persona import read_first
 from tui.app.ui_state import Remembered, remember
 from tui.cli import open as command
 from tui.cli.group import persona
-from tui.document.first_persona import read_first
 
 
 def test_the_persona_that_was_open_last_is_read_or_the_one_asked_for(tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ from personas.errors import StorageError
 from tests.tui.program import make_store, program
 from tui.app.ui_state import Remembered, recall, remember
 from tui.document.async_store import Workspace
+from tui.document.recovery import DraftRecovery
 from tui.drafts.draft_persistence import Remembering
 from tui.drafts.queued_messages import Said
-from tui.drafts.recovery import GivingBack
 
 
 @pytest.mark.parametrize(
-    ("place", "name"), [(Workspace, "ids"), (Remembering, "recall"), (GivingBack, "without_file")]
+    ("place", "name"), [(Workspace, "ids"), (Remembering, "recall"), (DraftRecovery, "without_file")]
 )
 async def test_a_disk_that_refuses_once_at_the_start_is_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: type, name: str

@@ -34,6 +34,7 @@ from tests.tui.program import make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tui.chat.panel_state import PanelState
 from tui.commands.slash import Offer
+from tui.document.document import Document
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.chat_input import ChatInput
@@ -198,10 +199,16 @@ def persona_of(text: str) -> Persona:
     )
 
 
+def document_of(persona: Persona) -> Document:
+    document = Document(persona.id)
+    document.persona = persona
+    return document
+
+
 async def fill_settings(pane: SettingsPane, text: str) -> None:
     if not pane.children:
         await pane.fill()
-    pane.show(persona_of(text), fresh=True)
+    pane.show(document_of(persona_of(text)), fresh=True)
 
 
 def fill_persona_list(pane: PersonaList, text: str) -> None:
@@ -211,7 +218,8 @@ def fill_persona_list(pane: PersonaList, text: str) -> None:
 
 
 def fill_inputs(pane: TestInputs, text: str) -> None:
-    pane.show([TestInput.model_construct(id=text[:200], content=text)], fresh=True)
+    inputs = (TestInput.model_construct(id=text[:200], content=text),)
+    pane.show(document_of(Persona.model_construct(id="x", name="x", test_inputs=inputs)), fresh=True)
 
 
 def fill_prompt(pane: PromptPane, text: str) -> None:

@@ -21,11 +21,11 @@ from tui.app import emergency_save as last_resort
 from tui.app import type_ahead as held_keys
 from tui.app.app import PersonaApp
 from tui.document.async_store import Workspace
-from tui.document.catalog import Listing
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.main import screen as main
+from tui.screens.main.catalog import Listing
 from tui.screens.main.screen import MainScreen
 from tui.widgets.persona_list import Entry
 

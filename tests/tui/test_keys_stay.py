@@ -10,14 +10,14 @@ from personas.changes import DeleteTestInput
 from personas.versions.authorship import USER
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
-from tui.document import missing_file as gone
+from tui.document import debounce
+from tui.document import document as gone
 from tui.screens.main import screen as main
-from tui.widgets.text import document_editor as text_editor
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
     monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
 
 
@@ -44,13 +44,11 @@ async def test_who_types_in_a_test_input_types_on_while_the_file_is_broken(tmp_p
         await p.until(lambda: p.state == "broken")
         await p.write("xnJ")
         await p.told("What you type is kept")
-        await p.until(
-            lambda: [one.text for one in p.main.editing.unsaved.all_held("one").values()] == ["M wxnxnJca"]
-        )
+        await p.until(lambda: [slot.text for slot in p.main.editing.document.dirty] == ["M wxnxnJca"])
         p.file("one").write_text(whole, encoding="utf-8")
         await p.write("xx")
         await p.until(lambda: contents(p) == {"a": "M wxnxnJxxca", "b": "cb"})
-        await p.until(lambda: not p.main.editing.unsaved.all_held("one"))
+        await p.until(lambda: not p.main.editing.not_saved())
         assert p.app.screen is p.main and p.main.tests.editor.has_focus
 
 
@@ -60,14 +58,14 @@ async def test_a_file_that_breaks_between_two_looks_is_no_deleted_test_input(tmp
             editor.focus()
             await p.until(lambda editor=editor: editor.has_focus)
             with pytest.MonkeyPatch.context() as blind:
-                blind.setattr(p.main.editing, "look", p.main.editing.write_down)
+                blind.setattr(p.main.editing, "look", p.main.editing.write_drafts)
                 whole = break_it(p)
                 await p.write("M")
-                await p.until(lambda: p.main.editing.unsaved.all_held("one"))
+                await p.until(lambda: p.main.editing.not_saved())
                 assert editor.clash is None, place
                 p.file("one").write_text(whole, encoding="utf-8")
             await p.write("N")
-            await p.until(lambda: p.state == "saved" and not p.main.editing.unsaved.all_held("one"))
+            await p.until(lambda: p.state == "saved" and not p.main.editing.not_saved())
         assert p.on_disk("one") == "MNp" and contents(p) == {"a": "MNca", "b": "cb"}
 
 
@@ -94,7 +92,7 @@ async def test_a_persona_deleted_outside_leaves_no_list_with_the_keys(
 ) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         await go_into(p)
-        monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.0)
+        monkeypatch.setattr(gone, "GONE_AFTER", 0.0)
         whole = p.file("one").read_text(encoding="utf-8")
         p.file("one").unlink()
         await p.until(lambda: p.main.editing.id is None)
@@ -114,7 +112,7 @@ async def test_tab_leads_past_panes_that_take_no_keys(
     async with program(
         make_store(tmp_path, {"one": TWO_INPUTS, "two": ""}), size=size, persona_id="one"
     ) as p:
-        monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.0)
+        monkeypatch.setattr(gone, "GONE_AFTER", 0.0)
         p.file("one").unlink()
         await p.until(lambda: p.main.editing.id is None)
         passed = []
@@ -177,7 +175,7 @@ async def test_a_key_that_can_do_nothing_says_why(tmp_path: Path) -> None:
             await p.told("Nothing can be changed here: the file is broken")
             p.app.clear_notifications()
         p.file("one").unlink()
-        await p.until(lambda: p.main.editing._absence.noted)
+        await p.until(lambda: p.main.editing.document.missing_since is not None)
         p.main.editing.close()
         for press, why in (("n", "Open a persona first."), ("ctrl+z", "brings back a deleted one")):
             await p.press(press)

@@ -13,21 +13,23 @@ from agent.jobs.recovery import read_task
 from agent.models.scripted import answer
 from personas.errors import StorageError
 from personas.store import Store
+from tests.tui.drafts import unsaved
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tui.app import shutdown as ending
 from tui.app import ui_state as remembered
+from tui.document import debounce
 from tui.drafts import dialog_drafts as begun
+from tui.drafts.store import DraftStore
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.text_prompt import AskText
 from tui.screens.main import screen as main
-from tui.widgets.text import document_editor as text_editor
 
 
 @pytest.fixture(autouse=True)
 def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
     monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
 
 
@@ -76,7 +78,7 @@ async def wait_then_type(p: Program, gate: Gate, monkeypatch: pytest.MonkeyPatch
     await p.press("w")
     await p.until(lambda: p.app.screen is p.main)
     monkeypatch.setattr(Store, "change", refuse)
-    monkeypatch.setattr("tui.drafts.unsaved_edits.replace_file", refuse)
+    monkeypatch.setattr(DraftStore, "save", refuse)
     p.prompt.focus()
     await p.write("my ")
     await p.until(lambda: p.main.editing and p.main.editing.would_lose())
@@ -147,12 +149,12 @@ async def test_what_is_typed_after_the_question_is_written_elsewhere(
 ) -> None:
     async with program(make_store(tmp_path)) as p:
         monkeypatch.setattr(Store, "change", refuse)
-        monkeypatch.setattr("tui.drafts.unsaved_edits.replace_file", refuse)
+        monkeypatch.setattr(DraftStore, "save", refuse)
         p.prompt.focus()
         await p.write("my ")
         await p.until(lambda: p.main.editing and p.main.editing.would_lose())
         assert p.main.editing is not None
-        agreed = p.main.editing.last.nowhere()
+        agreed = p.main.editing.nowhere_else()
         await p.write("own ")
         await p.app.leave(0, given_up=agreed)
     assert "my own first line" in elsewhere(tmp_path)
@@ -165,7 +167,7 @@ async def test_a_fault_in_the_last_saving_keeps_nobody_from_leaving_and_nothing_
         raise RuntimeError("oops")
 
     store = make_store(tmp_path)
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     async with program(store) as p:
         assert p.main.editing is not None
         monkeypatch.setattr(p.main.editing, "flush", fail)
@@ -181,7 +183,7 @@ async def test_a_fault_in_the_last_saving_keeps_nobody_from_leaving_and_nothing_
         assert p.app.failure == "unexpected RuntimeError: oops"
         assert "oops" in p.app.fault_log.read_text()  # type: ignore[union-attr]
     assert remembered.recall(store.home).drafts == {"one": "a draft"}
-    assert any("my first line" in file.read_text() for file in store.home.state.glob("unsaved-*"))
+    assert unsaved(store.home)["prompt"][1].startswith("my first line")
 
 
 async def test_what_is_begun_in_a_dialog_is_not_lost_where_the_disk_refuses(

@@ -16,7 +16,6 @@ from tui.drafts import blob_store as long_texts
 from tui.drafts.blob_store import TextRecord
 from tui.drafts.queued_messages import Said
 from tui.drafts.stored_dialog_drafts import keep_unfinished, unfinished
-from tui.drafts.unsaved_edits import UnsavedTexts
 
 
 @pytest.fixture
@@ -45,17 +44,10 @@ def test_a_draft_of_any_size_is_read_back_and_the_others_with_it(home: Home) -> 
     assert recall(home) == what
 
 
-def test_a_text_of_any_size_that_is_begun_or_thrown_away_is_read_back(home: Home) -> None:
+def test_a_text_of_any_size_that_is_begun_is_read_back(home: Home) -> None:
     text = "ж" * 1_500_000
     assert keep_unfinished(home, "k", text) and keep_unfinished(home, "other", "x")
     assert (unfinished(home, "k"), unfinished(home, "other")) == (text, "x")
-    texts = UnsavedTexts(home)
-    texts.hold("one", "prompt", "base", text * 4)
-    texts.throw_away("one")
-    texts.write_thrown("one")
-    assert UnsavedTexts(home).thrown_away("one")["prompt"].text == text * 4
-    texts.end_thrown("one")
-    assert not UnsavedTexts(home).thrown_away("one") and not list(home.state.glob("thrown-*"))
 
 
 _JSON = st.recursive(

@@ -13,7 +13,7 @@ from tests.tui.test_panel_and_keys import LONG, SAID, top
 from tui.chat.panel_state import PanelState
 from tui.widgets.chat_input import ChatInput
 from tui.widgets.conversation import ConversationView
-from tui.widgets.text import document_editor as text_editor
+from tui.widgets.text import document_editor
 
 
 async def test_its_time_begins_again_with_each_move_of_the_person_and_stands_still_without_focus(
@@ -97,7 +97,7 @@ async def test_what_the_agent_changed_is_in_sight_above_it_and_highlighted_for_a
         await p.until(lambda: not p.main.conversing.running and p.prompt.covered > before)
         await p.until(lambda: "changed 10" in rows())
         assert p.prompt._fresh == {10}
-        monkeypatch.setattr(text_editor, "FRESH", 0.01)
+        monkeypatch.setattr(document_editor, "FRESH", 0.01)
         p.prompt.flash([55])
         await p.until(lambda: "line 55" in rows() and not p.prompt._fresh)
 

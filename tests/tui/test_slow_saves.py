@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from textual.app import App
 
 from personas.changes import DeleteTestInput, SetPrompt, UpdateTestInput
-from personas.files.unsaved_texts import beginning
 from personas.store import Store
+from tests.tui.drafts import drafts
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
 from tui.app import emergency_save as last_resort
 from tui.app import shutdown as ending
 from tui.app import type_ahead as held_keys
-from tui.document import undo_controller as undoing
-from tui.document.save_queue import InputQueue, OnTheWay
-from tui.document.undo_stack import Typed
-from tui.drafts.unsaved_edits import read_kept
+from tui.document import debounce
 from tui.screens.dialogs.confirm import Confirm
-from tui.widgets.text import document_editor as text_editor
+from tui.widgets.text.document_editor import TextEditor
 
 
 class SlowDisk:
@@ -42,12 +37,12 @@ class SlowDisk:
             return done if late else change(store, *arguments, **named)
 
         monkeypatch.setattr(Store, what, slowly)
-        monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+        monkeypatch.setattr(debounce, "PAUSE", 0.02)
 
 
 def kept(store: Store) -> dict[str, str]:
-    """What the home keeps of text that is not in its files, by field."""
-    return {left.field: left.unsaved.text for left in read_kept(store.home, beginning())}
+    """What the drafts database keeps of text that is not in its file, by slot."""
+    return {draft.slot: draft.text for draft in drafts(store.home)}
 
 
 @pytest.mark.parametrize("where", ["prompt", "test input"])
@@ -107,13 +102,9 @@ async def test_what_is_typed_while_a_run_is_being_undone_meets_nothing_and_is_un
         await p.until(lambda: editor.has_focus)
         editor.move_cursor(editor.document.end)
         disk = SlowDisk(monkeypatch, "undo")
-        p.main.action_undo()
+        p.main.action_undo_agent()
         await p.until(disk.waits.is_set, 20)
-        await p.write("x")
-        assert p.main.editing is not None
-        editing, past = p.main.editing, p.main.editing.past
-        await p.until(lambda: editing._saving.locked() or editing.inputs.queue)
-        await p.write("yz")
+        await p.write("xyz")
         disk.goes_on.set()
         await p.until(
             lambda: (
@@ -124,9 +115,9 @@ async def test_what_is_typed_while_a_run_is_being_undone_meets_nothing_and_is_un
         )
         assert editor.clash is None
         assert [message for message in p.messages if "Undone" not in message] == []
-        while editor.raw != before:
-            assert isinstance(past.next("undo"), Typed)
-            await editing.walk("undo", editor=editor)
+        for text in (f"{longer}xyz", longer):
+            await p.press("ctrl+z")
+            await p.until(lambda text=text: editor.raw == text and not editor.unsaved)  # type: ignore[misc]
 
 
 async def test_what_is_typed_on_in_a_deleted_test_input_becomes_one_new_one(
@@ -163,7 +154,7 @@ async def type_on_and_leave(p: Program, monkeypatch: pytest.MonkeyPatch, first: 
     return disk
 
 
-async def test_what_is_typed_in_a_test_input_that_is_shown_anew_did_not_grow_from_what_is_being_saved(
+async def test_what_is_typed_in_a_test_input_that_is_shown_anew_goes_on_from_what_is_being_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
@@ -171,34 +162,12 @@ async def test_what_is_typed_in_a_test_input_that_is_shown_anew_did_not_grow_fro
         disk = await type_on_and_leave(p, monkeypatch, "A", "AA ")
         tests.rows.select("a")
         await p.until(lambda: tests.shown == "a")
-        assert tests.editor.raw == "ca"
+        assert tests.editor.raw == "AAA ca"
         await p.write("BBB ")
-        await p.until(lambda: p.main.editing and len(p.main.editing.inputs.queue.latest()) == 2)
         disk.goes_on.set()
-        await p.told("What you typed before in the test input a is stored by now, in the same lines.")
-        assert not any("elsewhere" in message for message in p.messages)
-        await p.until(lambda: not p.main.editing.inputs.queue)
-        assert contents(p)["a"] == "AAA ca"
-        assert tests.editor.raw == "BBB ca"
-        assert tests.editor.clash is not None
-
-
-async def test_what_cannot_be_saved_is_kept_beside_what_was_typed_since_its_test_input_was_shown_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
-        tests, editing = p.main.tests, p.main.editing
-        assert editing is not None
-        disk = await type_on_and_leave(p, monkeypatch, "A", "AA ")
-        tests.rows.select("a")
-        await p.until(lambda: tests.shown == "a")
-        await p.write("BBB ")
-        p.file("one").write_text("broken =", encoding="utf-8")
-        disk.goes_on.set()
-        await p.until(lambda: not editing.inputs.queue)
-        editing.hold()
-        kept = {value.text for value in editing.unsaved.all_held("one").values()}
-        assert {"AAA ca", "BBB ca"} <= kept
+        await p.until(lambda: not tests.editor.unsaved)
+        assert contents(p)["a"] == tests.editor.raw == "BBB AAA ca"
+        assert tests.editor.clash is None and p.messages == []
 
 
 async def test_what_another_program_wrote_meanwhile_stays_under_what_is_typed_on(
@@ -209,7 +178,7 @@ async def test_what_another_program_wrote_meanwhile_stays_under_what_is_typed_on
         disk = await type_on_and_leave(p, monkeypatch, "A", "AA ")
         p.file("one").write_text(lines.replace("last", "their last"), encoding="utf-8")
         disk.goes_on.set()
-        await p.until(lambda: p.main.editing and not p.main.editing.inputs.queue)
+        await p.until(lambda: p.main.editing and not p.main.editing.saver.queue)
         assert contents(p) == {"a": "AAA ca\n\ntheir last", "b": "cb"}
 
 
@@ -232,7 +201,7 @@ async def test_what_waits_to_be_saved_in_a_test_input_that_was_left_outlives_the
             assert contents(p)["a"] == "XYZca"
         else:
             await p.app.leave(129)
-            assert elsewhere == {} and kept(store) == {"test:a": "XYZca"}
+            assert elsewhere == {} and kept(store) == {"input:a": "XYZca"}
             disk.goes_on.set()
 
 
@@ -267,7 +236,7 @@ async def test_a_signal_on_a_slow_disk_keeps_what_is_typed_in_the_home_and_the_n
     monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
     store = make_store(tmp_path, {"one": TWO_INPUTS})
 
-    def of(program: Program) -> text_editor.TextEditor:
+    def of(program: Program) -> TextEditor:
         return program.main.tests.editor if where == "test input" else program.prompt
 
     with monkeypatch.context() as slow:
@@ -277,11 +246,11 @@ async def test_a_signal_on_a_slow_disk_keeps_what_is_typed_in_the_home_and_the_n
             editor.focus()
             await p.until(lambda: editor.has_focus)
             if where == "behind a redo":
-                slow.setattr(text_editor, "PAUSE", 0.02)
+                slow.setattr(debounce, "PAUSE", 0.02)
                 await p.write("V")
                 await p.until(lambda: p.on_disk("one") == f"V{before}")
                 await p.press("ctrl+z")
-                await p.until(lambda: p.on_disk("one") == before and not p.main.editing.is_walking)  # type: ignore[union-attr]
+                await p.until(lambda: p.on_disk("one") == before and not p.prompt.unsaved)
             disk = SlowDisk(slow, late=stored)
             await p.press("ctrl+y" if where == "behind a redo" else "V")
             await p.until(disk.waits.is_set)
@@ -317,13 +286,9 @@ async def test_what_is_typed_behind_an_undo_is_shown_while_that_is_being_stored(
         disk = SlowDisk(monkeypatch)
         at_once(p, "ctrl+z", "W", "W")
         await p.until(lambda: disk.waits.is_set() and editor.raw == f"WW{before}")
-        monkeypatch.setattr(undoing, "SLOW", 0.0)
-        at_once(
-            p, "ctrl+z", "x"
-        )  # takes back what is not stored yet: only then it is seen what the letter is behind
-        while undoing.WAITS not in p.messages:
-            await asyncio.sleep(0)
-        assert editor.raw == f"WW{before}" and stored() == f"v{before}"
+        at_once(p, "ctrl+z", "x")
+        await p.until(lambda: editor.raw == f"x{before}")
+        assert stored() == f"v{before}"
         disk.goes_on.set()
         await p.until(lambda: stored() == editor.raw == f"x{before}" and not editor.unsaved)
         for key, text in (("ctrl+z", before), ("ctrl+y", f"x{before}")):
@@ -344,38 +309,14 @@ async def test_what_waits_to_be_saved_is_not_thrown_away_and_stored_too(
         await p.write("X")
         await p.until(disk.waits.is_set, 20)
         await p.write("YZ")
-        await p.until(lambda: [one.text for one in editing.inputs.queue.latest()] == ["XYZca"])
-        thrown = asyncio.ensure_future(editing.giving.throw_away())
+        await p.until(lambda: [slot.text for slot in editing.document.dirty] == ["XYZca"])  # type: ignore[union-attr]
+        thrown = asyncio.ensure_future(editing.recovery.discard())
         await p.pilot.pause()
         disk.goes_on.set()
         assert not await thrown
-        assert not editing.inputs.queue
+        assert not editing.saver.queue
         assert contents(p)["a"] == editor.raw == "XYZca"
-        assert editing.unsaved.thrown_away("one") == {}
-
-
-async def test_a_waiting_save_that_is_given_up_takes_no_other_ones_place() -> None:
-    queue, turns = InputQueue(), []
-
-    async def save(one: OnTheWay) -> None:
-        queue.add(one)
-        async with queue.turn(one):
-            turns.append((one.text, one.base))
-
-    first = OnTheWay("one", "a", "base", "first", 1)
-    queue.add(first)
-    async with queue.turn(first):
-        second = asyncio.create_task(save(OnTheWay("one", "a", "base", "the second", 1)))
-        third = asyncio.create_task(save(OnTheWay("one", "a", "base", "the second", 1)))
-        await asyncio.sleep(0)
-        third.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await third
-        queue.became(first, "a", "first")
-    await asyncio.wait_for(second, 10)
-    await asyncio.wait_for(queue.settled(), 10)
-    assert turns == [("the second", "first")]
-    assert not queue
+        assert editing.unsaved.store.discarded("one") == []
 
 
 async def test_a_fault_while_the_disk_hangs_ends_the_program_with_what_is_typed_kept_in_the_home(
@@ -388,15 +329,13 @@ async def test_a_fault_while_the_disk_hangs_ends_the_program_with_what_is_typed_
     async with program(store) as p:
         p.prompt.focus()
         await p.until(lambda: p.prompt.has_focus)
-        disk, ends = SlowDisk(monkeypatch), []
-        monkeypatch.setattr(text_editor, "PAUSE", 600.0)
-        monkeypatch.setattr(text_editor, "LONGEST", 600.0)
+        disk = SlowDisk(monkeypatch)
+        monkeypatch.setattr(debounce, "PAUSE", 600.0)
+        monkeypatch.setattr(debounce, "LONGEST", 600.0)
         await p.write("x")
-        monkeypatch.setattr(p.app, "guard", SimpleNamespace(end_soon=ends.append))
         monkeypatch.setattr(App, "_handle_exception", lambda *_: None)
         p.app._handle_exception(RuntimeError("boom"))
         disk.goes_on.set()
-        assert disk.waits.is_set() and ends == [1]
         assert elsewhere == {} and kept(store)["prompt"].startswith("xfirst line")
 
 

@@ -13,15 +13,16 @@ import pytest
 
 from personas.errors import StorageError
 from personas.store import Store
+from tests.tui.drafts import unsaved
 from tests.tui.program import ONE, TWO, Program, make_store, program
-from tui.document import missing_file as gone
+from tui.document import debounce
+from tui.document import document as gone
 from tui.screens.main import screen as main
-from tui.widgets.text import document_editor as text_editor
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 60)
+    monkeypatch.setattr(debounce, "PAUSE", 60)
     monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
 
 
@@ -46,14 +47,14 @@ async def test_a_file_that_is_read_slowly_is_not_taken_for_that_of_the_persona_o
         monkeypatch.setattr(Store, "text", slow)
         await p.open("one")
         await p.open("two")
-        await p.until(lambda: editing.file_text == TWO)
+        await p.until(lambda: editing.document.file == TWO)
         go.set()
         await p.until(read.is_set)
-        assert editing.file_text == TWO
+        assert editing.document.file == TWO
         p.prompt.focus()
         await p.write("my ")
         p.file("two").unlink()
-        await p.until(lambda: editing._absence.noted)
+        await p.until(lambda: editing.document.missing_since is not None)
         time[0] += 3
         await p.until(lambda: p.state == "gone")
         await editing.write_back()
@@ -91,32 +92,27 @@ async def test_a_persona_that_is_read_slowly_does_not_take_the_place_of_one_open
 async def test_a_step_of_undo_that_waits_for_the_disk_does_nothing_to_the_persona_opened_since(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: Any, **__: Any) -> None:
-        raise StorageError("The disk is full; nothing was written.")
-
-    typed = ONE.replace("first", "my first")
-    async with program(make_store(tmp_path, {"one": ONE, "two": typed.replace("One", "Two")})) as p:
+    async with program(make_store(tmp_path)) as p:
         editing = p.main.editing
         assert editing is not None
-        waits, go = asyncio.Event(), asyncio.Event()
+        p.prompt.focus()
+        await p.write("my ")
+        await editing.flush()
+        waits, go, undo = threading.Event(), threading.Event(), Store.undo
 
-        async def keep(*_: Any) -> None:
+        def slow(store: Store, *arguments: Any, **named: Any) -> Any:
             waits.set()
-            await go.wait()
+            go.wait(60)
+            return undo(store, *arguments, **named)
 
-        with monkeypatch.context() as disk:
-            disk.setattr(Store, "change", refuse)
-            disk.setattr(editing.workspace, "keep_version", keep)
-            p.prompt.focus()
-            await p.write("my ")
-            step = asyncio.ensure_future(editing.walk("undo", editor=p.prompt))
-            await p.until(waits.is_set)
-            await p.open("two")
+        monkeypatch.setattr(Store, "undo", slow)
+        step = asyncio.ensure_future(editing.undo.step("undo"))
+        await p.until(waits.is_set)
+        await p.open("two")
         go.set()
         await step
-        assert p.prompt.raw == p.on_disk("two") == "my first line\nsecond line\nthird line\n"
-        await p.open("one")
-        await p.until(lambda: p.on_disk("one").startswith("my first"))
+        assert p.prompt.raw == p.on_disk("two") == "I am two."
+        assert p.on_disk("one").startswith("first line")
 
 
 async def test_the_open_persona_opened_again_changes_nothing_of_what_is_being_typed(
@@ -153,94 +149,70 @@ async def test_the_open_persona_opened_again_changes_nothing_of_what_is_being_ty
         assert p.messages == []
 
 
-async def test_a_save_that_fails_after_another_was_opened_takes_no_place_of_what_was_typed_since(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with program(make_store(tmp_path)) as p:
-        editing = p.main.editing
-        assert editing is not None
-        await p.press("f3")
-        writes, reads, refused, go = (asyncio.Event() for _ in range(4))
-        find = editing.giving.find
-
-        async def slow_find(persona_id: str) -> object:
-            reads.set()
-            await go.wait()
-            return await find(persona_id)
-
-        async def refuse(*_: Any) -> None:
-            writes.set()
-            await refused.wait()
-            raise StorageError("The disk is full; nothing was written.")
-
-        with monkeypatch.context() as disk:
-            disk.setattr(editing.giving, "find", slow_find)
-            disk.setattr(editing.workspace, "save_prompt", refuse)
-            opening = asyncio.ensure_future(editing.open("two"))
-            await p.until(reads.is_set)
-            await p.write("my ")
-            saving = asyncio.ensure_future(editing.save())
-            await p.until(writes.is_set)
-            await p.write("own ")
-            go.set()
-            assert await opening
-            refused.set()
-            await saving
-        kept = editing.unsaved.held("one")
-        assert kept is not None
-        assert kept.text.startswith("my own first")
-
-
 class SlowDisk:
-    """A disk on which a persona is opened, and a text stored, when it is told to go on."""
+    """A disk on which a persona is read, and a text stored, when it is told to go on."""
 
     def __init__(self) -> None:
-        self.writes, self.reads, self.stored, self.found = (asyncio.Event() for _ in range(4))
+        self.writes, self.reads, self.stored, self.found = (threading.Event() for _ in range(4))
 
 
 @asynccontextmanager
 async def slow_disk(
-    p: Program, monkeypatch: pytest.MonkeyPatch, save: str, *, to: str
+    p: Program, monkeypatch: pytest.MonkeyPatch, *, to: str, error: Exception | None = None
 ) -> AsyncIterator[SlowDisk]:
-    """Open the persona `to`, which waits for the disk as the call `save` of the workspace does; then both go on."""
+    """Open the persona `to`, which waits for the disk as a save does; then both go on, the save maybe with an error."""
     editing = p.main.editing
     assert editing is not None
-    slow, find, write = SlowDisk(), editing.giving.find, getattr(editing.workspace, save)
+    slow, read, save = SlowDisk(), editing._read, editing.workspace.save_text
 
-    async def find_slowly(persona_id: str) -> object:
+    def read_slowly(persona_id: str) -> object:
         slow.reads.set()
-        await slow.found.wait()
-        return await find(persona_id)
+        slow.found.wait(60)
+        return read(persona_id)
 
-    async def write_slowly(*arguments: Any) -> object:
+    def save_slowly(*arguments: Any) -> object:
         slow.writes.set()
-        await slow.stored.wait()
-        return await write(*arguments)
+        slow.stored.wait(60)
+        if error is not None:
+            raise error
+        return save(*arguments)
 
     with monkeypatch.context() as disk:
-        disk.setattr(editing.giving, "find", find_slowly)
-        disk.setattr(editing.workspace, save, write_slowly)
+        disk.setattr(editing, "_read", read_slowly)
+        disk.setattr(editing.workspace, "save_text", save_slowly)
         opening = asyncio.ensure_future(editing.open(to))
         await p.until(slow.reads.is_set)
         yield slow
         slow.found.set()
         assert await opening
         slow.stored.set()
+        await editing.saver.queue.settled()
+
+
+async def test_a_save_that_fails_after_another_was_opened_takes_no_place_of_what_was_typed_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = StorageError("The disk is full; nothing was written.")
+    async with program(make_store(tmp_path)) as p:
+        await p.press("f3")
+        async with slow_disk(p, monkeypatch, to="two", error=refused) as disk:
+            await p.write("my ")
+            p.main.editing.saver.save_now(p.prompt.slot)  # type: ignore[union-attr]
+            await p.until(disk.writes.is_set)
+            await p.write("own ")
+        assert unsaved(p.store.home)["prompt"][1].startswith("my own first")
 
 
 async def test_what_was_typed_on_while_a_save_was_under_way_grew_from_that_where_another_was_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with program(make_store(tmp_path)) as p:
-        editing = p.main.editing
-        assert editing is not None
         await p.press("f3")
-        async with slow_disk(p, monkeypatch, "save_prompt", to="two") as disk:
+        async with slow_disk(p, monkeypatch, to="two") as disk:
             await p.write("my ")
-            saving = asyncio.ensure_future(editing.save())
+            p.main.editing.saver.save_now(p.prompt.slot)  # type: ignore[union-attr]
             await p.until(disk.writes.is_set)
             await p.write("own ")
-        await saving
         await p.open("one")
         await p.until(lambda: p.on_disk("one").startswith("my own first line") and p.state == "saved")
 
@@ -249,17 +221,14 @@ async def test_what_was_typed_on_in_a_field_while_it_was_being_stored_meets_noth
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with program(make_store(tmp_path)) as p:
-        editing = p.main.editing
-        assert editing is not None
         field = p.main.settings.field("description")
         field.focus()
         await p.until(lambda: field.has_focus)
-        async with slow_disk(p, monkeypatch, "change", to="two") as disk:
+        async with slow_disk(p, monkeypatch, to="two") as disk:
             await p.write("my")
-            saving = asyncio.ensure_future(editing.fields.save("description"))
+            p.main.editing.saver.save_now(p.main.settings.slot("description"))  # type: ignore[union-attr]
             await p.until(disk.writes.is_set)
             await p.write("own")
-        await saving
         await p.open("one")
         await p.until(lambda: p.store.get("one").description == "myown")
         assert p.messages == []
@@ -273,13 +242,11 @@ async def test_what_was_typed_on_in_a_test_input_while_it_was_being_saved_comes_
         assert editing is not None
         editor.focus()
         await p.until(lambda: editor.has_focus)
-        async with slow_disk(p, monkeypatch, "save_test_input", to="one") as disk:
+        async with slow_disk(p, monkeypatch, to="one") as disk:
             await p.write("my ")
-            editing.inputs.save_soon("sum")
+            editing.saver.save_now(editor.slot)
             await p.until(disk.writes.is_set)
             await p.write("own ")
-        await p.until(lambda: not editing.inputs.queue)
-        assert [each.content for each in p.store.get("two").test_inputs] == ["my What is 2+2?"]
         await p.open("two")
-        await p.until(lambda: not editing.unsaved.all_held("two"))
+        await p.until(lambda: not editing.not_saved())
         assert [each.content for each in p.store.get("two").test_inputs] == ["my own What is 2+2?"]

@@ -10,32 +10,33 @@ from typing import Any
 import pytest
 
 from personas.files.home import Home
-from personas.files.unsaved_texts import beginning
-from personas.store import Store
 from personas.versions.authorship import USER
+from tests.tui.drafts import leave_behind, unsaved
 from tests.tui.program import Program, make_store, program
-from tui.document import missing_file as gone
-from tui.drafts.unsaved_edits import PROMPT, Unsaved, UnsavedTexts, read_kept
+from tui.document import debounce
+from tui.document import document as gone
+from tui.document.text_slot import PROMPT
+from tui.drafts.store import Draft
+from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Pick
 from tui.screens.main import screen as main
-from tui.widgets.text import document_editor as text_editor
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
     monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
 
 
-def left(home: Home, persona_id: str = "one") -> dict[str, Unsaved]:
-    """What would be found on the disk if every program ended now."""
-    return {kept.field: kept.unsaved for kept in read_kept(home, beginning(persona_id))}
+def left(home: Home, persona_id: str = "one") -> dict[str, tuple[str, str]]:
+    """What would be found on the disk if every program ended now: what each text grew from, and the text."""
+    return unsaved(home, persona_id)
 
 
 async def reach_conflict(p: Program) -> None:
     with pytest.MonkeyPatch.context() as slow:
-        slow.setattr(text_editor, "PAUSE", 60)
+        slow.setattr(debounce, "PAUSE", 60)
         await p.press("f3")
         await p.write("my ")
         p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
@@ -99,18 +100,18 @@ async def test_where_everything_is_saved_there_is_nothing_to_throw_away(tmp_path
 async def test_text_of_a_persona_whose_file_is_gone_is_thrown_away_and_taken_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.05)
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
     store = make_store(tmp_path)
     async with program(store) as p:
         with pytest.MonkeyPatch.context() as slow:
-            slow.setattr(text_editor, "PAUSE", 60)
+            slow.setattr(debounce, "PAUSE", 60)
             await p.press("f3")
             await p.write("my ")
             p.file("one").unlink()
             await p.until(lambda: p.state == "gone")
         await throw_away(p)
         await p.until(lambda: p.main.editing.id == "two")
-        assert await p.main.editing.giving.without_file() == []
+        assert await p.main.editing.recovery.without_file() == []
         p.main.action_take_thrown_back()
         await p.until(lambda: p.main.editing.id == "one" and p.state == "gone")
         assert p.prompt.raw.startswith("my first line")
@@ -119,12 +120,12 @@ async def test_text_of_a_persona_whose_file_is_gone_is_thrown_away_and_taken_bac
 async def test_a_file_that_comes_back_after_its_text_was_thrown_away_is_an_ordinary_persona(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.05)
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
     store = make_store(tmp_path)
     async with program(store) as p:
         content = p.file("one").read_text()
         with pytest.MonkeyPatch.context() as slow:
-            slow.setattr(text_editor, "PAUSE", 60)
+            slow.setattr(debounce, "PAUSE", 60)
             await p.press("f3")
             await p.write("my ")
             p.file("one").unlink()
@@ -143,21 +144,21 @@ async def test_a_file_that_comes_back_after_its_text_was_thrown_away_is_an_ordin
 async def test_a_look_while_text_is_thrown_away_leaves_what_is_open_next_to_who_throws_it_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.05)
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
     async with program(make_store(tmp_path)) as p:
         with pytest.MonkeyPatch.context() as slow:
-            slow.setattr(text_editor, "PAUSE", 60)
+            slow.setattr(debounce, "PAUSE", 60)
             await p.press("f3")
             await p.write("my ")
             p.file("one").unlink()
             await p.until(lambda: p.state == "gone")
-        loop, write = asyncio.get_running_loop(), UnsavedTexts.write_thrown
+        loop, discard = asyncio.get_running_loop(), UnsavedText.discard
 
-        def write_and_look(texts: UnsavedTexts, persona_id: str) -> None:
-            write(texts, persona_id)
+        def discard_and_look(texts: UnsavedText, persona_id: str, drafts: list[Draft]) -> None:
+            discard(texts, persona_id, drafts)
             asyncio.run_coroutine_threadsafe(p.main.editing.read_again(), loop).result(60)
 
-        monkeypatch.setattr(UnsavedTexts, "write_thrown", write_and_look)
+        monkeypatch.setattr(UnsavedText, "discard", discard_and_look)
         await throw_away(p)
         await p.until(lambda: p.main.editing.id == "two")
 
@@ -165,11 +166,11 @@ async def test_a_look_while_text_is_thrown_away_leaves_what_is_open_next_to_who_
 async def test_a_save_under_way_does_not_keep_again_what_is_thrown_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.05)
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
     store, go = make_store(tmp_path), threading.Event()
     async with program(store) as p:
         editing = p.main.editing
-        save, settled = editing.workspace.save_prompt_now, editing.workspace.settled
+        save, settled = editing.workspace.save_text, editing.workspace.settled
 
         def save_slowly(*given: Any) -> Any:
             go.wait(60)
@@ -180,7 +181,7 @@ async def test_a_save_under_way_does_not_keep_again_what_is_thrown_away(
             await settled()
 
         with pytest.MonkeyPatch.context() as slow:
-            slow.setattr(text_editor, "PAUSE", 60)
+            slow.setattr(debounce, "PAUSE", 60)
             await p.press("f3")
             await p.write("my ")
             p.file("one").unlink()
@@ -188,9 +189,9 @@ async def test_a_save_under_way_does_not_keep_again_what_is_thrown_away(
         p.main.action_throw_away()
         await p.dialog(Confirm)
         await editing.workspace.settled()
-        monkeypatch.setattr(editing.workspace, "save_prompt_now", save_slowly)
+        monkeypatch.setattr(editing.workspace, "save_text", save_slowly)
         monkeypatch.setattr(editing.workspace, "settled", let_go_and_settle)
-        saving = asyncio.ensure_future(editing.save())
+        saving = asyncio.ensure_future(editing.flush())
         await p.press("y")
         await p.until(lambda: go.is_set() or editing.id == "two")
         go.set()
@@ -208,9 +209,8 @@ async def test_a_deleted_persona_takes_its_unsaved_text_along_and_brings_it_back
         await p.dialog(Confirm)
         await p.press("y")
         await p.until(lambda: p.main.editing.id == "two")
-        assert not left(store.home)
         assert p.main.editing.not_saved() == []
-        assert await p.main.editing.giving.without_file() == []
+        assert await p.main.editing.recovery.without_file() == []
         p.main.action_go("personas")
         await p.press("u")
         await p.dialog(Pick)
@@ -226,7 +226,7 @@ async def test_what_is_typed_in_the_moment_before_a_deletion_is_in_the_version_t
     store = make_store(tmp_path)
     async with program(store) as p:
         with pytest.MonkeyPatch.context() as slow:
-            slow.setattr(text_editor, "PAUSE", 60)
+            slow.setattr(debounce, "PAUSE", 60)
             p.main.action_go("personas")
             p.prompt.insert("my ", (0, 0))
             await p.press("x")
@@ -255,29 +255,16 @@ async def test_text_of_a_persona_deleted_by_a_command_is_not_offered_and_comes_b
         assert p.prompt.raw.startswith("my first line")
 
 
-def test_a_new_persona_with_the_same_name_gets_none_of_it(tmp_path: Path) -> None:
+async def test_a_new_persona_with_the_same_name_gets_none_of_it(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    texts = UnsavedTexts(store.home)
-    texts.hold("one", PROMPT, "first line", "mine")
-    texts.write_down()
-    texts.close()
+    leave_behind(store.home, PROMPT, "first line", "mine")
     store.path("one").unlink()
-    made = store.create("One")
-    assert made.id != "one"
-    assert left(store.home, made.id) == {}
-    assert left(store.home, "one") == {PROMPT: Unsaved("first line", "mine")}
-
-
-def test_several_deletions_keep_every_text(tmp_path: Path) -> None:
-    store: Store = make_store(tmp_path)
-    for text in ("first", "second"):
-        texts = UnsavedTexts(store.home)
-        texts.hold("one", PROMPT, "", text)
-        texts.write_down()
-        version = store.delete("one", by=USER)
-        texts.close()
-        store.restore("one", version, by=USER)
-    assert sorted(kept.unsaved.text for kept in read_kept(store.home, beginning("one"))) == [
-        "first",
-        "second",
-    ]
+    async with program(store) as p:
+        p.main.action_new_persona()
+        await p.answer("One")
+        await p.until(lambda: len(store.ids()) == 2)
+        (made,) = set(store.ids()) - {"two"}
+        assert made != "one"
+        await p.until(lambda: p.main.editing.id == made)
+        assert p.prompt.raw == ""
+        assert left(store.home) == {PROMPT: ("first line", "mine")}

@@ -10,11 +10,9 @@ import pytest
 from personas.changes import Change, DeleteTestInput, SetPrompt, UpdateTestInput
 from personas.versions.authorship import Author
 from tests.tui.program import Program, make_store, program
-from tui.document.conflict_resolution import REPLACED
-from tui.document.undo_stack import Stored
+from tui.document import debounce
+from tui.document.conflicts import REPLACED
 from tui.screens.dialogs.conflict import ChooseText
-from tui.widgets.plain_text import LiteralButton
-from tui.widgets.text import document_editor as text_editor
 
 
 def make_file(name: str, prompt: str) -> str:
@@ -37,8 +35,8 @@ content = "input"
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time of the editors, in a list of one; typing is saved at once."""
     time = [100.0]
-    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
-    monkeypatch.setattr(text_editor, "clock", lambda: time[0])
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "clock", lambda: time[0])
     return time
 
 
@@ -46,7 +44,7 @@ def agent(p: Program, change: Change) -> None:
     author = Author("agent", session_id="s", run_id="r1")
     now = p.store.change("one", change, by=author, revision=None)
     assert p.main.editing is not None
-    p.main.editing.agent_wrote(now, Stored("r1"))
+    p.main.editing.agent_wrote(now, "r1")
 
 
 async def typed(p: Program) -> None:
@@ -80,7 +78,7 @@ async def test_the_line_being_typed_in_stays_and_undo_takes_the_agents_change_ba
 async def test_a_conflict_with_what_was_written_outside_is_not_said_to_be_the_agents(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: bool, text: str
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 600.0)
+    monkeypatch.setattr(debounce, "PAUSE", 600.0)
     file = make_file("One", text)
     async with program(make_store(tmp_path, {"one": file})) as p:
         assert p.main.editing is not None
@@ -108,14 +106,15 @@ async def test_a_new_text_without_what_is_being_typed_is_merged_with_it_where_th
         agent(p, SetPrompt("first\nsecond\n3rd\n"))
         await p.until(lambda: p.on_disk("one") == p.prompt.raw == "mine first\nsecond\n3rd\n")
         await p.until(lambda: p.state == "saved")
-        await p.press("ctrl+z")
-        await p.until(lambda: p.on_disk("one") == "first\nsecond\n3rd\n")
+        for text in ("mine first\nsecond\nthird\n", "first\nsecond\nthird\n"):
+            await p.press("ctrl+z")
+            await p.until(lambda text=text: p.on_disk("one") == text)
 
 
 async def test_who_has_paused_or_left_is_not_typing(tmp_path: Path, clock: list[float]) -> None:
     async with program(make_store(tmp_path, {"one": FILE})) as p:
         await typed(p)
-        clock[0] += text_editor.AT_IT + 1
+        clock[0] += debounce.TYPING + 1
         agent(p, SetPrompt("NEW\n"))
         await p.until(lambda: p.prompt.raw == "NEW\n" and p.state == "saved")
         await p.write("x")
@@ -147,63 +146,28 @@ async def test_the_same_holds_in_a_test_input(tmp_path: Path, clock: list[float]
         )
 
 
-async def test_what_redo_cannot_merge_stays_to_be_redone_and_in_the_log_whatever_is_chosen(
+async def test_undo_of_what_is_in_conflict_shows_what_is_stored(
     tmp_path: Path, clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 600.0)
     store = make_store(tmp_path, {"one": FILE})
-
-    def logged(text: str) -> bool:
-        return any(text in store.version_text("one", version.number) for version in store.log("one"))
-
     async with program(store) as p:
+        monkeypatch.setattr(debounce, "PAUSE", 600.0)
         p.prompt.focus()
         await p.write("mine ")
         store.change("one", SetPrompt("OUT\nsecond\nthird\n"), by=Author("user"), revision=None)
         await p.main.editing.read_again(quiet=True)
         await p.until(lambda: p.state == "conflict")
+        monkeypatch.setattr(debounce, "PAUSE", 0.02)
         await p.press("ctrl+z")
         await p.until(lambda: p.prompt.raw.startswith("OUT") and p.state == "saved")
-        assert logged("mine first"), "it never was in the file"
-        for key, title in (("escape", "1 After that change"), ("2", "2 As it is now")):
-            await p.press("ctrl+y")
-            dialog = await p.dialog(ChooseText)
-            await p.until(lambda: title in [str(button.label) for button in dialog.query(LiteralButton)])  # noqa: B023
-            await p.dialog(ChooseText)  # its grace begins when it is on the screen
-            await p.press(key)
-            await p.until(lambda: p.app.screen is p.main)
-        await p.press("ctrl+y")
-        await p.told("nothing to redo")
         assert p.on_disk("one") == "OUT\nsecond\nthird\n"
-
-
-async def test_what_is_chosen_for_a_redo_is_undone_again_and_redone(
-    tmp_path: Path, clock: list[float]
-) -> None:
-    store = make_store(tmp_path, {"one": FILE})
-    async with program(store) as p:
-        await typed(p)
-        await p.press("ctrl+z")
-        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first\nsecond\nthird\n")
-        now = store.change("one", SetPrompt("OUT\nsecond\nthird\n"), by=Author("user"), revision=None)
-        assert p.main.editing is not None
-        p.main.editing.take(now, None)  # nothing that cuts redo off
-        await p.press("ctrl+y")
-        dialog = await p.dialog(ChooseText)
-        await p.until(lambda: dialog.query(LiteralButton))
-        await p.dialog(ChooseText)
-        await p.press("1")
-        await p.until(lambda: p.on_disk("one").startswith("mine first") and p.state == "saved")
-        for key, begin in (("ctrl+z", "OUT"), ("ctrl+y", "mine first")):
-            await p.press(key)
-            await p.until(lambda begin=begin: p.on_disk("one").startswith(begin) and p.state == "saved")
 
 
 @pytest.mark.parametrize("place", ["prompt", "input"])
 async def test_undo_takes_a_choice_between_two_texts_back_and_goes_on_to_what_was_there_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 600.0)
+    monkeypatch.setattr(debounce, "PAUSE", 600.0)
     was, out, mine = ("first", "OUT", "mine first") if place == "prompt" else ("input", "OUT", "mine input")
     async with program(make_store(tmp_path, {"one": FILE})) as p:
         editor = p.prompt if place == "prompt" else p.main.tests.editor
@@ -219,9 +183,9 @@ async def test_undo_takes_a_choice_between_two_texts_back_and_goes_on_to_what_wa
             )
 
         for key, states in (
-            ("1", [mine, out, was]),
-            ("2", [out, mine, out, was]),
-            ("3", [f"{mine}\n{out}", mine, out, was]),
+            ("1", [mine, was]),
+            ("2", [out, mine, was]),
+            ("3", [f"{mine}\n{out}", mine, was]),
         ):
             editor.focus()
             await p.until(lambda: editor.has_focus and shows(was))
@@ -240,6 +204,7 @@ async def test_undo_takes_a_choice_between_two_texts_back_and_goes_on_to_what_wa
             for step, way in (("ctrl+z", states[1:]), ("ctrl+y", states[-2::-1]), ("ctrl+z", states[1:])):
                 for state in way:
                     await p.press(step)
+                    await p.main.editing.flush()
                     await p.until(lambda state=state: shows(state))
 
 
@@ -305,7 +270,7 @@ async def test_a_test_input_deleted_elsewhere_comes_back_into_its_editor_or_give
 async def test_no_text_is_chosen_unseen_that_was_written_while_the_person_chose(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, key: str
 ) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 600.0)
+    monkeypatch.setattr(debounce, "PAUSE", 600.0)
     async with program(make_store(tmp_path, {"one": FILE})) as p:
         editor, was = (p.prompt, "first") if place == "prompt" else (p.main.tests.editor, "input")
 

@@ -1,4 +1,4 @@
-"""Undo in the prompt, in a test input and in the settings: one timeline, nothing undone twice, nothing lost."""
+"""Undo in the prompt, in a test input, in the settings and elsewhere: nothing undone twice, nothing lost."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from agent.models.scripted import ToolUse, answer
 from personas.changes import SetPrompt, UpdateTestInput
 from personas.versions.authorship import Author
 from tests.tui.program import STAYS, Program, make_store, program
-from tui.document.undo_stack import Stored
+from tui.document import debounce
 from tui.settings.schema import Settings
-from tui.widgets.text import document_editor as text_editor
 from tui.widgets.text.document_editor import TextEditor
 
 FILE = """name = "One"
@@ -25,8 +24,8 @@ content = "input"
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
-    monkeypatch.setattr(text_editor, "AT_IT", -1.0)  # nobody is at the line that a run changes
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "TYPING", -1.0)  # nobody is at the line that a run changes
 
 
 class Both:
@@ -87,50 +86,29 @@ class Both:
             if text:
                 change = SetPrompt(text) if which == "prompt" else UpdateTestInput("sum", text)
                 changed = self.p.store.change("one", change, by=author, revision=None)
-                self.p.main.editing.agent_wrote(changed, Stored(f"r{self._runs}"))
+                self.p.main.editing.agent_wrote(changed, f"r{self._runs}")
         await self.settled()
 
 
-async def test_undo_in_a_test_input_is_a_step_back_that_the_next_start_knows(tmp_path: Path) -> None:
-    store = make_store(tmp_path, {"one": FILE})
-    async with program(store) as p:
-        both = Both(p)
-        await both.type("input", "A")
-        await both.shows("prompt", "Ainput")
-        await both.press("input", "ctrl+z")
-        await both.shows("prompt", "input")
-    async with program(store) as p:
-        both = Both(p)
-        await both.press("input", "ctrl+z")
-        await p.told("nothing to undo")
-        await both.press("input", "ctrl+y")
-        await both.shows("prompt", "Ainput")
-
-
-async def test_what_was_done_last_is_undone_first_from_either_editor(tmp_path: Path) -> None:
+async def test_each_editor_undoes_its_own_text_and_a_run_is_one_step_in_it(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, {"one": FILE})) as p:
         both = Both(p)
         await both.type("prompt", "A")
         await both.type("input", "B")
         await both.run(prompt="run", content="ran")
-        await both.press("input", "ctrl+z")
-        await both.shows("Aprompt", "Binput")
-        await both.press("prompt", "ctrl+z")
-        await both.shows("Aprompt", "input")
-        await p.told("Undone: what you typed in the test input sum.")
-        p.app.clear_notifications()
-        await both.press("prompt", "ctrl+z")
-        await both.shows("prompt", "input")
-        assert not p.messages, "it is seen where the person is"
-        for which, prompt, content in (
-            ("input", "Aprompt", "input"),
-            ("prompt", "Aprompt", "Binput"),
-            ("prompt", "run", "ran"),
+        for key, which, prompt, content in (
+            ("ctrl+z", "input", "run", "Binput"),
+            ("ctrl+z", "prompt", "Aprompt", "Binput"),
+            ("ctrl+z", "prompt", "prompt", "Binput"),
+            ("ctrl+z", "input", "prompt", "input"),
+            ("ctrl+y", "input", "prompt", "Binput"),
+            ("ctrl+y", "prompt", "Aprompt", "Binput"),
+            ("ctrl+y", "prompt", "run", "Binput"),
+            ("ctrl+y", "input", "run", "ran"),
         ):
-            await both.press(which, "ctrl+y")
+            await both.press(which, key)
             await both.shows(prompt, content)
-        await both.press("prompt", "ctrl+z")
-        await both.shows("Aprompt", "Binput")
+        assert not p.messages, "it is seen where the person is"
 
 
 async def test_f8_and_f9_cancel_out_in_a_test_input_too(tmp_path: Path) -> None:
@@ -217,7 +195,7 @@ async def test_undo_in_a_field_takes_back_what_was_typed_there_and_nothing_else(
         await p.until(lambda: store.get("one").name == "OneX")
         await p.press("ctrl+z")
         await p.until(lambda: store.get("one").name == "One")
-        await both.press("prompt", "ctrl+z")
+        await p.press("ctrl+z")
         await both.shows("prompt", "input")
         await field(p, "name")
         await p.press("ctrl+z")
@@ -299,9 +277,8 @@ async def test_what_the_agent_undoes_in_another_conversation_changes_nothing_of_
         assert conversing.question is not None
         await conversing.answer(conversing.question.id, "once")
         await p.until(lambda: not conversing.running and p.on_disk("two") == p.prompt.raw == "better")
-        assert p.main.editing is not None
-        deed = p.main.editing.past.next("undo")
-        assert isinstance(deed, Stored) and deed.run_id is not None and deed.undone_by == "undo"
+        await p.press("f8")
+        await p.until(lambda: p.on_disk("two") == p.prompt.raw == "prompt")
 
 
 @pytest.mark.parametrize("key", ["f1", "f5", "ctrl+p", "n"])

@@ -9,11 +9,12 @@ import pytest
 from personas.changes import AddTestInput
 from personas.errors import StorageError
 from personas.store import Store
+from tests.tui.drafts import unsaved
 from tests.tui.program import ONE, Program, make_store, program
-from tui.document import missing_file as gone
+from tui.document import debounce
+from tui.document import document as gone
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.main import screen as main
-from tui.widgets.text import document_editor as text_editor
 
 TWO = (
     'name = "Two"\nsystem_prompt = "I am two."\n\n[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n\n'
@@ -23,7 +24,7 @@ TWO = (
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
     monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
 
 
@@ -65,7 +66,7 @@ async def test_what_met_another_change_and_a_full_disk_is_a_new_test_input_when_
 ) -> None:
     store = make_store(tmp_path, {"one": ONE, "two": TWO})
     async with program(store, persona_id="two") as p:
-        monkeypatch.setattr(text_editor, "PAUSE", 60)
+        monkeypatch.setattr(debounce, "PAUSE", 60)
         await type_in(p, "sum", " mine")
         p.file("two").write_text(TWO.replace("2+2", "3+3"), encoding="utf-8")
         with monkeypatch.context() as disk:
@@ -76,19 +77,17 @@ async def test_what_met_another_change_and_a_full_disk_is_a_new_test_input_when_
         await p.open("two")
         await p.until(lambda: contents(p) == ["What is 3+3?", "Other", "What is 2+2? mine"])
         assert p.main.editing is not None
-        await p.until(lambda: p.main.editing and not p.main.editing.unsaved.all_held("two"))
+        await p.until(lambda: p.main.editing and not p.main.editing.not_saved())
 
 
-async def test_what_is_typed_after_another_text_could_not_be_saved_does_not_take_its_place(
+async def test_what_could_not_be_saved_is_typed_on_when_its_test_input_is_shown_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = make_store(tmp_path, {"two": TWO})
     async with program(store) as p:
-        editing = p.main.editing
-        assert editing is not None
 
         def kept() -> list[str]:
-            return sorted(value.text for value in editing.unsaved.all_held("two").values())
+            return [text for _, text in unsaved(store.home, "two").values()]
 
         with monkeypatch.context() as disk:
             refuse(disk)
@@ -96,9 +95,9 @@ async def test_what_is_typed_after_another_text_could_not_be_saved_does_not_take
             await leave(p)
             await p.until(lambda: kept() == ["What is 2+2? first"])
             await type_in(p, "sum", " then")
-            await p.until(lambda: kept() == ["What is 2+2? first", "What is 2+2? then"])
+            await p.until(lambda: kept() == ["What is 2+2? first then"])
         await p.write("!")
-        await p.until(lambda: contents(p) == ["What is 2+2? then!", "Other", "What is 2+2? first"])
+        await p.until(lambda: contents(p) == ["What is 2+2? first then!", "Other"])
         await p.until(lambda: kept() == [])
 
 
@@ -111,7 +110,7 @@ async def test_what_is_typed_in_a_test_input_that_goes_before_a_look_is_one_new_
     monkeypatch.setattr(main, "LOOK_EVERY", 600.0)
     async with program(make_store(tmp_path, {"two": TWO})) as p:
         with monkeypatch.context() as slow:
-            slow.setattr(text_editor, "PAUSE", 60)
+            slow.setattr(debounce, "PAUSE", 60)
             await type_in(p, "sum", " mine")
         rest = ["Other"]
         if outside == "deleted":
@@ -127,7 +126,7 @@ async def test_what_is_typed_in_a_test_input_that_goes_before_a_look_is_one_new_
             await p.write("!")
         whole = "What is 2+2? mine" + "!" * (not leaving)
         await p.told("What you typed is kept as a new one")
-        await p.until(lambda: contents(p) == [*rest, whole] and not p.main.editing.unsaved.all_held("two"))
+        await p.until(lambda: contents(p) == [*rest, whole] and not p.main.editing.not_saved())
         if not leaving:
             await p.write(" rest")
             await p.until(lambda: contents(p) == [*rest, f"{whole} rest"])
@@ -143,11 +142,13 @@ async def test_a_file_that_goes_while_one_types_in_a_test_input_is_offered_to_be
     monkeypatch.setattr(gone, "clock", lambda: time[0])
     async with program(make_store(tmp_path, {"two": TWO})) as p:
         with monkeypatch.context() as slow:
-            slow.setattr(text_editor, "PAUSE", 60)
+            slow.setattr(debounce, "PAUSE", 60)
             await type_in(p, "sum", " mine")
         p.file("two").unlink()
         await p.write("!")
-        await p.until(lambda: p.main.editing._absence.noted and p.main.editing.unsaved.all_held("two"))
+        await p.until(
+            lambda: p.main.editing.document.missing_since is not None and p.main.editing.not_saved()
+        )
         assert p.messages == []
         time[0] += 3
         await p.told("The file is gone. What you typed is kept. F5 offers to write the file back.")

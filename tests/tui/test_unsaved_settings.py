@@ -8,35 +8,26 @@ import pytest
 
 from personas.errors import StorageError
 from personas.files.home import Home
-from personas.files.unsaved_texts import beginning
 from personas.store import Store
+from tests.tui.drafts import leave_behind, unsaved
 from tests.tui.program import Program, make_store, program
-from tui.document import missing_file as gone
-from tui.drafts.unsaved_edits import Unsaved, UnsavedTexts, read_kept
+from tui.document import debounce
+from tui.document import document as gone
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.main import screen as main
-from tui.widgets.text import document_editor as text_editor
 
 FILE = 'name = "One"\ndescription = "Short"\nsystem_prompt = "first line"\n'
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_editor, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
     monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
 
 
-def left(home: Home, persona_id: str = "one") -> dict[str, Unsaved]:
-    """What would be found on the disk if every program ended now."""
-    return {kept.field: kept.unsaved for kept in read_kept(home, beginning(persona_id))}
-
-
-def leave_behind(home: Home, field: str, base: str, text: str) -> None:
-    """Leave a text on the disk as a program does that is killed."""
-    texts = UnsavedTexts(home)
-    texts.hold("one", field, base, text)
-    assert texts.write_down() == ""
-    texts.close()
+def left(home: Home, persona_id: str = "one") -> dict[str, tuple[str, str]]:
+    """What would be found on the disk if every program ended now: what each text grew from, and the text."""
+    return unsaved(home, persona_id)
 
 
 def fill_disk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +55,7 @@ async def test_a_setting_the_disk_refuses_stays_in_its_field_and_is_back_after_a
             await p.press("enter")
             await p.told("disk is full")
             assert p.main.settings.field("description").raw == "Short and more"
-            await p.until(lambda: left(store.home) == {"set:description": Unsaved("Short", "Short and more")})
+            await p.until(lambda: left(store.home) == {"field:description": ("Short", "Short and more")})
             await p.main.editing.flush()
             assert p.main.settings.field("description").raw == "Short and more"
     assert store.get("one").description == "Short"
@@ -87,7 +78,7 @@ async def test_a_setting_the_disk_refuses_stays_in_its_field_and_is_back_after_a
 )
 async def test_every_field_is_given_back(tmp_path: Path, field: str, text: str, read: object) -> None:
     store = make_store(tmp_path, {"one": FILE})
-    leave_behind(store.home, f"set:{field}", "One" if field == "name" else "", text)
+    leave_behind(store.home, f"field:{field}", "One" if field == "name" else "", text)
     async with program(store) as p:
         await p.until(lambda: read(store.get("one")) == text)  # type: ignore[operator]
         await p.until(lambda: not left(store.home))
@@ -99,7 +90,7 @@ async def test_what_is_typed_in_a_field_is_on_the_disk_after_a_pause_though_the_
     store = make_store(tmp_path, {"one": FILE})
     async with program(store) as p:
         await type_in(p, "name", " more")
-        await p.until(lambda: left(store.home) == {"set:name": Unsaved("One", "One more")})
+        await p.until(lambda: left(store.home) == {"field:name": ("One", "One more")})
         assert store.get("one").name == "One"
         await p.press(*["backspace"] * 5)
         await p.until(lambda: not left(store.home))
@@ -110,14 +101,14 @@ async def test_what_is_typed_in_a_field_is_on_the_disk_after_a_pause_though_the_
 
 async def test_a_setting_changed_elsewhere_meanwhile_waits_for_the_person(tmp_path: Path) -> None:
     store = make_store(tmp_path, {"one": FILE, "two": 'name = "Two"\n'})
-    leave_behind(store.home, "set:description", "Older", "Mine")
+    leave_behind(store.home, "field:description", "Older", "Mine")
     async with program(store) as p:
         await p.told("Description was changed elsewhere")
         assert p.main.settings.field("description").raw == "Mine"
         await p.main.editing.flush()
         assert store.get("one").description == "Short"
         await p.open("two")
-        assert left(store.home) == {"set:description": Unsaved("Short", "Mine")}
+        assert left(store.home) == {"field:description": ("Short", "Mine")}
         await p.open("one")
         assert p.main.settings.field("description").raw == "Mine"
         await type_in(p, "description", "!")
@@ -131,7 +122,7 @@ async def test_a_setting_typed_over_a_file_that_broke_is_saved_once_it_is_mended
         await type_in(p, "name", " more")
         p.file("one").write_text("<<<<\n" + FILE)
         await p.until(lambda: p.state == "broken")
-        await p.until(lambda: left(store.home) == {"set:name": Unsaved("One", "One more")})
+        await p.until(lambda: left(store.home) == {"field:name": ("One", "One more")})
         assert not any("Name was changed" in message for message in p.messages)
     async with program(store) as p:
         assert p.state == "broken"
@@ -146,9 +137,9 @@ async def test_a_file_that_is_gone_while_only_a_setting_is_unsaved_is_written_ba
 ) -> None:
     text = '# mine\nname = "One" # so\ndescription = "Short"\n[[test_inputs]]\nid = "sum"\ncontent = "1+1?"\n'
     store = make_store(tmp_path, {"one": text, "two": 'name = "Two"\n'})
-    monkeypatch.setattr(gone, "BELIEVED_AFTER", 0.05)
+    monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
     async with program(store) as p:
-        await p.until(lambda: p.main.editing.file_text)
+        await p.until(lambda: p.main.editing.document.file)
         await type_in(p, "description", " and more")
         p.file("one").unlink()
         await p.until(lambda: p.state == "gone" and left(store.home))
@@ -198,15 +189,16 @@ async def test_a_setting_typed_in_without_a_pause_is_kept_all_the_same(
 ) -> None:
     store = make_store(tmp_path, {"one": FILE})
     now = 0.0
-    monkeypatch.setattr(text_editor, "PAUSE", 600.0)
-    monkeypatch.setattr(text_editor, "LONGEST", 6_000.0)
-    monkeypatch.setattr(text_editor, "clock", lambda: now)
+    monkeypatch.setattr(debounce, "PAUSE", 600.0)
+    monkeypatch.setattr(debounce, "LONGEST", 6_000.0)
+    monkeypatch.setattr(main, "LOOK_EVERY", 600.0)
+    monkeypatch.setattr(debounce, "clock", lambda: now)
     async with program(store) as p:
         await type_in(p, "description", " and")
-        now = text_editor.LONGEST - 600.0
+        now = debounce.LONGEST - 600.0
         await p.write(" m")
         assert not left(store.home)
-        now = text_editor.LONGEST
+        now = debounce.LONGEST
         await p.write("ore")
         await p.until(lambda: left(store.home))
-        assert left(store.home)["set:description"].text.startswith("Short and mo")
+        assert left(store.home)["field:description"][1].startswith("Short and mo")

@@ -102,8 +102,6 @@ class Ending(Appearance, inherit_bindings=False):
         if code:
             await self._take_what_came()
         self.give_held_back(ending=True)
-        if code and self.main.editing is not None:
-            self.main.editing.last.hear()
         # A disk that hangs: what it does not have goes elsewhere while there is time.
         with suppress(TimeoutError):
             async with asyncio.timeout(SAVE_WITHIN if code else None):
@@ -151,12 +149,16 @@ class Ending(Appearance, inherit_bindings=False):
 
     async def _save(self) -> None:
         """Save everything; a fault in one part is noted, and keeps nothing else from being saved, nor the end."""
+        from tui.app.save_on_exit import save_before_exit, settle
+
         main, by_signal = self.main, bool(self._leaving)
         editing = main.editing
         nothing = partial(asyncio.sleep, 0)
         await asyncio.gather(  # beside one another: a slow disk has time for none of them to wait for another
             self._try(
-                partial(editing.last.save, FILES_WITHIN if by_signal else None) if editing else nothing
+                partial(save_before_exit, editing, FILES_WITHIN if by_signal else None)
+                if editing
+                else nothing
             ),
             self._try(self._save_begun),
             self._try(
@@ -166,7 +168,7 @@ class Ending(Appearance, inherit_bindings=False):
         for step in (
             lambda: asyncio.gather(main.conversing.stop_all(SETTLE), self.lending.give_up()),
             lambda: main.conversing.remember(last=True),
-            lambda: editing.last.settle() if editing and self._leaving else nothing(),
+            lambda: settle(editing) if editing and self._leaving else nothing(),
         ):
             await self._try(step)
 
@@ -249,7 +251,7 @@ class Ending(Appearance, inherit_bindings=False):
         main = self.main
         try:
             if main.editing is not None:
-                main.editing.last.save_at_once()
+                main.editing.unsaved.write()
         finally:
             try:
                 self._note_begun()
@@ -278,7 +280,7 @@ class Ending(Appearance, inherit_bindings=False):
             self.last_words = f"what could not be saved {where}"
 
     def _unsaved(self) -> dict[str, str]:
-        return {} if self.main.editing is None else self.main.editing.last.nowhere()
+        return {} if self.main.editing is None else self.main.editing.nowhere_else()
 
     def _begun(self) -> dict[str, str]:
         self._note_begun()

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tui.app import desktop_notify as notifying
-from tui.document.undo_stack import Stored
 from tui.drafts.draft_persistence import Remembering
 
 if TYPE_CHECKING:
@@ -134,11 +133,8 @@ class Hearing(Remembering):
         """A tool wrote, and nothing else is written meanwhile: the editors show it at once."""
         if self._editing is None or self._is_over:
             return
-        if self._editing.id == written.persona.id:
-            # What the agent undoes by its tool, the store can redo.
-            deed = Stored(undone_by="redo") if written.is_undo else Stored(written.unit)
-            self._editing.agent_wrote(written.persona, deed)
-        else:
+        self._editing.agent_wrote(written.persona, written.unit)
+        if self._editing.id != written.persona.id:
             self._screen.note_persona(written.persona)
 
     def _keep(self, talk: Talk) -> None:

@@ -143,7 +143,7 @@ class _Place:
 
     def read_first(self, wanted: str | None) -> Persona | None:
         """Return the persona to begin with; None where the person has yet to say which home to use."""
-        from tui.document.first_persona import read_first
+        from tui.app.first_persona import read_first
 
         return read_first(self._found.home.root, wanted) if self._found.offer is None else None
 

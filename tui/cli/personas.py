@@ -65,7 +65,11 @@ def new(invocation: Invocation, name: str, from_id: str | None, prompt: str | No
     persona new "Optimist, but terse" --from optimist
     """
     prompt = read_stdin() if prompt == "-" else with_lf(prompt or "")
-    persona = invocation.store.create(name, system_prompt=prompt, from_id=from_id)
+    from tui.drafts.unsaved_text import documents_with_drafts
+
+    store = invocation.store
+    reserved = documents_with_drafts(store.home)
+    persona = store.create(name, system_prompt=prompt, from_id=from_id, reserved=reserved)
     if as_json:
         emit(
             {

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from personas.edited_text import edited_diff
-from personas.errors import BrokenFile, Conflict, PersonaError
+from personas.errors import BrokenFile, Conflict, InvalidValue, PersonaError
 from personas.files.file_stamp import Stamp, stamp_of
 from tui.document.merge import Clash, meet
-from tui.drafts.unsaved_edits import PROMPT, TEST
+from tui.document.text_slot import FIELD, INPUT, stored_texts
+from tui.settings.validation import LEVELS
 from tui.terminal.diff_view import shown_counts
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from personas.persona import Persona
     from personas.store import Store
     from personas.versions.authorship import Undone, Version
-    from personas.versions.undo import Retrace
 
 T = TypeVar("T")
 _TRIES = 5
@@ -44,6 +44,10 @@ class Saved:
     text: str
 
 
+class InputDeleted(InvalidValue):
+    """The test input whose content is to be stored is not in the file any more."""
+
+
 class Workspace:
     """One store, used from one event loop."""
 
@@ -51,8 +55,6 @@ class Workspace:
         self.store = store
         self._turn = asyncio.Lock()
         self._writers = 0
-        self.on_its_way: dict[tuple[str, str], str] = {}
-        """What is being stored of a persona's prompt, or content of a test input, by its id and field."""
 
     @property
     def writing(self) -> bool:
@@ -69,6 +71,10 @@ class Workspace:
 
     async def write_then(self, function: Callable[[], T], then: Callable[[T], object]) -> T:
         """`write`, and call `then` with what it returned, even if the caller is cancelled, before the next one writes."""
+        return await self.write_prepared(lambda: function, then)
+
+    async def write_prepared(self, prepare: Callable[[], Callable[[], T]], then: Callable[[T], object]) -> T:
+        """`write_then` for what is only known once the writes before it are done: `prepare` gives it at that moment."""
         self._writers += 1
         try:
             await self._turn.acquire()
@@ -76,7 +82,12 @@ class Workspace:
             self._writers -= 1
             raise
         loop = asyncio.get_running_loop()
-        writing = asyncio.ensure_future(asyncio.to_thread(function))
+        try:
+            writing = asyncio.ensure_future(asyncio.to_thread(prepare()))
+        except BaseException:
+            self._writers -= 1
+            self._turn.release()
+            raise
 
         def end(done: asyncio.Future[T]) -> None:
             try:
@@ -107,123 +118,48 @@ class Workspace:
         """Return one persona as it is on disk."""
         return await self.call(self.store.get, persona_id)
 
-    async def save_prompt(
-        self, persona_id: str, base: str, ours: str, retrace: Retrace | None = None
-    ) -> Saved | Clash:
-        """Store the prompt in the editor, merged with what changed on disk since `base`.
-
-        `retrace`: whether a step of undo or redo led there, see `Store.change`.
+    def save_text(self, persona_id: str, slot_id: str, base: str, text: str) -> Saved | Clash:
+        """Store the text of a slot, merged with what changed on disk since `base`. Blocking.
 
         Raises:
-            PersonaError: the file is broken or gone, or the disk refuses.
+            PersonaError: the file is broken or gone, or the disk refuses; `InputDeleted`: that test input was.
+            ValueError: the text is no value for this field.
         """
-        return await self._sending(
-            (persona_id, PROMPT), ours, self.save_prompt_now, persona_id, base, ours, retrace
-        )
-
-    def save_prompt_now(
-        self, persona_id: str, base: str, ours: str, retrace: Retrace | None = None
-    ) -> Saved | Clash:
-        """The same, blocking."""
-        from personas.changes import SetPrompt
-
-        return self._save(persona_id, base, ours, lambda persona: persona.system_prompt, SetPrompt, retrace)
-
-    async def save_test_input(
-        self, persona_id: str, input_id: str, base: str, ours: str, retrace: Retrace | None = None
-    ) -> Saved | Clash:
-        """Store the content of a test input in the same way.
-
-        Raises:
-            PersonaError: as `save_prompt`; also when the test input was deleted meanwhile.
-        """
-        from personas.changes import UpdateTestInput
-        from personas.errors import InvalidValue
-
-        def content(persona: Persona) -> str:
-            for test_input in persona.test_inputs:
-                if test_input.id == input_id:
-                    return test_input.content
-            raise InvalidValue(f"The test input {input_id!r} was deleted meanwhile.")
-
-        return await self._sending(
-            (persona_id, TEST + input_id),
-            ours,
-            self._save,
-            persona_id,
-            base,
-            ours,
-            content,
-            lambda text: UpdateTestInput(input_id, text),
-            retrace,
-        )
-
-    async def _sending(
-        self, key: tuple[str, str], ours: str, function: Callable[..., T], *arguments: Any
-    ) -> T:
-        """Write a text, and let others know meanwhile that the file may hold it any moment."""
-        self.on_its_way[key] = ours
-        try:
-            return await self.write(function, *arguments)
-        except asyncio.CancelledError:
-            ours = ""  # it goes on, and nobody learns how it ends
-            raise
-        finally:
-            if self.on_its_way.get(key) is ours:
-                del self.on_its_way[key]
-
-    async def keep_version(self, persona_id: str, prompt: str, reason: str) -> None:
-        """Keep a prompt that is not taken as a version of its own; what is stored stays as it is.
-
-        Raises:
-            PersonaError: as `save_prompt`.
-        """
-        from personas.changes import SetPrompt
         from personas.versions.authorship import USER
 
-        await self.write(self.store.keep, persona_id, SetPrompt(prompt), by=USER, reason=reason)
-
-    async def keep_test_input(self, persona_id: str, input_id: str, text: str, reason: str) -> None:
-        """Keep the content of a test input that is not taken in the same way.
-
-        Raises:
-            PersonaError: as `save_prompt`; also when there is no such test input.
-        """
-        from personas.changes import UpdateTestInput
-        from personas.versions.authorship import USER
-
-        change = UpdateTestInput(input_id, text)
-        await self.write(self.store.keep, persona_id, change, by=USER, reason=reason)
-
-    def _save(
-        self,
-        persona_id: str,
-        base: str,
-        ours: str,
-        read: Callable[[Persona], str],
-        change: Callable[[str], Change],
-        retrace: Retrace | None = None,
-    ) -> Saved | Clash:
-        from personas.versions.authorship import USER
-
+        if slot_id.startswith(FIELD):
+            change = change_of(slot_id, text)
+            stored = self.store.change(persona_id, change, revision=None, by=USER, alone=True)
+            return Saved(stored, stored_texts(stored)[slot_id])
         for _ in range(_TRIES):
             now = self.store.get(persona_id)
             if (wrong := now.error) is not None:  # what could be read of it is not what was changed
                 raise BrokenFile(wrong.message, wrong.line, wrong.column)
-            met = meet(base, ours, read(now))
-            if isinstance(met, Clash):
-                return met
-            if met == read(now):
-                return Saved(now, met)
-            step = retrace if met == ours else None
+            theirs = stored_texts(now).get(slot_id)
+            if theirs is None:
+                raise InputDeleted(f"The test input {slot_id.removeprefix(INPUT)!r} was deleted meanwhile.")
+            merged = meet(base, text, theirs)
+            if isinstance(merged, Clash):
+                return merged
+            if merged == theirs:
+                return Saved(now, merged)
             try:
-                stored = self.store.change(
-                    persona_id, change(met), revision=now.revision, by=USER, retrace=step
-                )
-                return Saved(stored, met)
+                change = change_of(slot_id, merged)
+                stored = self.store.change(persona_id, change, revision=now.revision, by=USER)
+                return Saved(stored, merged)
             except Conflict:
                 continue  # somebody wrote between our look and our change: look again
         raise PersonaError("The file changes faster than it can be saved; what you typed is kept here.")
+
+    async def keep_text(self, persona_id: str, slot_id: str, text: str, reason: str) -> None:
+        """Keep a text that is not taken as a version of its own; what is stored stays as it is.
+
+        Raises:
+            PersonaError, ValueError: as `save_text`.
+        """
+        from personas.versions.authorship import USER
+
+        await self.write(self.store.keep, persona_id, change_of(slot_id, text), by=USER, reason=reason)
 
     async def change(self, persona_id: str, change: Change, reason: str = "") -> Persona:
         """Apply a change the person made to a single value; it is undone by itself.
@@ -250,9 +186,9 @@ class Workspace:
         function = self.store.undo if operation == "undo" else self.store.redo
         return await self.write(function, persona_id, by=USER, only=only)
 
-    async def create(self, name: str, from_id: str | None = None) -> Persona:
-        """Create a persona, or a copy of one."""
-        return await self.write(self.store.create, name, from_id=from_id)
+    async def create(self, name: str, from_id: str | None = None, reserved: Collection[str] = ()) -> Persona:
+        """Create a persona, or a copy of one, with none of the `reserved` ids."""
+        return await self.write(self.store.create, name, from_id=from_id, reserved=reserved)
 
     async def know(self, persona_id: str) -> None:
         """Keep what a persona's file holds now as known, see `personas.outside_writes.know`."""
@@ -370,3 +306,45 @@ def last_change(store: Store, persona_id: str) -> tuple[str, str]:
         else f"{len(of_run)} edits of a run"
     )
     return f"Last change: {what} · by {who}", diff
+
+
+def change_of(slot_id: str, text: str) -> Change:
+    """Return the change that stores the text of a slot.
+
+    Raises:
+        ValueError: the text is no value for this field; the message says so.
+    """
+    from personas.changes import (
+        KEEP,
+        SetDescription,
+        SetModel,
+        SetName,
+        SetPrompt,
+        SetTags,
+        UpdateTestInput,
+    )
+
+    kind, _, name = slot_id.partition(":")
+    if kind == "prompt":
+        return SetPrompt(text)
+    if kind == "input":
+        return UpdateTestInput(name, text)
+    if name == "name":
+        if not text:
+            raise ValueError("A persona needs a name.")
+        return SetName(text)
+    if name == "description":
+        return SetDescription(text)
+    if name == "tags":
+        return SetTags(tuple(dict.fromkeys(tag for tag in (t.strip() for t in text.split(",")) if tag)))
+    if name == "model":
+        return SetModel(text or None, KEEP, KEEP)
+    if name == "effort":
+        if text and text not in LEVELS:
+            raise ValueError(
+                f"Effort is one of {', '.join(LEVELS)}, or empty. Enter in the empty field shows them."
+            )
+        return SetModel(KEEP, text or None, KEEP)
+    if text and not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise ValueError("Max tokens is a whole number above 0, or empty.")
+    return SetModel(KEEP, KEEP, int(text) if text else None)

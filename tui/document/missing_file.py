@@ -1,129 +1,19 @@
-"""The file of an open persona is not there: when that is believed, what it held last, and how it is written back.
-
-Editors and version control take a file away for a moment and put another in its place.
-"""
+"""A persona's file that is gone: what it held last, and how it is written back. Blocking."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError, UnknownPersona
 from personas.files.text_file import encode, replace_file, sha256
 from personas.versions.version_store import VersionFolder
-from tui.commands.registry import keymap_of, sentence
-from tui.drafts.unsaved_edits import TEST
 
 if TYPE_CHECKING:
     from personas.persona import Persona
     from personas.store import Store
-    from tui.document.editor_view import Desk
-    from tui.document.session import Editing
 
-BELIEVED_AFTER = 2.0
-"""Seconds for which a file that is not there may still come back."""
 _BOM = "\ufeff"
-clock = monotonic
-
-
-class Absence:
-    """Whether the file of the open persona is there, and what it held last."""
-
-    def __init__(self, desk: Desk, editing: Editing) -> None:
-        self._desk, self._editing = desk, editing
-        self._since: float | None = None
-        self._text: str | None = None
-        self._reads = 0
-        self._told = False
-        self.awaited = ""
-        """The persona that was closed because its file went away."""
-
-    @property
-    def noted(self) -> bool:
-        """Whether it was not there at the last look."""
-        return self._since is not None
-
-    @property
-    def believed(self) -> bool:
-        """Whether it is gone for good, as far as one can tell."""
-        return self._since is not None and clock() - self._since >= BELIEVED_AFTER
-
-    def note(self, *, known: bool = False) -> None:
-        """It is not there; `known` where there is no need to wait."""
-        if self._since is None or known:
-            self._since = clock() - (BELIEVED_AFTER if known else 0)
-
-    def end(self) -> None:
-        """It is there."""
-        self._since, self._told = None, False
-
-    def read(self) -> None:
-        """Have it remembered, here and with what is kept, what the file of the open persona holds now.
-
-        Unless another is opened, or it is read anew, meanwhile.
-        """
-        persona = self._editing.persona
-        assert persona is not None
-        self._reads += 1
-        self._desk.start(self._read(persona, self._reads))
-
-    async def _read(self, persona: Persona, number: int) -> None:
-        editing = self._editing
-        text = await editing.workspace.call(text_of, editing.workspace.store, persona)
-        if text is not None and number == self._reads:
-            self._text = text
-            editing.unsaved.renew(persona.id, text)
-            await editing.write_down()
-
-    @property
-    def text(self) -> str:
-        """What the file held when it was read last, empty where that is not known."""
-        return self._text or ""
-
-    def forget(self, text: str = "") -> None:
-        """Another persona is open; `text` is what its file held, where that is known already."""
-        self._text, self.awaited = text or None, ""
-        self._reads += 1
-        self.end()
-
-    def miss(self, persona: Persona) -> None:
-        """The file of the open persona is not there: wait a moment, then keep what is unsaved, or close."""
-        editing = self._editing
-        self.note()
-        if not self.believed:
-            return
-        anew, self._told = not self._told, True
-        if anew:
-            editing.unsaved.doubt(persona.id)  # another program that deletes it takes what is kept along
-        editing.hold()
-        editing.keep()
-        if editing.unsaved.all_held(persona.id) or editing.giving.throwing:
-            self._desk.show_state()
-            tests = self._desk.tests
-            if anew and any(name.startswith(TEST) for name in editing.unsaved.all_held(persona.id)):
-                how = sentence("edit.compare", keymap_of(tests.app), " {} offers to write the file back.")
-                self._desk.tell(f"The file is gone. What you typed is kept.{how}", error=True)
-            return
-        self._desk.tell(f"{persona.name} was deleted outside this program.", error=True)
-        editing.close()
-        self.awaited = persona.id
-
-    async def write_back(self) -> None:
-        """Write the file that is gone as it was, and into it what is typed."""
-        editing = self._editing
-        persona = editing.persona
-        if persona is None or not self.believed:
-            return
-        try:
-            await editing.workspace.write(write_back, editing.workspace.store, persona, self.text)
-        except PersonaError as error:
-            self._desk.tell(str(error), error=True)
-            return
-        if editing.id != persona.id:
-            return
-        await editing.read_again(quiet=True, outside=False)
-        await editing.save()
 
 
 def text_of(store: Store, persona: Persona) -> str | None:
@@ -159,6 +49,16 @@ def last_text(store: Store, persona_id: str, text: str) -> str:
         if versions and (not text or any(known)):
             return _decoded(folder.find(versions[0].sha)) or text
     return text
+
+
+def persona_without_file(persona_id: str, text: str, prompt: str) -> Persona:
+    """Return a persona as its file was when it was read last, as far as that is known: its text, or its prompt."""
+    from personas.persona import Persona
+    from personas.persona_reading import read_persona
+
+    if text:
+        return read_persona(persona_id, text.encode("utf-8"))
+    return Persona(id=persona_id, name=persona_id, system_prompt=prompt)
 
 
 def _decoded(content: bytes | None) -> str | None:

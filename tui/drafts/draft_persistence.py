@@ -13,7 +13,7 @@ from tui.drafts.message_delivery import below
 
 if TYPE_CHECKING:
     from tui.app.ui_state import Remembered
-    from tui.document.session import Editing
+    from tui.document.controller import DocumentController
     from tui.drafts.queued_messages import Said
     from tui.screens.main.screen import MainScreen
 
@@ -40,7 +40,7 @@ class Remembering(SaidBefore):
         self._unreadable: list[str] = []  # sentences on files that could not be read, to be told
         self._said: set[str] = set()  # those that were
 
-    async def recall(self, editing: Editing) -> str:
+    async def recall(self, editing: DocumentController) -> str:
         """The home is open: read what is remembered of it; returns the id of the persona that was open last."""
         from tui.app.ui_state import recall
 
@@ -61,7 +61,7 @@ class Remembering(SaidBefore):
         self._editing = editing  # now: what is not read yet must not be overwritten
         return left.persona_id
 
-    async def _taken_back(self, editing: Editing, left: Remembered) -> Remembered:
+    async def _taken_back(self, editing: DocumentController, left: Remembered) -> Remembered:
         """Return what is remembered with what was not delivered, and what editors left, in the drafts."""
         from tui.drafts.queued_messages import give_back
         from tui.drafts.stored_dialog_drafts import look_through
@@ -121,7 +121,7 @@ class Remembering(SaidBefore):
         async with self._remembering:  # a later state is never overwritten by an earlier one
             await self._remember(self._editing, last)
 
-    async def _remember(self, editing: Editing, last: bool) -> None:
+    async def _remember(self, editing: DocumentController, last: bool) -> None:
         from tui.app.ui_state import is_there
 
         home = editing.workspace.store.home

@@ -10,7 +10,7 @@ from tui.chat.panel_controller import PanelWatch
 from tui.drafts.outbox import Message, Underway
 
 if TYPE_CHECKING:
-    from tui.document.session import Editing
+    from tui.document.controller import DocumentController
     from tui.screens.main.screen import MainScreen
     from tui.widgets.chat_bar import ChatBar
 
@@ -23,7 +23,7 @@ def below(stored: str, typed: str) -> str:
 class Delivering(PanelWatch):
     """Whose a message is, and where it is until it has arrived."""
 
-    _editing: Editing | None = None
+    _editing: DocumentController | None = None
 
     def __init__(self, screen: MainScreen) -> None:
         super().__init__(screen)

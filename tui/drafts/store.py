@@ -14,7 +14,7 @@ import stat
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -29,9 +29,8 @@ DATABASE = "drafts.db"
 BUSY_TIMEOUT = 5.0
 """Seconds to wait for another program that writes at the same moment."""
 
-DraftStatus = Literal["open", "discarded", "deleted"]
-"""`open`: unsaved text. `discarded`: the person threw it away and may take it back. `deleted`: its document was
-deleted, and it comes back with it."""
+DraftStatus = Literal["open", "discarded"]
+"""`open`: unsaved text. `discarded`: the person threw it away and may take it back."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS programs (
@@ -149,15 +148,17 @@ class DraftStore:
         sending: str | None = None,
     ) -> None:
         """Store the draft of a slot in place of the one that this program had there. For the values, see `Draft`."""
-        values = (base, text, file, sending)
+        self._save(self._owner, "open", document, slot, base, text, file, sending)
+
+    def _save(self, owner: str, status: DraftStatus, document: str, slot: str, *values: str | None) -> None:
         self._run(
             lambda db: db.execute(
                 "INSERT INTO drafts (home, document, slot, owner, status, base, text, file, sending, updated) "
-                "VALUES (?, ?, ?, ?, 'open', ?, ?, ?, ?, ?) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT (home, document, slot, owner, status) DO UPDATE SET "
                 "base = excluded.base, text = excluded.text, file = excluded.file, "
                 "sending = excluded.sending, updated = excluded.updated",
-                (self._home, document, slot, self._owner, *map(_storable, values), time.time()),
+                (self._home, document, slot, owner, status, *map(_storable, values), time.time()),
             )
         )
 
@@ -177,6 +178,10 @@ class DraftStore:
     def orphans(self, document: str | None = None) -> list[Draft]:
         """Return the open drafts that ended programs left, of one document or of all, newest first."""
         return self._drafts(f"status = 'open' AND {_ORPHANED}", (self._owner,), document)
+
+    def all_open(self) -> list[Draft]:
+        """Return the open drafts of every program, also of those that run, newest first."""
+        return self._drafts("status = 'open'", (), None)
 
     def adopt(self, draft: Draft) -> bool:
         """Make an orphan this program's own draft.
@@ -206,39 +211,55 @@ class DraftStore:
             )
         )
 
-    def discard(self, document: str) -> None:
-        """The person throws this program's drafts of a document away: the last ones can be taken back."""
+    def discard(self, document: str, drafts: Iterable[Draft]) -> None:
+        """Store drafts of a document as thrown away, in place of those that were thrown away before."""
 
         def change(db: sqlite3.Connection) -> None:
             which = (self._home, document)
             db.execute("DELETE FROM drafts WHERE home = ? AND document = ? AND status = 'discarded'", which)
-            db.execute(
-                "UPDATE drafts SET status = 'discarded' "
-                "WHERE home = ? AND document = ? AND status = 'open' AND owner = ?",
-                (*which, self._owner),
+            db.executemany(
+                "INSERT INTO drafts (home, document, slot, owner, status, base, text, file, sending, updated) "
+                "VALUES (?, ?, ?, ?, 'discarded', ?, ?, ?, NULL, ?)",
+                [
+                    (*which, d.slot, self._owner, *map(_storable, (d.base, d.text, d.file)), time.time())
+                    for d in drafts
+                ],
             )
 
         self._run(change)
+
+    def restore_discarded(self, document: str) -> list[Draft]:
+        """Return what was thrown away last of a document, which is now like what an ended program left."""
+
+        def change(db: sqlite3.Connection) -> None:
+            db.execute(
+                "UPDATE drafts SET status = 'open', owner = ? "
+                "WHERE home = ? AND document = ? AND status = 'discarded'",
+                (secrets.token_hex(8), self._home, document),
+            )
+
+        found = self.discarded(document)
+        self._run(change)
+        return found
+
+    def release(self, document: str) -> None:
+        """Give this program's drafts of a document up: they are like what an ended program left."""
+        self._run(
+            lambda db: db.execute(
+                "UPDATE drafts SET owner = ? WHERE home = ? AND document = ? AND owner = ?",
+                (secrets.token_hex(8), self._home, document, self._owner),
+            )
+        )
 
     def discarded(self, document: str) -> list[Draft]:
         """Return what was thrown away last of a document, by whichever program, newest first."""
         return self._drafts("status = 'discarded'", (), document)
 
-    def hide(self, document: str) -> None:
-        """A document is deleted: its drafts are not offered until `unhide`."""
-        self._change_status(document, "open", "deleted")
-
-    def unhide(self, document: str) -> None:
-        """A deleted document is back: so are its drafts."""
-        self._change_status(document, "deleted", "open")
-
-    def _change_status(self, document: str, old: DraftStatus, new: DraftStatus) -> None:
-        self._run(
-            lambda db: db.execute(
-                "UPDATE OR REPLACE drafts SET status = ? WHERE home = ? AND document = ? AND status = ?",
-                (new, self._home, document, old),
-            )
-        )
+    def leave(
+        self, document: str, slot: str, text: str, *, base: str, file: str, status: DraftStatus
+    ) -> None:
+        """Store a draft as one that an ended program left: it was found elsewhere."""
+        self._save(secrets.token_hex(8), status, document, slot, base, text, file, None)
 
     def _drafts(self, where: str, values: tuple[Any, ...], document: str | None) -> list[Draft]:
         of_document, named = ("", ()) if document is None else (" AND document = ?", (document,))

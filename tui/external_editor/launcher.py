@@ -13,8 +13,8 @@ from personas.errors import PersonaError, UnknownPersona
 
 if TYPE_CHECKING:
     from tui.app.app import PersonaApp
+    from tui.document.controller import DocumentController
     from tui.document.merge import Clash
-    from tui.document.session import Editing
     from tui.external_editor.message_file import DraftFile
     from tui.external_editor.persona_file import HandedOut
 
@@ -166,7 +166,7 @@ def _make_settings(path: Path) -> None:
         write_settings(path, {})
 
 
-async def edit_file(app: PersonaApp, editing: Editing) -> None:
+async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
     """Let the person edit the open persona's file; what they wrote is a change of theirs, and one step of undo.
 
     What it took away of changes made meanwhile is put back; where both touch, the person chooses.
@@ -197,7 +197,7 @@ async def edit_file(app: PersonaApp, editing: Editing) -> None:
         finally:
             editing.in_hand = False
             unit = await call(in_hand.take, store, persona.id)
-        await editing.take_edited(unit)
+        await editing.read_again(quiet=True, outside=not unit)
         clash = None if handed is None else await _put_back(app, editing, handed)
     if failure:
         now = editing.persona
@@ -210,7 +210,7 @@ async def edit_file(app: PersonaApp, editing: Editing) -> None:
         await _choose(app, editing, persona.id, clash)
 
 
-async def _put_back(app: PersonaApp, editing: Editing, handed: HandedOut) -> Clash | None:
+async def _put_back(app: PersonaApp, editing: DocumentController, handed: HandedOut) -> Clash | None:
     """Put back what the editor's copy took away, and say so; returns where that touches what was written."""
     from tui.document.merge import Clash
     from tui.external_editor.persona_file import take_back
@@ -233,7 +233,7 @@ async def _put_back(app: PersonaApp, editing: Editing, handed: HandedOut) -> Cla
     return None
 
 
-async def _choose(app: PersonaApp, editing: Editing, persona_id: str, clash: Clash) -> None:
+async def _choose(app: PersonaApp, editing: DocumentController, persona_id: str, clash: Clash) -> None:
     """Let the person choose between what the editor saved, which is in the file, and what was there before."""
     from tui.document.merge import Clash
     from tui.external_editor.persona_file import MERGED, save_file, spoils

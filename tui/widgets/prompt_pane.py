@@ -79,7 +79,7 @@ class PromptPane(Vertical):
 
         Args:
             name: the persona's name, any text; empty when none is open.
-            state: as `Editing.state`.
+            state: as `DocumentController.state`.
             banner: what is wrong, any text; empty for nothing.
         """
         self.border_title = label(f"{name} · system prompt", 80) if name else "System prompt"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.message import Message
 
 from tui.commands.registry import bindings, keymap_of, sentence
+from tui.document.text_slot import INPUT
 from tui.terminal.visible_controls import is_editable
 from tui.widgets.plain_text import label
 from tui.widgets.text.document_editor import FRESH, TextEditor
@@ -22,6 +23,8 @@ from tui.widgets.virtual_list import Row, RowList
 
 if TYPE_CHECKING:
     from personas.persona import TestInput
+    from tui.document.document import Document
+    from tui.document.text_slot import TextSlot
 
 NONE_YET = "None yet."
 
@@ -56,8 +59,9 @@ class TestInputs(Vertical):
         self._is_gone = False
         self._locked = False
         self._is_known = False  # what the file holds; of one that broke, what it held before
-        self.save: Callable[[str], None] | None = None
-        """Told to store the content that is shown, at once: the next moment another may stand in the editor."""
+        self._document: Document | None = None
+        self.leave: Callable[[TextSlot], None] = lambda slot: None
+        """Called with the slot that was left for another test input: it is to be saved now."""
         self._editor = TextEditor(id="test-content", prose=False)
         self.border_title = "Test inputs"
 
@@ -91,27 +95,25 @@ class TestInputs(Vertical):
 
     def show(
         self,
-        inputs: Sequence[TestInput],
+        document: Document | None,
         *,
-        locked: bool = False,
         fresh: bool = False,
-        select: str | None = None,
-        by_agent: bool = False,
         elsewhere: bool = False,
     ) -> None:
-        """Show a persona's test inputs.
+        """Show a document's test inputs.
 
         One that is deleted elsewhere while the keys go to its content stays in the editor, in no list: what is typed on
         is not to go into another. Where the file of the open persona breaks, what it held stays, and is typed on in.
 
         Args:
-            inputs: in file order.
-            locked: nothing can be changed (a broken file, or none).
-            fresh: another persona's; else what is typed in the editor stays, and what is new is highlighted.
-            select: where the cursor goes.
-            by_agent: as in `TextEditor.absorb`.
-            elsewhere: neither the person nor their undo made it so.
+            document: the open document; None for none.
+            fresh: it is another one, or shown anew; else what is new in it is highlighted.
+            elsewhere: neither the person nor their undo changed it.
         """
+        persona = document.persona if document is not None else None
+        locked = persona is None or persona.error is not None
+        inputs = persona.test_inputs if persona is not None else ()
+        self._document = document
         if locked and not fresh and self._is_known:
             self._locked = True
             return
@@ -120,34 +122,33 @@ class TestInputs(Vertical):
         how = sentence("tests.new", keymap_of(self.app), "Press {} to add one.")
         self.rows.empty = "" if locked else f"{NONE_YET} {how}".strip()
         self._inputs = {test_input.id: test_input for test_input in inputs}
+        select = None
         if fresh:
-            self._shown, self._is_gone = None, False
+            self._unbind()
+            self._is_gone = False
         elif self._shown is not None and self._shown in before:
             self._is_gone = elsewhere and self._has_keys and self._shown not in self._inputs
         elif self._shown in self._inputs:
-            self._is_gone = False
-            select = self._shown if select is None else select
+            self._is_gone, select = False, self._shown
         if not fresh:
             self._name_content()
         news = set() if fresh else {key for key, value in self._inputs.items() if before.get(key) != value}
-        self._set_rows(news, select, by_agent)
+        self._set_rows(news, select)
         if was_locked and not locked and self._shown is not None:
             self.editor.read_only = not is_editable(self.editor.raw)
         if news:
             self.set_timer(FRESH, self._set_rows)
 
-    def _set_rows(
-        self, news: Collection[str] = (), select: str | None = None, by_agent: bool = False
-    ) -> None:
+    def _set_rows(self, news: Collection[str] = (), select: str | None = None) -> None:
         rows = [
             Row(key, value.content, head=key, tone="fresh" if key in news else "")
             for key, value in self._inputs.items()
         ]
         self.rows.set_rows(rows, key=select)
         self.border_subtitle = label(str(len(rows))) if rows else ""
-        self._show_content(by_agent)
+        self._show_content()
 
-    def _show_content(self, by_agent: bool = False) -> None:
+    def _show_content(self) -> None:
         if self._is_gone:
             return
         key = self.rows.key
@@ -156,45 +157,34 @@ class TestInputs(Vertical):
             self.mount(editor)  # not before there is something in it: the first paint does without
         # While it has the keys it stays: they would fall to the list, which takes letters for commands.
         editor.display = key is not None or self._has_keys
-        if key is None:
-            self._ask_to_save()
-            self._shown = None
-            if editor.display:
-                editor.show("", read_only=True)
-                self._name_content()
+        if key is not None and key == self._shown:
             return
-        content = self._inputs[key].content
-        if key != self._shown:
-            self._ask_to_save()
-            self._shown = key
-            editor.show(content, read_only=self._locked and not self._is_known)
-            self._name_content()
-        elif content != editor.base:
-            editor.absorb(content, by_agent=by_agent)
+        self._unbind()
+        self._shown = key
+        if key is not None and self._document is not None:
+            slot = self._document.slot(INPUT + key)
+            editor.bind(slot, read_only=self._locked and not self._is_known and not slot.dirty)
+        elif editor.display:
+            editor.show("", read_only=True)
+        self._name_content()
+
+    def _unbind(self) -> None:
+        """Show the content that is shown no longer; it is saved now."""
+        slot, is_shown = self.editor.slot, self._shown is not None
+        self.editor.unbind()
+        self._shown = None
+        if is_shown:
+            self.leave(slot)
 
     def _name_content(self) -> None:
         gone = " (deleted)" if self._is_gone else ""
         self.editor.border_title = Content.assemble(" ", label(self._shown or ""), f"{gone} ")
 
-    def adopt(self, input_id: str, stored: str) -> None:
-        """What stands in the editor, its own test input being gone, is another's from now on: that holds `stored`."""
-        self._shown, self._is_gone = input_id, False
-        self.editor.mark_saved(stored)
-        self._name_content()
-
-    def _ask_to_save(self) -> None:
-        editor = self.editor
-        if self._shown is not None and editor.unsaved and self.save is not None:
-            self.save(self._shown)
-
-    @on(TextEditor.SaveWanted)
-    def _save(self, event: TextEditor.SaveWanted) -> None:
-        event.stop()
-        self._ask_to_save()
-
-    @on(TextEditor.Edited)
-    def _edited(self, event: TextEditor.Edited) -> None:
-        event.stop()
+    def renamed(self, old: str, new: str) -> None:
+        """The test input that is shown, its own one being gone, is another one from now on."""
+        if self._shown == old:
+            self._shown, self._is_gone = new, False
+            self._name_content()
 
     @on(TextEditor.Refused)
     def _refused(self, event: TextEditor.Refused) -> None:

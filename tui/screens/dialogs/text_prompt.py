@@ -15,6 +15,8 @@ from textual.widgets import Input
 from personas.changes import NAME_LIMIT
 from personas.errors import PersonaError
 from personas.fields import require_line
+from tui.document.debounce import Debounce
+from tui.document.text_slot import TextSlot
 from tui.screens.dialogs.base import Dialog, DialogText
 from tui.terminal.visible_controls import from_shown
 from tui.widgets.plain_text import label
@@ -129,6 +131,8 @@ class AskText(Dialog[str]):
         super().__init__()
         self._question, self._text, self._keep = question, text, keep
         self._answered, self._kept = False, text
+        self._slot = TextSlot("answer", text, on_edit=self._edited)
+        self._debounce = Debounce(self.keep_begun)
         self._answer = _Answer(id="answer", prose=False)
 
     def compose(self) -> ComposeResult:
@@ -141,17 +145,18 @@ class AskText(Dialog[str]):
     def on_mount(self) -> None:
         super().on_mount()
         editor = self._answer
-        editor.show(self._text)
+        editor.bind(self._slot)
         editor.focus()
         editor.move_cursor(editor.document.end)
 
     def wish(self, part: Widget) -> int:
         return 8
 
-    @on(TextEditor.SaveWanted)
-    def _keep_text(self, event: TextEditor.SaveWanted) -> None:
+    @on(TextEditor.Left)
+    @on(TextEditor.UndoExhausted)
+    @on(TextEditor.RedoCut)
+    def _of_editor(self, event: TextEditor.Left | TextEditor.UndoExhausted | TextEditor.RedoCut) -> None:
         event.stop()
-        self.keep_begun()
 
     def keep_begun(self) -> None:
         """Have what is written kept."""
@@ -159,10 +164,9 @@ class AskText(Dialog[str]):
         if self._keep is not None and not self._answered and text != self._kept:
             self._kept = text
             self._keep(text)
-            self._answer.mark_saved(text)
 
     def on_unmount(self) -> None:
-        self.keep_begun()
+        self._debounce.now()
 
     def action_cancel(self) -> None:
         self.keep_begun()
@@ -177,7 +181,6 @@ class AskText(Dialog[str]):
         else:
             self.refuse("Nothing is written yet.")
 
-    @on(TextEditor.Edited)
-    def _edited(self, event: TextEditor.Edited) -> None:
-        event.stop()
+    def _edited(self, slot: TextSlot) -> None:
+        self._debounce.key_pressed()
         self.end_refusal()

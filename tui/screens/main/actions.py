@@ -135,9 +135,8 @@ class MainActions(Screen[None]):
             await editing.flush()
         except Exception as error:  # noqa: BLE001 - whatever it is, the program can be left
             await screen.program.tell_fault(error)
-        editing.hold()
-        await editing.write_down()
-        return editing.last.nowhere()
+        await editing.write_drafts()
+        return editing.nowhere_else()
 
     async def _may_leave(self) -> bool:
         """Ask where something is not in its file; return whether the program may end."""

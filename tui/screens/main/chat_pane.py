@@ -431,4 +431,4 @@ class ChatActions(Screen[None]):
         talk, editing = self._chat.talk, self._all.editing
         session_id = talk.chat.session_id if talk is not None and talk.chat is not None else None
         if editing is not None and session_id is not None:
-            self._all.start(editing.undo_run_of(session_id, self._chat.view.turns_up_from_cursor()))
+            self._all.start(editing.undo.undo_turn(session_id, self._chat.view.turns_up_from_cursor()))

@@ -1,4 +1,4 @@
-"""What is done to the open persona on the main screen: undone, saved, compared, written back, thrown away, edited."""
+"""The open persona on the main screen: shown, undone, saved, compared, written back, thrown away, edited."""
 
 from __future__ import annotations
 
@@ -7,23 +7,30 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 from textual.screen import Screen
 
-from tui.terminal.sanitise import one_line
+from tui.commands.registry import sentence
+from tui.document.text_slot import FIELD, INPUT
+from tui.document.undo import Operation
+from tui.terminal.visible_controls import is_editable
 from tui.widgets.persona_fields import CHOICES, FIELDS, NOT_SET, SettingsPane
 from tui.widgets.prompt_pane import Banner
 from tui.widgets.test_input_list import TestInputs
 from tui.widgets.text.document_editor import TextEditor
 
 if TYPE_CHECKING:
-    from personas.versions.undo import Retrace
+    from tui.document.document import Document
+    from tui.document.text_slot import TextSlot
     from tui.screens.main.screen import MainScreen
 else:
     MainScreen = Any
+
+BROKEN = "the file is broken. Mend it first."
 
 
 class PersonaActions(Screen[None]):
     """The open persona's side of the main screen."""
 
     _opening: object = None  # what was asked for last
+    _refused = ""  # what was said last of letters that could not be typed
 
     @property
     def _screen(self) -> MainScreen:
@@ -78,6 +85,51 @@ class PersonaActions(Screen[None]):
         if others:
             screen.lead(screen.open_persona(others[min(place, len(others) - 1)], stay=True))
 
+    # -- what the document tells --------------------------------------------------------------------------
+
+    def document_opened(self, document: Document | None) -> None:
+        """Another document is open, or none: show it anew."""
+        screen = self._screen
+        self._refused = ""
+        if document is None:
+            screen.prompt.show("", read_only=True)
+        else:
+            screen.prompt.bind(document.prompt, read_only=document.broken and not document.prompt.dirty)
+        screen.tests.leave = (
+            screen.editing.saver.save_now if screen.editing is not None else screen.tests.leave
+        )
+        screen.tests.show(document, fresh=True)
+        screen.settings.show(document, fresh=True)
+
+    def document_changed(self, document: Document, *, by_agent: bool, elsewhere: bool) -> None:
+        """The open document is another now: show its lists and fields; its slots show their texts themselves."""
+        screen = self._screen
+        self._refused = ""
+        if not document.broken:
+            screen.prompt.read_only = not is_editable(document.prompt.text)
+        was_gone = screen.tests.is_gone
+        screen.tests.show(document, elsewhere=elsewhere and not document.broken)
+        if screen.tests.is_gone and not was_gone:
+            who = "The agent" if by_agent else "Another program"
+            screen.tell(
+                f"{who} deleted the test input {screen.tests.shown} while you were in it. "
+                "What you go on typing becomes a new one.",
+                error=True,
+            )
+        screen.settings.show(document)
+
+    def input_renamed(self, slot: TextSlot, old: str) -> None:
+        """What was typed in a test input that was deleted is stored as a new one."""
+        self._screen.tests.renamed(old, slot.id.removeprefix(INPUT))
+
+    def select_test_input(self, input_id: str) -> None:
+        """Put the cursor of the test inputs on this one."""
+        self._screen.tests.rows.select(input_id)
+
+    def list_changed(self) -> None:
+        """What the list of personas shows changed."""
+        self._screen.start(self._screen.read_list())
+
     # -- undo ---------------------------------------------------------------------------------------------
 
     def action_undo(self) -> None:
@@ -86,36 +138,51 @@ class PersonaActions(Screen[None]):
     def action_redo(self) -> None:
         self._step("redo")
 
-    def _step(self, operation: Retrace) -> None:
-        """Undo or redo what is typed in the field of the settings that has the focus, else what was done last."""
+    def _step(self, operation: Operation) -> None:
+        """Undo or redo what is typed in the field of the settings that has the focus, else the last stored unit."""
         screen = self._screen
         if (editing := screen.editing) is not None:
             field = screen.settings.focused_field
             if not (field and screen.settings.step(field, operation)):
-                screen.do(editing.walk(operation))
+                screen.do(editing.undo.step(operation))
+
+    @on(TextEditor.UndoExhausted)
+    def _undo_exhausted(self, event: TextEditor.UndoExhausted) -> None:
+        event.stop()
+        if (editing := self._screen.editing) is None:
+            return
+        if event.untouched:  # what was done before it was shown, the store knows
+            self._screen.do(editing.undo.step(event.operation, record=False))
+        else:
+            editing.undo.tell_nothing(event.operation)
+
+    @on(TextEditor.RedoCut)
+    def _redo_cut(self, event: TextEditor.RedoCut) -> None:
+        event.stop()
+        if (editing := self._screen.editing) is not None and editing.id is not None:
+            work = editing.workspace.keep_text(editing.id, event.editor.slot.id, event.text, "undone")
+            self._screen.start(work)
 
     def action_undo_agent(self) -> None:
         if (editing := self._screen.editing) is not None:
-            self._screen.do(editing.walk_runs("undo"))
+            self._screen.do(editing.undo.step("undo", only="agent"))
 
     def action_redo_agent(self) -> None:
         if (editing := self._screen.editing) is not None:
-            self._screen.do(editing.walk_runs("redo"))
+            self._screen.do(editing.undo.step("redo", only="agent"))
 
     # -- saving ---------------------------------------------------------------------------------------------
 
-    @on(TextEditor.Edited, "#prompt")
-    def _edited(self, event: TextEditor.Edited) -> None:
+    @on(TextEditor.Left)
+    def _editor_left(self, event: TextEditor.Left) -> None:
         event.stop()
-        editing = self._screen.editing
-        if (
-            editing is not None
-            and editing.id
-            and editing.unsaved.held(editing.id)
-            and not event.editor.unsaved
-        ):
-            self._screen.start(editing.save())  # typed away again: there is nothing to keep
-        self._screen.show_state()
+        if (editing := self._screen.editing) is not None:
+            editing.saver.save_now(event.editor.slot)
+
+    @on(SettingsPane.Left)
+    def _field_left(self, event: SettingsPane.Left) -> None:
+        if (editing := self._screen.editing) is not None:
+            editing.saver.save_now(event.slot)
 
     @on(Banner.Changed)
     def _banner_changed(self, event: Banner.Changed) -> None:
@@ -123,33 +190,44 @@ class PersonaActions(Screen[None]):
         self._screen.program.place_told()
 
     @on(TextEditor.Refused, "#prompt")
-    def _refused(self, event: TextEditor.Refused) -> None:
+    def _refused_in_prompt(self, event: TextEditor.Refused) -> None:
         event.stop()
-        if (editing := self._screen.editing) is not None:
-            editing.refuse_key()
-        else:
-            self._screen.once_read("go('prompt')", lambda: None)  # says why there is nothing to type in
+        screen = self._screen
+        if screen.editing is None:
+            screen.once_read("go('prompt')", lambda: None)  # says why there is nothing to type in
+        elif (document := screen.editing.document) is not None:
+            self._refuse(
+                f"Nothing can be typed here: {BROKEN}" if document.broken else self._cannot_hold(), True
+            )
 
     @on(TestInputs.Refused)
-    def _refused_input(self, event: TestInputs.Refused) -> None:
-        if (editing := self._screen.editing) is not None:
-            editing.inputs.refuse(typed=event.typed)
+    def _refused_in_input(self, event: TestInputs.Refused) -> None:
+        """A key asked for what cannot be done with test inputs: say why; of letters that are typed, once."""
+        screen = self._screen
+        if screen.editing is None:
+            return
+        document = screen.editing.document
+        if document is None:
+            self._refuse("Open a persona first.", event.typed)
+        elif document.broken:
+            self._refuse(
+                f"Nothing can be {'typed' if event.typed else 'changed'} here: {BROKEN}", event.typed
+            )
+        elif screen.tests.shown is None:
+            how = sentence("tests.new", screen.keymap, " {} in the list makes one.")
+            self._refuse(f"There is no test input to type in.{how}", event.typed)
+        elif event.typed and screen.tests.editor.read_only:
+            self._refuse(self._cannot_hold(), True)
 
-    @on(TextEditor.SaveWanted, "#prompt")
-    def _save(self, event: TextEditor.SaveWanted) -> None:
-        event.stop()
-        if (editing := self._screen.editing) is not None:
-            self._screen.start(editing.save())
+    def _refuse(self, why: str, typed: bool) -> None:
+        if not typed or why != self._refused:
+            self._screen.tell(why, error=True)
+        self._refused = why if typed else self._refused
 
-    @on(SettingsPane.Changed)
-    def _setting(self, event: SettingsPane.Changed) -> None:
-        if (editing := self._screen.editing) is not None:
-            self._screen.start(editing.fields.save(event.field))
-
-    @on(SettingsPane.Paused)
-    def _setting_paused(self, event: SettingsPane.Paused) -> None:
-        if (editing := self._screen.editing) is not None:
-            self._screen.start(editing.fields.keep(event.field))
+    def _cannot_hold(self) -> str:
+        """Return what is said of a text that the editor cannot give back as it was."""
+        how = sentence("editor.external", self._screen.keymap, " {} opens the file in your editor.")
+        return f"Nothing can be typed here: this text holds signs that stand for hidden characters here.{how}"
 
     @on(SettingsPane.ChoiceWanted)
     def _setting_choice(self, event: SettingsPane.ChoiceWanted) -> None:
@@ -164,24 +242,18 @@ class PersonaActions(Screen[None]):
         screen, editing = self._screen, self._screen.editing
         if editing is None:
             return
-        persona_id, now = editing.id, screen.settings.field(field).raw
+        persona_id, now = editing.id, screen.settings.slot(field).text
         title = next(f"{title}: {hint}" for name, title, hint in FIELDS if name == field)
         rows = [Row(value, value or NOT_SET, current=value == now) for value in ("", *CHOICES[field])]
         if now and now not in CHOICES[field]:
             title = f"{title.partition(':')[0]}: {now} is none of these"
         chosen = await screen.ask(Pick(title, rows, at=now))
         if chosen is not None and chosen != now and editing.id == persona_id:
-            screen.settings.field(field).raw = chosen
-            await editing.fields.save(field)
-
-    @on(SettingsPane.Met)
-    def _setting_met(self, event: SettingsPane.Met) -> None:
-        theirs = f"to “{one_line(event.theirs, 60)}”" if event.theirs else "and is empty there"
-        self._screen.tell(
-            f"{event.title} was changed elsewhere, {theirs}. Leaving the field saves what you typed; undo brings "
-            "the other back.",
-            error=True,
-        )
+            slot = editing.document.slot(FIELD + field) if editing.document is not None else None
+            if slot is not None:
+                slot.take(chosen, slot.base)
+                editing.saver.save_now(slot)
+                await editing.saver.queue.settled()
 
     # -- looking closer ----------------------------------------------------------------------------------
 
@@ -198,10 +270,10 @@ class PersonaActions(Screen[None]):
             return
         content = screen.tests.editor
         if content.clash is not None and (content.has_focus or editing.state != "conflict"):
-            await editing.inputs.choose()
+            await editing.resolve(content.slot)
             return
         if editing.state == "conflict":
-            await editing.choose()
+            await editing.resolve(screen.prompt.slot)
             return
         if editing.state == "gone":
             await self._write_back()
@@ -225,7 +297,7 @@ class PersonaActions(Screen[None]):
         if editing is None:
             return
         if editing.state != "gone":
-            if not (left := await editing.giving.without_file()):
+            if not (left := await editing.recovery.without_file()):
                 screen.tell("No file is gone that you typed something for.")
                 return
             await screen.open_persona(left[0])
@@ -258,7 +330,7 @@ class PersonaActions(Screen[None]):
         if editing is None or editing.persona is None:
             return
         persona = editing.persona
-        texts = await editing.giving.unsaved_texts()
+        texts = await editing.recovery.unsaved_texts()
         if not texts:
             screen.tell("Everything is saved.")
             return
@@ -274,11 +346,11 @@ class PersonaActions(Screen[None]):
                 )
             )
             or editing.id != persona.id
-            or not await editing.giving.throw_away()
+            or not await editing.recovery.discard()
         ):
             return
         if editing.state == "gone" and editing.id == persona.id:
-            editing.forget(persona.id)
+            await editing.forget(persona.id)
             screen.gone(persona.id)
         screen.tell(f"Thrown away. {back}")
 
@@ -289,7 +361,7 @@ class PersonaActions(Screen[None]):
         editing = self._screen.editing
         if editing is None:
             return
-        if persona_id := await editing.giving.take_back():
+        if persona_id := await editing.recovery.take_back_discarded():
             if editing.id != persona_id:
                 await self._screen.open_persona(persona_id)
         else:

@@ -1,6 +1,6 @@
 """The main screen: panes, the agent's panel over them, the chat bar below, and where keys lead.
 
-What is open and saved is `tui.editing`, what is said is `tui.screens.conversing`; here is what both look like.
+What is open and saved is `tui.document`, what is said is `tui.chat`; here is what both look like.
 """
 
 from __future__ import annotations
@@ -45,10 +45,9 @@ from tui.widgets.text.document_editor import TextEditor
 if TYPE_CHECKING:
     from personas.persona import Persona
     from tui.app.app import PersonaApp
-    from tui.document.catalog import Listing
-    from tui.document.field_autosave import Outcome
-    from tui.document.persona_commands import Deeds
-    from tui.document.session import Editing
+    from tui.document.controller import DocumentController
+    from tui.screens.main.catalog import Listing
+    from tui.screens.main.persona_commands import Deeds
     from tui.terminal.capabilities import Capabilities
     from tui.widgets.agent_panel import AgentPanel
 
@@ -74,7 +73,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         self._named = asyncio.Event()  # the names of all personas are read, as far as they can be
         self._first: Callable[[], Coroutine[Any, Any, None]] | None = None
         self._last: str | None = None
-        self.editing: Editing | None = None
+        self.editing: DocumentController | None = None
         self._listing: Listing | None = None
         self.deeds: Deeds | None = None
         self.conversing = Conversing(self)
@@ -131,7 +130,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
 
     async def on_unmount(self) -> None:
         if self.editing is not None:
-            await asyncio.to_thread(self.editing.unsaved.close)
+            await asyncio.to_thread(self.editing.unsaved.store.close)
 
     # -- beginning ----------------------------------------------------------------------------------------
 
@@ -187,11 +186,12 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         if store is None:
             return
         from tui.document.async_store import Workspace
-        from tui.document.catalog import Listing
-        from tui.document.persona_commands import Deeds
-        from tui.document.session import Editing
+        from tui.document.controller import DocumentController
+        from tui.drafts.store import DraftStore
+        from tui.screens.main.catalog import Listing
+        from tui.screens.main.persona_commands import Deeds
 
-        editing = Editing(self, Workspace(store))
+        editing = DocumentController(self, Workspace(store), DraftStore(store.home.root))
         self._listing = Listing(store)
         self._first = partial(self._show_first, editing, Deeds(self, editing))
         await self._try_first()
@@ -223,7 +223,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
             if not again:
                 await self.program.tell_fault(error)
 
-    async def _show_first(self, editing: Editing, deeds: Deeds) -> None:
+    async def _show_first(self, editing: DocumentController, deeds: Deeds) -> None:
         """Show the persona to begin with, and its conversation; until `editing` is set it can be tried again."""
         try:
             ids = await editing.workspace.ids()
@@ -232,7 +232,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
             if self._last is None:  # once: what is written since is remembered
                 self._last = await self.conversing.recall(editing)
         last = self._last
-        kept = [] if last in ids else await editing.giving.without_file()
+        kept = [] if last in ids else await editing.recovery.without_file()
         first = self._wanted or (last if last in [*ids, *kept] else ids[0] if ids else None)
         self.editing, self.deeds = editing, deeds
         try:
@@ -240,16 +240,13 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         finally:
             self.conversing.begun.set()
 
-    async def _show_opened(self, editing: Editing, first: str | None) -> None:
+    async def _show_opened(self, editing: DocumentController, first: str | None) -> None:
         if first is not None:
             await self._isolated(editing.open(first))
         self.persona_is_read()
         panel = await load(_load_panel, self.program.capabilities)
         await self.query_one("#stage").mount(panel)
         await self.settings.fill()
-        await self._isolated(editing.fields.flush())
-        if editing.id in editing.unsaved.more:
-            self.start(editing.giving.store(editing.id))
         self.conversing.begin(panel)
         if editing.id is not None:
             await self.conversing.show(editing.id)
@@ -284,7 +281,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         self._reading = self.start(self._read_entries(ids))
 
     async def _read_entries(self, ids: list[str]) -> None:
-        from tui.document.catalog import portions
+        from tui.screens.main.catalog import portions
 
         assert self.editing is not None and self._listing is not None
         call = self.editing.workspace.call
@@ -325,13 +322,6 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
     def tell(self, message: str, *, error: bool = False) -> None:
         """Say something for a moment."""
         self.program.tell(message, error=error)
-
-    async def set_field(self, field: str, value: str) -> Outcome:
-        """Store a field of the settings; one that is chosen from a list and refused shows what is stored again."""
-        outcome = "failed" if self.deeds is None else await self.deeds.set_field(field, value)
-        if outcome == "refused":
-            self.settings.reset(field)
-        return outcome
 
     @property
     def keymap(self) -> Keymap:

@@ -1,16 +1,15 @@
-"""An editor for one text that is stored elsewhere: it knows what is saved, and takes changes made elsewhere.
+"""An editor for one slot of a document: what is typed goes into the slot, what changes there is shown.
 
-Hidden characters stand in as signs (`tui.editable`). What is typed is remembered in stretches, for the one timeline of
-undo (`tui.past`). What to do about saving is told by messages; nothing is written here.
+Hidden characters stand in as signs (`tui.terminal.visible_controls`). Undo is the editor's own: what others change in
+the text is a step of it, an agent's run one step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.style import Style
 from rich.text import Text
@@ -21,28 +20,19 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets.text_area import Edit, EditResult, Selection
 
+from tui.document.text_slot import TextSlot
 from tui.terminal.visible_controls import from_shown, is_editable, pasted, to_shown, with_signs
+from tui.widgets.text.edit_history import after_redo, after_undo
 from tui.widgets.text.prompt_highlighter import style_row
 from tui.widgets.text.safe_text_area import GuardedTextArea
 from tui.widgets.text.smallest_edit import smallest_edit
 from tui.widgets.theme_styles import ink
 
 if TYPE_CHECKING:
-    from personas.versions.undo import Retrace
     from tui.document.merge import Clash
-    from tui.document.undo_stack import Past
-
-PAUSE = 0.7
-"""Seconds without a key after which a text is saved."""
-LONGEST = 2.5
-"""Seconds after which a text is saved although the typing goes on."""
-clock = monotonic
 
 FRESH = 3.0
 """Seconds for which changed lines stay highlighted."""
-AT_IT = 2.0
-"""Seconds without a key after which the person is no longer at the line they typed in."""
-
 
 PARTS = {
     "heading": ("text-primary", True),
@@ -55,26 +45,13 @@ PARTS = {
 
 
 class TextEditor(GuardedTextArea):
-    """A text with soft wrap and a memory of what is saved and how it was typed.
-
-    `walk` takes a step of undo or redo, while no other key is heard here; without one the text has an undo of its own.
-    """
+    """A text with soft wrap that shows a slot."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
     @dataclass
-    class Edited(Message):
-        """The person changed the text."""
-
-        editor: TextEditor
-
-        @property
-        def control(self) -> TextEditor:
-            return self.editor
-
-    @dataclass
-    class SaveWanted(Message):
-        """The person paused or left: the text should be saved now."""
+    class Left(Message):
+        """The person left the text: it should be saved now."""
 
         editor: TextEditor
 
@@ -92,27 +69,45 @@ class TextEditor(GuardedTextArea):
         def control(self) -> TextEditor:
             return self.editor
 
+    @dataclass
+    class UndoExhausted(Message):
+        """There is nothing left to undo or redo in the text.
+
+        Attributes:
+            editor: the text.
+            operation: which of both.
+            untouched: nothing was changed in it since it is shown.
+        """
+
+        editor: TextEditor
+        operation: Literal["undo", "redo"]
+        untouched: bool
+
+        @property
+        def control(self) -> TextEditor:
+            return self.editor
+
+    @dataclass
+    class RedoCut(Message):
+        """A change cut off what could be redone: `text`, which is nowhere else any more."""
+
+        editor: TextEditor
+        text: str
+
+        @property
+        def control(self) -> TextEditor:
+            return self.editor
+
     def __init__(self, *, id: str | None = None, placeholder: str = "", prose: bool = True) -> None:
         self.covered = 0
         super().__init__(id=id, max_checkpoints=500, placeholder=placeholder)
-        self.base = ""
-        self.clash: Clash | None = None
-        self.takings = self.showing = 0
-        self.walk: Callable[[Retrace], Awaitable[None]] | None = None
-        self._starts: list[str] = []  # the text where each stretch of typing began that is not sent yet
-        self._told: str | None = None  # what had been told, where the first of them is what came in since
-        self._goes_on = False  # the first of them began before what was told last
-        self._batch: list[Edit] | None = None
-        self._before_clash: str | None = None  # what was stored before the agent changed what was being typed
-        self._burst: tuple[str, float] | None = (
-            None  # the text where the person began, and when they typed last
+        self.slot = TextSlot("")
+        self._run: tuple[str, list[Edit]] | None = (
+            None  # the last agent's run that changed the text, and its step
         )
         self._prose = prose
-        self._touched = False
         self._own_edit = False
         self._fresh: frozenset[int] = frozenset()
-        self._pause: Timer | None = None
-        self._unsaved_since: float | None = None
         self._fade: Timer | None = None
 
     # -- what is held ---------------------------------------------------------------------------------
@@ -124,143 +119,88 @@ class TextEditor(GuardedTextArea):
 
     @property
     def unsaved(self) -> bool:
-        """Whether the text differs from what is known to be stored."""
-        if self._touched and self.raw == self.base:
-            self._touched = False
-        return self._touched
+        """Whether the text is not what is stored."""
+        return self.slot.dirty
+
+    @property
+    def clash(self) -> Clash | None:
+        """Both sides, where the text is in conflict with what is stored."""
+        return self.slot.conflict
+
+    def bind(self, slot: TextSlot, *, read_only: bool = False) -> None:
+        """Show a slot from now on; the undo history starts empty."""
+        self.unbind()
+        self.slot, slot.view = slot, self
+        self._run = None
+        self._fresh = frozenset()
+        self.read_only = read_only or not is_editable(slot.text)
+        self.load_text(to_shown(slot.text))
+
+    def unbind(self) -> None:
+        """The slot is shown here no longer; what is shown is none of anybody's."""
+        if self._fade is not None:
+            self._fade.stop()
+            self._fade = None
+        if self.slot.view is self:
+            self.slot.view = None
+        self.slot = TextSlot("")
 
     def show(self, text: str, *, read_only: bool = False) -> None:
-        """Begin anew with a stored text; the undo history starts empty.
+        """Show a text that belongs to no document."""
+        self.bind(TextSlot("", text), read_only=read_only)
 
-        What is typed from now on did not grow from what was typed before: `showing`, a number, tells them apart.
-        """
-        self._stop_timers()
-        self.showing += 1
-        self._touched = False
-        self.clash = self._before_clash = None
-        self.takings += 1
-        self._fresh = frozenset()
-        self.base = text
-        self._forget_starts()
-        self._burst = None
-        self.read_only = read_only or not is_editable(text)
-        self.load_text(to_shown(text))
+    def slot_changed(self, source: str | None) -> None:
+        """The slot's text was changed elsewhere: show it, as a step of undo; the cursor stays at its words.
 
-    def mark_saved(self, text: str) -> None:
-        """Remember that `text` is what is stored now."""
-        self.base = text
-        self.clash = self._before_clash = None
-        self._touched = self.raw != text
-        if not self._touched:
-            self._unsaved_since = None
-
-    def note_stored(self, base: str, sent: str, stored: str) -> bool:
-        """`sent`, which stood here and grew from `base`, was stored while a change from elsewhere was taken in here.
-
-        What stands here grew from `stored` then, unless that holds more than both: returns whether it does not.
-        """
-        from tui.document.merge import meet
-
-        is_all = self.clash is None and meet(base, sent, self.base) == stored
-        if is_all:
-            if self._starts and self._told is not None:
-                self._starts[0] = self._told
-            self.mark_saved(stored)
-        return is_all
-
-    def keep_unsaved(self, base: str, text: str) -> None:
-        """Begin with a text that could not be stored yet, grown from the stored text `base`."""
-        self.show(base)
-        self.take(text)
-        self.base, self._touched = base, text != base
-
-    def take(self, text: str, *, flash: bool = True, follow: bool = False) -> None:
-        """Replace the text by one changed elsewhere.
-
-        The cursor stays at its words; with `follow` it goes to where the text changed.
+        `source`: as in `TextSlot.absorb`; what one agent's run does in a row is one step.
         """
         from tui.document.merge import changed_lines, moved
 
-        old, new = self.text, to_shown(text)
+        if not is_editable(self.slot.text):
+            self.read_only = True
+        old, new = self.text, to_shown(self.slot.text)
         if old == new:
             return
-        fresh = changed_lines(old, new) if flash else []
-        cursor = moved(old, new, self.selection.end)
+        fresh, cursor = changed_lines(old, new), moved(old, new, self.selection.end)
         self._own_edit = True
         try:
-            end = self.edit(smallest_edit(old, new)).end_location
-            self.history.checkpoint()
+            self._change_to(old, new, source)
         finally:
             self._own_edit = False
-        if follow:
-            self.move_cursor(end)
-        else:
-            self.selection = Selection.cursor(self.clamp_visitable(cursor))
-        if flash:
-            self.flash(fresh)
+        self.selection = Selection.cursor(self.clamp_visitable(cursor))
+        self.flash(fresh)
 
-    def go(self, text: str) -> None:
-        """Show a text that undo or redo leads to; it is to be stored."""
-        self.take(text, follow=True)
-        self._burst = None
-        self._touched = self.raw != self.base
+    def _change_to(self, old: str, new: str, source: str | None) -> None:
+        """Make one text of another, as a step of undo.
 
-    def tell_typing(self, past: Past, place: str) -> None:
-        """Tell the past how it was typed here since it was told last, under the name of this text."""
-        if self._starts:
-            texts = (*map(from_shown, self._starts), self.raw)
-            past.typed(place, texts, goes_on=self._goes_on)
-            self._forget_starts()
-
-    def _forget_starts(self) -> None:
-        self._starts.clear()
-        self._told = None
-
-    def tell_choice(self, past: Past, place: str, clash: Clash, chosen: str) -> None:
-        """Tell the past what was chosen where two texts met, and how the one that stands here was typed."""
-        self.tell_typing(past, place)
-        stored = self.base if self._before_clash is None else self._before_clash
-        past.settled(place, (stored, clash.ours), clash.theirs, chosen)
-
-    def absorb(self, stored: str, *, by_agent: bool = False) -> Clash | None:
-        """Take in what is stored now, merged with what is typed here; return the clash where they touch.
-
-        With a clash the text stays as it is, and so does what it is known to have grown from.
-
-        Args:
-            stored: the whole text.
-            by_agent: who wrote it may not have seen what is being typed just now, though it was saved: where it
-                touches that, what is typed counts as unsaved.
+        Where it is what undo or redo leads to here, that step is taken instead: the store's undo leaves none.
         """
-        from tui.document.merge import Clash, meet, rebased, touch
+        stacks = self.history
+        if not source and stacks._undo_stack and after_undo(old, stacks._undo_stack[-1]) == new:
+            self.undo()
+        elif not source and stacks._redo_stack and after_redo(old, stacks._redo_stack[-1]) == new:
+            self.redo()
+        else:
+            stacks.checkpoint()
+            self.edit(smallest_edit(old, new))
+            stacks.checkpoint()
+            last = stacks._undo_stack[-1]
+            if source is None:
+                stacks.clear()
+            elif (
+                source
+                and self._run is not None
+                and self._run[0] == source
+                and self._is_before_last(self._run[1])
+            ):
+                stacks._undo_stack.pop()
+                self._run[1].extend(last)
+            elif source:
+                self._run = source, last
 
-        if stored == self.base and self.clash is None:
-            return None
-        base, saved = self.base, self.base
-        if by_agent and self._burst is not None and self._is_at_it:
-            start = from_shown(self._burst[0])
-            base = start if touch(saved, start, stored) else saved
-        elif stored == self._before_clash:
-            base = stored  # the agent's change was taken back
-        met = meet(base, self.raw, stored)
-        if isinstance(met, Clash):
-            self.clash, self.base, self._touched = met, base, True
-            if base != saved:
-                self._before_clash = saved
-            self.takings += 1
-            return met
-        starts, burst = self._starts, self._burst
-        self.take(met)
-        if starts:
-            self._told = self._told and rebased([self._told], saved, stored)[0]
-            self._starts = rebased(starts, saved, stored)
-        elif met != stored:
-            self._starts, self._told = [to_shown(stored)], to_shown(met)
-        if burst is not None:
-            self._burst = rebased([burst[0]], saved, stored)[0], burst[1]
-        self.mark_saved(stored)
-        self.takings += 1
-        return None
+    def _is_before_last(self, step: list[Edit]) -> bool:
+        stack = self.history._undo_stack
+        return len(stack) > 1 and stack[-2] is step
 
     # -- changed lines ----------------------------------------------------------------------------------
 
@@ -334,44 +274,28 @@ class TextEditor(GuardedTextArea):
     # -- editing ------------------------------------------------------------------------------------------
 
     def edit(self, edit: Edit) -> EditResult:
-        before = self.text
+        cut = self.text if self.history._redo_stack else None
+        for step in reversed(self.history._redo_stack):
+            cut = after_redo(cut or "", step)
         result = super().edit(edit)
-        if self.walk is not None and not self._own_edit:
-            self._note_typing(before)
-        self._changed()
+        if cut is not None:
+            self.post_message(self.RedoCut(self, from_shown(cut)))
+        self._typed()
         return result
 
-    def _note_typing(self, before: str) -> None:
-        stack = self.history._undo_stack
-        goes_on = bool(stack) and stack[-1] is self._batch
-        if not self._starts:
-            self._goes_on = goes_on
-        if not self._starts or not goes_on:
-            self._starts.append(before)
-        self._batch = stack[-1] if stack else None
-        self._burst = (before if self._burst is None or not self._is_at_it else self._burst[0]), clock()
+    def _undo_batch(self, edits: Sequence[Edit]) -> None:
+        super()._undo_batch(edits)
+        self._typed()
 
-    @property
-    def _is_at_it(self) -> bool:
-        """Whether the person is typing just now."""
-        return self._burst is not None and clock() - self._burst[1] <= AT_IT
+    def _redo_batch(self, edits: Sequence[Edit]) -> None:
+        super()._redo_batch(edits)
+        self._typed()
 
-    def _changed(self) -> None:
-        if self._own_edit:
-            return
-        self.end_flash()
-        self._touched = True
-        if self._pause is not None:
-            self._pause.stop()
-        self.post_message(self.Edited(self))
-        now = clock()
-        if self._unsaved_since is None:
-            self._unsaved_since = now
-        left = max(PAUSE, LONGEST) - (now - self._unsaved_since)
-        if left <= 0:
-            self._ask_to_save()
-        else:
-            self._pause = self.set_timer(min(PAUSE, left), self._ask_to_save)
+    def _typed(self) -> None:
+        """The person changed the text: so does the slot."""
+        if not self._own_edit:
+            self.end_flash()
+            self.slot.edit(self.raw)
 
     async def _on_key(self, event: events.Key) -> None:
         # Beside the handler of the base class, which types.
@@ -395,41 +319,22 @@ class TextEditor(GuardedTextArea):
         if result := self._replace_via_keyboard(pasted(self.app.clipboard), *self.selection):
             self.move_cursor(result.end_location)
 
-    async def action_undo(self) -> None:  # type: ignore[override]
-        await self._walk("undo")
+    def action_undo(self) -> None:
+        self._step("undo")
 
-    async def action_redo(self) -> None:  # type: ignore[override]
-        await self._walk("redo")
+    def action_redo(self) -> None:
+        self._step("redo")
 
-    async def _walk(self, operation: Retrace) -> None:
-        if self.walk is not None:
-            await self.walk(operation)
-        elif operation == "undo":
-            self.undo()
+    def _step(self, operation: Literal["undo", "redo"]) -> None:
+        """Undo or redo a step in the text; where there is none left, that is told by a message."""
+        undoes, redoes = self.history._undo_stack, self.history._redo_stack
+        if self.read_only:
+            self.post_message(self.UndoExhausted(self, operation, True))
+        elif undoes if operation == "undo" else redoes:
+            (self.undo if operation == "undo" else self.redo)()
         else:
-            self.redo()
-
-    # -- saving -------------------------------------------------------------------------------------------
+            self.post_message(self.UndoExhausted(self, operation, not undoes and not redoes))
 
     def _on_blur(self, event: events.Blur) -> None:
         super()._on_blur(event)
-        self._burst = None
-        if self._touched:
-            self._ask_to_save()
-
-    def _ask_to_save(self) -> None:
-        if self._pause is not None:
-            self._pause.stop()
-            self._pause = None
-        self._unsaved_since = None
-        if self.unsaved:
-            self.post_message(self.SaveWanted(self))
-        else:
-            self.post_message(self.Edited(self))
-
-    def _stop_timers(self) -> None:
-        for timer in (self._pause, self._fade):
-            if timer is not None:
-                timer.stop()
-        self._pause = self._fade = None
-        self._unsaved_since = None
+        self.post_message(self.Left(self))

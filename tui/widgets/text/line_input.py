@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -34,6 +35,8 @@ class Field(NotCopied, OrderedKeys, Input):
     def __init__(
         self, text: str = "", *, hint: str = "", id: str | None = None, compact: bool = True
     ) -> None:
+        self.typed: Callable[[], None] | None = None
+        """Called at once when the text changes."""
         self._clean = ""  # what is known to hold nothing that has no place in a field
         self._measured = MeasuredLine(self._drawn)
         super().__init__(
@@ -112,6 +115,10 @@ class Field(NotCopied, OrderedKeys, Input):
     def on_focus(self) -> None:
         if not self.mouse_hover:  # a click goes by what is in sight
             self.scroll_to_region(Region(self._cursor_offset, 0, 1, 1), force=True, animate=False)
+
+    def watch_value(self) -> None:
+        if self.typed is not None:
+            self.typed()
 
     def validate_value(self, value: str) -> str:
         return value if value is self._clean else to_shown(_line(value))

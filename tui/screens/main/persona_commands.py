@@ -1,4 +1,4 @@
-"""What the lists and the settings ask for: personas and test inputs made, copied, renamed, deleted, moved."""
+"""What the lists ask for: personas and test inputs made, copied, renamed, deleted, moved."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from personas.errors import PersonaError, UnknownPersona
 from tui.commands.registry import Keymap, sentence
 from tui.drafts.dialog_drafts import Begun
 from tui.screens.dialogs.base import Dialog
-from tui.settings.validation import LEVELS
-from tui.widgets.persona_fields import CHOICES
 
 if TYPE_CHECKING:
     from personas.changes import Change
     from personas.persona import Persona
-    from tui.document.field_autosave import Outcome
-    from tui.document.session import Editing
+    from tui.document.controller import DocumentController
 
 ALL_KEPT = ("Each is kept as a version; {} in the list brings one back.", "Each is kept as a version.")
 KEPT = ("It is kept as a version; {} in the list brings it back.", "It is kept as a version.")
@@ -67,11 +64,14 @@ class Surface(Protocol):
     def gone(self, *persona_ids: str) -> None:
         """Personas were deleted."""
 
+    def select_test_input(self, input_id: str) -> None:
+        """Put the cursor of the test inputs on this one."""
+
 
 class Deeds:
     """One method a deed; each asks what it must, does it, and says what it did."""
 
-    def __init__(self, surface: Surface, editing: Editing) -> None:
+    def __init__(self, surface: Surface, editing: DocumentController) -> None:
         self._surface = surface
         self._editing = editing
         self._workspace = editing.workspace
@@ -122,7 +122,7 @@ class Deeds:
 
         name = await self._surface.ask(AskName("New persona", hint="its name, in any language"))
         if name:
-            await self._made(lambda: self._workspace.create(name))
+            await self._made(lambda: self._create(name))
 
     async def _duplicate(self, persona_id: str) -> None:
         from tui.screens.dialogs.text_prompt import AskName
@@ -133,7 +133,7 @@ class Deeds:
             return
         name = await self._surface.ask(AskName(f"Duplicate {known.name}", text=f"{known.name} (copy)"))
         if name:
-            await self._made(lambda: self._workspace.create(name, from_id=persona_id), stay=True)
+            await self._made(lambda: self._create(name, persona_id), stay=True)
 
     async def _rename(self, persona_id: str) -> None:
         from personas.changes import SetName
@@ -180,10 +180,10 @@ class Deeds:
         """Delete a persona with everything that was typed in it, which comes back with it."""
         if persona_id == self._editing.id:
             await self._editing.flush()
-        await self._editing.write_down()
+        await self._editing.write_drafts()
         if await self._tried(partial(self._workspace.delete, persona_id)) is None:
             return False
-        self._editing.forget(persona_id)
+        await self._editing.forget(persona_id)
         return True
 
     async def _delete_marked(self, marked: Sequence[str]) -> bool:
@@ -211,7 +211,7 @@ class Deeds:
             if known is None:
                 continue
             name = f"{known.name} (copy)"
-            copy = await self._tried(partial(self._workspace.create, name, from_id=persona_id))
+            copy = await self._tried(partial(self._create, name, persona_id))
             if copy is not None:
                 made.append(copy.id)
         await self._surface.read_list()
@@ -236,6 +236,10 @@ class Deeds:
         key = await self._surface.ask(Pick("Bring back a deleted persona", rows))
         if key:
             await self._made(lambda: self._workspace.restore(key, versions[key].number), stay=True)
+
+    async def _create(self, name: str, from_id: str | None = None) -> Persona:
+        reserved = await self._workspace.call(self._editing.recovery.reserved_ids)
+        return await self._workspace.create(name, from_id, reserved)
 
     async def _made(self, make: Callable[[], Any], *, stay: bool = False) -> None:
         persona = await self._tried(make)
@@ -346,26 +350,6 @@ class Deeds:
             await self._editing.flush()
             await self._changed(persona, MoveTestInput(input_id, place))
 
-    # -- settings ---------------------------------------------------------------------------------------
-
-    async def set_field(self, field: str, value: str) -> Outcome:
-        """Store what a field of the settings holds; returns what became of it."""
-        persona = self._editing.persona
-        if persona is None or persona.error is not None or self._editing.state == "gone":
-            return "failed"
-        try:
-            change = setting_change(field, value)
-        except ValueError as error:
-            self._surface.tell(str(error), error=True)
-            return "refused" if field in CHOICES else "failed"  # what was typed is kept, to be mended
-        now = await self._tried(lambda: self._workspace.change(persona.id, change))
-        if now is None:
-            return "failed"
-        self._editing.take(now)
-        if field in ("name", "description", "tags"):
-            await self._surface.read_list()
-        return "stored"
-
     # -- shared -----------------------------------------------------------------------------------------
 
     def _stops(self, *persona_ids: str) -> str:
@@ -386,7 +370,7 @@ class Deeds:
             return False
         self._editing.take(now)
         if select_new and now.test_inputs and self._editing.id == now.id:
-            self._editing.select_test_input(now.test_inputs[-1].id)
+            self._surface.select_test_input(now.test_inputs[-1].id)
         return True
 
     async def _tried(self, deed: Callable[[], Any]) -> Any:
@@ -407,32 +391,3 @@ def _has(persona: Persona, input_id: str) -> bool:
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def setting_change(field: str, value: str) -> Change:
-    """Return the change a field of the settings stands for.
-
-    Raises:
-        ValueError: the value is none for this field; the message says so.
-    """
-    from personas.changes import KEEP, SetDescription, SetModel, SetName, SetTags
-
-    if field == "name":
-        if not value:
-            raise ValueError("A persona needs a name.")
-        return SetName(value)
-    if field == "description":
-        return SetDescription(value)
-    if field == "tags":
-        return SetTags(tuple(dict.fromkeys(tag for tag in (t.strip() for t in value.split(",")) if tag)))
-    if field == "model":
-        return SetModel(value or None, KEEP, KEEP)
-    if field == "effort":
-        if value and value not in LEVELS:
-            raise ValueError(
-                f"Effort is one of {', '.join(LEVELS)}, or empty. Enter in the empty field shows them."
-            )
-        return SetModel(KEEP, value or None, KEEP)
-    if value and not (value.isascii() and value.isdigit() and int(value) > 0):
-        raise ValueError("Max tokens is a whole number above 0, or empty.")
-    return SetModel(KEEP, KEEP, int(value) if value else None)

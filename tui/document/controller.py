@@ -1,0 +1,397 @@
+"""The open document: opened, saved, merged with what others write, and its unsaved text kept.
+
+One rule for every change that was not typed here, by the agent, an undo or another program: it is taken into the
+slots at once, merged with what is unsaved; where it touches that, the slot is in conflict until the person chooses.
+A key goes from the editor to its slot, from there after a pause to the save queue, and from there to the store; what
+cannot be stored is in the drafts database until it can. Knows no widget: the screen is a `DocumentView`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from personas.errors import PersonaError, UnknownPersona
+from tui.commands.registry import sentence
+from tui.document.async_store import Look, Workspace, last_change
+from tui.document.conflicts import resolve_conflict, tell_agent_replaced
+from tui.document.document import Document
+from tui.document.missing_file import last_text, persona_without_file, text_of, write_back
+from tui.document.recovery import DraftRecovery
+from tui.document.saver import SlotSaver
+from tui.document.text_slot import FIELD, INPUT, PROMPT, TextSlot, in_words
+from tui.document.undo import StoreUndo
+from tui.drafts.store import Draft, DraftStore
+from tui.drafts.unsaved_text import UnsavedText
+from tui.terminal.sanitise import one_line
+
+if TYPE_CHECKING:
+    from personas.persona import Persona
+    from tui.document.view import DocumentView
+
+State = Literal["", "saved", "unsaved", "conflict", "failed", "broken", "gone"]
+
+
+class DocumentController:
+    """Keeps one document open at a time, and those in memory whose text is not saved.
+
+    Args:
+        view: the screen.
+        workspace: the store.
+        drafts: the drafts database.
+    """
+
+    def __init__(self, view: DocumentView, workspace: Workspace, drafts: DraftStore) -> None:
+        self.view = view
+        self.workspace = workspace
+        self.document: Document | None = None
+        self.documents: dict[str, Document] = {}
+        self.unsaved = UnsavedText(workspace.store.home, drafts, self.documents.values)
+        self.saver = SlotSaver(self)
+        self.recovery = DraftRecovery(self)
+        self.undo = StoreUndo(self)
+        self.in_hand = False
+        """Whether the person has the file open in their editor: it is looked at when that is done."""
+        self.choosing = False
+        """Whether both texts of a conflict are shown."""
+        self._look = Look(workspace.store)
+        self._openings = 0
+        self._awaited = ""  # the persona that was closed because its file went away
+        self._told_gone = False
+        self._deleted: set[str] = set()  # by the person: whoever deleted it sees to what is shown instead
+
+    # -- state ------------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str | None:
+        """The id of the open persona."""
+        return self.document.id if self.document is not None else None
+
+    @property
+    def persona(self) -> Persona | None:
+        """The open persona as it is stored."""
+        return self.document.persona if self.document is not None else None
+
+    @property
+    def state(self) -> State:
+        """How the prompt on the screen stands to its file."""
+        if (document := self.document) is None:
+            return ""
+        if document.gone:
+            return "gone"
+        if document.broken:
+            return "broken"
+        prompt = document.prompt
+        if prompt.conflict is not None:
+            return "conflict"
+        if not prompt.dirty:
+            return "saved"
+        return "failed" if prompt.error else "unsaved"
+
+    @property
+    def trouble(self) -> str:
+        """Why the prompt could not be saved; empty where it could."""
+        return self.document.prompt.error if self.document is not None else ""
+
+    def not_saved(self) -> list[str]:
+        """Return the ids of personas with text that is not in their file."""
+        return [document.id for document in self.documents.values() if document.dirty]
+
+    def would_lose(self) -> list[str]:
+        """Return the ids of personas with text that is nowhere but on the screen."""
+        return list(dict.fromkeys(key for key, _, _ in self.unsaved.nowhere_else()))
+
+    def nowhere_else(self) -> dict[str, str]:
+        """Return the texts that are nowhere but on the screen, by what they are, in words."""
+        return {f"{key}, {in_words(slot)}": text for key, slot, text in self.unsaved.nowhere_else()}
+
+    async def flush(self) -> None:
+        """Store everything that was typed and can be stored."""
+        await self.saver.flush()
+
+    async def write_drafts(self) -> None:
+        """Have the drafts database say what is unsaved."""
+        await self.saver.write_drafts()
+
+    def forget_settled(self, document: Document) -> None:
+        """A document that is not open any more stays in memory as long as something in it is not saved."""
+        if (
+            document is not self.document
+            and not document.dirty
+            and self.documents.get(document.id) is document
+        ):
+            del self.documents[document.id]
+
+    # -- opening ----------------------------------------------------------------------------------------
+
+    async def open(self, persona_id: str) -> bool:
+        """Save what is open and show another persona; returns whether it could be read."""
+        self._openings += 1
+        mine = self._openings
+        await self.flush()
+        if mine != self._openings:
+            return False
+        if self.document is not None and persona_id == self.id and self.document.missing_since is None:
+            await self.read_again()
+            if self.document is not None and self.id == persona_id:
+                self.saver.request_all(self.document)
+            return mine == self._openings and persona_id == self.id
+        known = persona_id in self.documents
+        try:
+            stamp = await self.workspace.call(self._look.at, persona_id)
+            persona, lost, drafts, others = await self.workspace.call(self._read, persona_id)
+        except PersonaError as error:
+            if mine == self._openings:
+                self.view.tell(str(error), error=True)
+            return False
+        if mine != self._openings:
+            self.view.start(self.workspace.call(self.unsaved.release, persona_id))
+            return False
+        document = self.documents.get(persona_id) or Document(persona_id, self.saver.edited)
+        before, self.document = self.document, document
+        self.documents[persona_id] = document
+        if before is not None:
+            self.forget_settled(before)
+        self._awaited, self._told_gone = "", False
+        self.saver.document_opened()
+        self._deleted.discard(persona_id)
+        document.missing_since = None
+        if persona is not None:
+            self.view.start(self._read_file(document, persona))
+            self.view.start(self.workspace.know(persona_id))
+        else:
+            document.miss(known=True)
+            document.file, self._told_gone = lost or document.file, True
+            prompt = next((draft.base for draft in drafts if draft.slot == PROMPT), document.prompt.base)
+            persona = persona_without_file(persona_id, document.file, prompt)
+        document.take(persona)
+        self._look.begin(persona_id, stamp)
+        leftovers = self.recovery.take_drafts(document, drafts, known=known)
+        self.view.document_opened(document)
+        self.view.show_state()
+        self.saver.tell_database_warning()
+        self.saver.request_all(document)
+        if leftovers or others:
+            self.view.start(self.recovery.settle(document, [*leftovers, *others]))
+        return True
+
+    def _read(self, persona_id: str) -> tuple[Persona | None, str, list[Draft], list[Draft]]:
+        """Read a persona, and what was left unsaved of it; of a file that is gone None, and what it held. Blocking.
+
+        Raises:
+            PersonaError: there is no such file, and nothing is unsaved.
+        """
+        store = self.workspace.store
+        try:
+            drafts, others = self.unsaved.recover(persona_id)
+        except PersonaError as error:
+            drafts, others = [], []
+            self.unsaved.store.warning = self.unsaved.store.warning or str(error)
+        try:
+            persona = store.get(persona_id)
+        except UnknownPersona:
+            known = self.documents.get(persona_id)
+            if not drafts and not others and (known is None or not known.dirty):
+                raise
+            kept = next(
+                (draft.file for draft in [*drafts, *others] if draft.file), known.file if known else ""
+            )
+            return None, last_text(store, persona_id, kept), drafts, others
+        return persona, "", drafts, others
+
+    def open_no_more(self) -> None:
+        """Show what is open, whatever is asked for and not shown yet."""
+        self._openings += 1
+
+    def close(self) -> None:
+        """Show no persona: the open one is gone."""
+        self._openings += 1
+        before, self.document = self.document, None
+        if before is not None:
+            self.forget_settled(before)
+        self.view.document_opened(None)
+        self.view.show_state()
+
+    async def forget(self, persona_id: str) -> None:
+        """A persona is deleted: what was typed in it comes back with it."""
+        self._deleted.add(persona_id)
+        try:
+            await self.workspace.call(self.unsaved.release, persona_id)
+        except PersonaError as error:
+            self.view.tell(str(error), error=True)
+        if (document := self.documents.pop(persona_id, None)) is not None:
+            document.slots.clear()
+
+    # -- changes made elsewhere -------------------------------------------------------------------------
+
+    def take(self, persona: Persona, *, run_id: str = "", outside: bool = False, record: bool = True) -> None:
+        """Show the persona as it is now; what is typed and unsaved stays, merged.
+
+        Args:
+            persona: as it was just read or written.
+            run_id: the agent's run that wrote it; empty for none.
+            outside: another program wrote it.
+            record: an editor can take that back as a step of undo.
+        """
+        document = self.documents.get(persona.id)
+        if document is None:
+            return
+        before = document.persona
+        mended = before is not None and before.error is not None and persona.error is None
+        stored, had_conflict = document.prompt.base, document.prompt.conflict
+        source = run_id if record else None
+        self.now_is(
+            document, persona, source=source, by_agent=bool(run_id), elsewhere=outside or bool(run_id)
+        )
+        conflict = document.prompt.conflict
+        if conflict is not None and run_id and conflict is not had_conflict and document is self.document:
+            self.view.start(tell_agent_replaced(self, document, conflict, stored, run_id))
+        if mended:
+            self.saver.document_opened()
+        if persona.error is None:
+            self.saver.request_all(document)
+
+    def now_is(
+        self,
+        document: Document,
+        persona: Persona,
+        *,
+        source: str | None = "",
+        by_agent: bool = False,
+        elsewhere: bool = False,
+    ) -> None:
+        """A document is so now, whoever wrote it."""
+        before = document.persona
+        fields = [slot for slot in document.slots.values() if not slot.merges]
+        in_conflict = {slot: slot.conflict for slot in fields}
+        document.take(persona, source=source, by_agent=by_agent)
+        if before is None or persona.revision != before.revision:
+            self.view.start(self._read_file(document, persona))
+        if document is not self.document:
+            return
+        for slot in fields:
+            if slot.conflict is not None and slot.conflict is not in_conflict[slot]:
+                self.tell_field(slot)
+        self.view.document_changed(document, by_agent=by_agent, elsewhere=elsewhere)
+        self.view.show_state()
+
+    async def _read_file(self, document: Document, persona: Persona) -> None:
+        """Remember, here and with the drafts, what a document's file holds now."""
+        text = await self.workspace.call(text_of, self.workspace.store, persona)
+        if text is not None and document.persona is persona:
+            document.file = text
+            await self.write_drafts()
+
+    def tell_field(self, slot: TextSlot) -> None:
+        assert slot.conflict is not None
+        title = slot.id.removeprefix(FIELD).replace("_", " ").capitalize()
+        theirs = slot.conflict.theirs
+        now = f"to “{one_line(theirs, 60)}”" if theirs else "and is empty there"
+        self.view.tell(
+            f"{title} was changed elsewhere, {now}. Leaving the field stores what you typed; undo brings the other "
+            "back.",
+            error=True,
+        )
+
+    def agent_wrote(self, persona: Persona, run_id: str | None) -> None:
+        """A tool has written, and nothing else is written at this moment: show it at once."""
+        self.take(persona, run_id=run_id or "agent")
+
+    async def look(self) -> bool:
+        """Take in what other programs did; returns whether the list of files changed too."""
+        await self.write_drafts()
+        listed, file = await self.workspace.call(self._look.changed, self.id)
+        if self.in_hand:
+            return listed
+        if self.document is not None and (file or self.document.missing_since is not None):
+            await self.read_again()
+        elif (
+            (awaited := self._awaited) and awaited in await self.workspace.ids() and self._awaited == awaited
+        ):
+            await self.open(awaited)
+        return listed
+
+    async def read_again(self, *, quiet: bool = False, outside: bool = True) -> None:
+        """Read the open persona and take in what is new.
+
+        Args:
+            quiet: the person knows that it changed.
+            outside: another program changed it.
+        """
+        if (document := self.document) is None:
+            return
+        try:
+            while True:  # what was read may be older than what was written meanwhile
+                before = document.persona
+                now = await self.workspace.get(document.id)
+                if document is not self.document:
+                    return
+                if document.persona is before and not self.workspace.writing:
+                    break
+                await self.workspace.settled()
+        except UnknownPersona:
+            if document is self.document:
+                self.miss(document)
+            return
+        except PersonaError as error:
+            self.view.tell(str(error), error=True)
+            return
+        was_missing = document.missing_since is not None
+        document.missing_since, self._told_gone = None, False
+        changed = before is None or now.revision != before.revision
+        if changed:
+            self.view.start(self.workspace.know(now.id))
+        if changed or was_missing:
+            self.take(now, outside=outside)
+        if was_missing:
+            self.view.start(self._read_file(document, now))
+        if changed and now.error is None and not quiet and document.prompt.conflict is None:
+            self.view.tell(f"{now.name} was changed outside; what is new is shown.")
+
+    # -- a file that is gone ----------------------------------------------------------------------------
+
+    def miss(self, document: Document) -> None:
+        """The file of the open document is not there: wait a moment, then keep what is unsaved, or close."""
+        document.miss()
+        self.view.start(self.write_drafts())
+        if not document.gone:
+            return
+        is_news, self._told_gone = not self._told_gone, True
+        if document.dirty or self.recovery.discarding or document.id in self._deleted:
+            self.view.show_state()
+            if is_news and any(slot.id.startswith(INPUT) for slot in document.dirty):
+                how = sentence("edit.compare", self.view.keymap, " {} offers to write the file back.")
+                self.view.tell(f"The file is gone. What you typed is kept.{how}", error=True)
+            return
+        assert document.persona is not None
+        self.view.tell(f"{document.persona.name} was deleted outside this program.", error=True)
+        self.close()
+        self._awaited = document.id
+
+    async def write_back(self) -> None:
+        """Write the file that is gone as it was, and into it what is typed."""
+        document = self.document
+        if document is None or document.persona is None or not document.gone:
+            return
+        try:
+            await self.workspace.write(write_back, self.workspace.store, document.persona, document.file)
+        except PersonaError as error:
+            self.view.tell(str(error), error=True)
+            return
+        if self.document is document:
+            await self.read_again(quiet=True, outside=False)
+            await self.flush()
+
+    # -- what commands ask ------------------------------------------------------------------------------
+
+    async def resolve(self, slot: TextSlot) -> None:
+        """Show both texts of a slot in conflict, and store what the person chooses."""
+        if self.document is not None:
+            await resolve_conflict(self, self.document, slot)
+
+    async def last_change(self) -> tuple[str, str]:
+        """Return what the last change was called, and its diff; an empty diff when there was none."""
+        assert self.id is not None
+        try:
+            return await self.workspace.call(last_change, self.workspace.store, self.id)
+        except PersonaError as error:
+            return str(error), ""
