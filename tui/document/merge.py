@@ -11,7 +11,6 @@ from typing import Literal
 
 from personas.lines import changed_regions, split_lines
 from personas.versions.merge import Hunk, merge3, stretches
-from tui.terminal.visible_controls import from_shown, to_shown
 
 Choice = Literal["ours", "theirs", "both"]
 
@@ -61,16 +60,6 @@ def has_met_more(clash: Clash, before: str) -> bool:
 def _holds(text: str, part: str) -> bool:
     """Whether some lines stand in a text, one after the other."""
     return text == part or (bool(part) and f"\n{part.rstrip(chr(10))}\n" in f"\n{text}\n")
-
-
-def rebased(starts: Sequence[str], base: str, stored: str) -> list[str]:
-    """Return earlier texts of an editor with what was changed elsewhere; for those that it touches, what is stored.
-
-    `starts` and what is returned are as the editor shows them; `base` and `stored` as they are.
-    """
-    met = (meet(base, from_shown(start), stored) for start in starts)
-    found = [to_shown(start) for start in met if isinstance(start, str)]
-    return found or ([to_shown(stored)] if starts else [])
 
 
 def resolve(clash: Clash, choices: Sequence[Choice]) -> str:
