@@ -10,11 +10,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from functools import partial
 
-from agent.chat.chat_options import ChatOptions
 from agent.chat.live_session import ChatSession
-from agent.chat.run_spec import PLAIN, Assignment
+from agent.chat.run_spec import PLAIN, RunSpec
 from agent.chat.system_prompt import system_prompt
 from agent.chat.tool_callers import NO_CALL, ToolCallers
 from agent.core.agent import Agent, as_message
@@ -23,21 +23,18 @@ from agent.core.errors import RunCancelled
 from agent.core.event_bus import Listener
 from agent.core.events import AgentEnd, Outcome
 from agent.core.limits import Limits
-from agent.core.model import Model, Usage, endpoint_of, name_of
+from agent.core.model import Model, ThinkingLevel, Usage, endpoint_of, name_of
 from agent.core.redaction import text_of
 from agent.core.retry import RetryPolicy
 from agent.core.tool import BeforeAnswer, HookContext
 from agent.core.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
 from agent.models.context_fallback import Shortened
 from agent.models.local_servers import why_no_tools
-from agent.tools import chat_tools
-from agent.tools.context import Desk, Written
-from agent.tools.write_queue import Writes, write_aside
+from agent.tools import make_tools
+from agent.tools.context import ToolEnvironment, Writes, Written, write_in_thread
 from agent.transcript.context_window import context_window
 from personas.errors import Busy
 from personas.store import Store
-
-__all__ = ["Chat", "ChatOptions"]
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +46,29 @@ CLOSE_SECONDS = 2.0
 
 OLDER_LEFT_OUT = "history"
 """Kind of the notice that older turns are not sent any more; stored sessions have it under this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """What the person's settings say about a conversation.
+
+    Attributes:
+        about: what the personas are for; empty: what the home's `about.md` says.
+        sent_turns: how many of the last user turns, with what follows them, go to the model.
+        thinking: how much the model thinks.
+        max_tokens: the longest answer, None for the model's own limit.
+        retries: further attempts at a request that failed.
+        max_steps: model answers in one run.
+        max_seconds: duration of one run.
+    """
+
+    about: str = ""
+    sent_turns: int = 40
+    thinking: ThinkingLevel = "off"
+    max_tokens: int | None = None
+    retries: int = 4
+    max_steps: int = 50
+    max_seconds: float = 30 * 60
 
 
 async def _nothing_to_flush() -> None:
@@ -64,7 +84,7 @@ class Chat:
         model: where the next token comes from.
         options: the person's settings.
         flush: called before a run and before each tool call, to write an editor's unsaved text.
-        on_change: called with what a tool wrote, see `Desk.on_change`.
+        on_change: called with what a tool wrote, see `ToolEnvironment.on_change`.
         on_keep: called when the agent asks for its output to stay.
         on_settle: called with a call that was left open, and the result it gets outside of a run.
         writes: how a tool's write gets its turn among others of the program.
@@ -76,24 +96,24 @@ class Chat:
         persona_id: str,
         model: Model,
         *,
-        options: ChatOptions = ChatOptions(),  # noqa: B008 - immutable
+        options: ChatOptions = ChatOptions(),
         flush: Callable[[], Awaitable[None]] = _nothing_to_flush,
         on_change: Callable[[Written], None] = lambda _written: None,
         on_keep: Callable[[], None] = lambda: None,
         on_settle: Callable[[ToolCallTurn, ToolResultTurn], None] = lambda _call, _result: None,
-        writes: Writes = write_aside,
+        writes: Writes = write_in_thread,
     ) -> None:
         self.persona_id = persona_id
         self._store = store
         self._flush = flush
-        self._desk = Desk(store, persona_id, on_change=on_change, writes=writes)
+        self._env = ToolEnvironment(store, persona_id, on_change=on_change, writes=writes, on_keep=on_keep)
         self._sent_turns = 0  # in this run
         self._asked = "", ""  # the model of this run, and its endpoint
         self._tool_callers = ToolCallers(store.home)
         self._running = False
         self._stop: Callable[[], None] | None = None
         self._assignment = PLAIN
-        self.tools = chat_tools(self._desk, on_keep=on_keep)
+        self.tools = make_tools(self._env)
         self._model = model
         self._agent = Agent(
             model=Shortened(model),
@@ -103,7 +123,7 @@ class Chat:
         )
         self._agent.listener_grace = DISK_GRACE
         self._agent.when_done = lambda run: asyncio.to_thread(self._note_on_calls, run)
-        self.session = ChatSession(store, persona_id, self._agent, self._desk, on_settle=on_settle)
+        self.session = ChatSession(store, persona_id, self._agent, self._env, on_settle=on_settle)
         self.scope = CancelScope()  # of `abort`, to what goes before the run
         self.set_options(options)
 
@@ -142,7 +162,7 @@ class Chat:
     @property
     def unit(self) -> str | None:
         """Under which name what the last run changed is undone with that of others, None: under the run's own."""
-        return self._desk.unit
+        return self._env.unit
 
     @property
     def running(self) -> bool:
@@ -207,7 +227,7 @@ class Chat:
 
     # -- talking ---------------------------------------------------------------------------------------
 
-    async def send(self, said: str | UserTurn | None, assignment: Assignment = PLAIN) -> AgentEnd:
+    async def send(self, said: str | UserTurn | None, assignment: RunSpec = PLAIN) -> AgentEnd:
         """Say something; return when the agent is idle again.
 
         Args:
@@ -228,7 +248,7 @@ class Chat:
         self._stop = None
         self.scope = CancelScope()
         self._assignment = assignment
-        self._desk.unit = assignment.unit
+        self._env.unit = assignment.unit
         self.session.rest_is_made = False
         try:
             if assignment.in_reach is not None:

@@ -5,16 +5,17 @@ Also the calls in it that an earlier program left open, and what becomes of them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from threading import RLock
+from typing import Any
 
 from agent.core.agent import Agent
 from agent.core.events import AgentEnd
 from agent.core.redaction import text_of
 from agent.core.turns import ToolCallTurn, ToolResultTurn, Turn
-from agent.tools.context import Desk
+from agent.tools.context import ToolEnvironment
 from agent.transcript.session_log import Session
 from agent.transcript.session_store import (
     is_held,
@@ -45,7 +46,7 @@ class ChatSession:
         store: where the persona lives.
         persona_id: whose session.
         agent: gets the conversation, and is recorded.
-        desk: gets what the model has seen of the persona.
+        env: gets what the model has seen of the persona.
         on_settle: called with a call that was left open, and the result it gets outside of a run.
 
     Attributes:
@@ -61,7 +62,7 @@ class ChatSession:
         store: Store,
         persona_id: str,
         agent: Agent,
-        desk: Desk,
+        env: ToolEnvironment,
         *,
         on_settle: Callable[[ToolCallTurn, ToolResultTurn], None],
     ) -> None:
@@ -74,7 +75,7 @@ class ChatSession:
         self._store = store
         self._persona_id = persona_id
         self._agent = agent
-        self._desk = desk
+        self._env = env
         self._on_settle = on_settle
         self._session: Session | None = None
         self._look: Look | None = None  # what the agent is told of in this run
@@ -110,22 +111,33 @@ class ChatSession:
     @property
     def persona_name(self) -> str:
         """The persona's name when the session began."""
-        return self._desk.seen.name
+        return self._env.seen.name
 
     @property
     def about(self) -> str:
         """What the personas are for, as it was said when the session began; empty where nobody said."""
-        return self._desk.seen.about or ""
+        return self._env.seen.about or ""
 
     @property
     def about_by_owner(self) -> bool:
         """Whether the person's own settings said so, and not a file of the home."""
-        return self._desk.seen.about_by_owner
+        return self._env.seen.about_by_owner
 
     @property
     def failure(self) -> PersonaError | None:
         """Why the log cannot be written, None where it has everything."""
         return self._session.failure if self._session is not None else None
+
+    @property
+    def jobs(self) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """The records of jobs in what was read or written of the conversation, each with the turn it stands after."""
+        return tuple(self._session.jobs) if self._session else ()
+
+    @property
+    def log(self) -> Session:
+        """The log of the conversation that is open, for who holds it."""
+        assert self._session is not None
+        return self._session
 
     def mark_on_disk(self) -> Mark:
         """Return the mark as it is now: another than `mark` when others wrote, or began another conversation."""
@@ -223,7 +235,7 @@ class ChatSession:
             self._session = None
             self._agent.turns = ()
             self._agent.session_id = None
-            self._desk.seen, self._look = Seen(), None
+            self._env.seen, self._look = Seen(), None
             self.problems, self.mark = [], (None, -1)
 
     def _opened(self, session_id: str) -> Session:
@@ -237,10 +249,10 @@ class ChatSession:
     def _adopt(self, session: Session) -> None:
         self._session, self._read_for = session, self.sent_turns
         self.mark = session.id, size_of(session)
-        self._agent.session_id = self._desk.session_id = session.id
+        self._agent.session_id = self._env.session_id = session.id
         self._agent.turns = session.recent
         self._detach = session.attach(self._agent)
-        self._desk.seen = Seen.load(self._store, session.id)
+        self._env.seen = Seen.load(self._store, session.id)
         self.problems = list(session.problems)
 
     def detach(self) -> None:
@@ -278,11 +290,11 @@ class ChatSession:
             self._is_held = True
             held.callback(self._let_go)
         know(self._store, self._persona_id)
-        if not self._desk.seen.name:
-            self._desk.seen.name = persona.name
-        if self._desk.seen.about is None:
-            self._desk.seen.about = self._read_about()
-            self._desk.seen.about_by_owner = bool(self.own_about)
+        if not self._env.seen.name:
+            self._env.seen.name = persona.name
+        if self._env.seen.about is None:
+            self._env.seen.about = self._read_about()
+            self._env.seen.about_by_owner = bool(self.own_about)
         return persona
 
     def _read_about(self) -> str:
@@ -322,7 +334,7 @@ class ChatSession:
 
     def hand_edits(self, persona: Persona) -> list[Turn]:
         """Return the turn that tells what others changed of the persona since the agent was told; none for nothing."""
-        seen, session = self._desk.seen, self._session
+        seen, session = self._env.seen, self._session
         assert session is not None
         self._look = look = Look(self._store, persona)
         edits = look.edits(seen, session.id) if seen.revision else []
@@ -356,7 +368,7 @@ class ChatSession:
 
         What they change while it works is told it with the next message, unless it has read it.
         """
-        session, seen = self._session, self._desk.seen
+        session, seen = self._session, self._env.seen
         if session is None:
             return
         for note in (self._look_on, partial(seen.save, self._store, session.id)):
@@ -368,7 +380,7 @@ class ChatSession:
 
     def _look_on(self) -> None:
         """Go on from what the agent was told in this run, or from now where it has read all that was changed since."""
-        session, seen, told = self._session, self._desk.seen, self._look
+        session, seen, told = self._session, self._env.seen, self._look
         if session is None or told is None:
             return
         seen.revision, seen.mark = told.persona.revision, told.mark

@@ -12,7 +12,7 @@ from agent.core.turns import NoticeTurn, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class RunSpec:
     """What a run of a chat is given.
 
     Attributes:
@@ -42,4 +42,4 @@ class Assignment:
     when_failed: Callable[[ModelError], NoticeTurn | None] | None = None
 
 
-PLAIN = Assignment()
+PLAIN = RunSpec()

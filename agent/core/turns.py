@@ -169,7 +169,10 @@ class NoticeTurn:
         return self.kind == NUDGE
 
 
-LOG_RECORDS = frozenset({"session", "run_start", "started", "step_end", "run_end"})
+JOB = "job"
+"""The type of a record about a job, in a session file."""
+
+LOG_RECORDS = frozenset({"session", "run_start", "started", "step_end", "run_end", JOB})
 """What else there is in a session file beside turns, by its `type`."""
 
 _KINDS = frozenset({"user", "assistant_text", "thinking", "tool_call", "tool_result", "notice"})

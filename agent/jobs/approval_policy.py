@@ -12,8 +12,7 @@ from typing import Any, Literal
 from agent.core.tool import Tool
 from agent.core.turns import thaw
 from agent.jobs.job import Approval, Question
-from agent.tools.control import CONTROL
-from agent.tools.preview import HARMLESS, preview
+from agent.tools import REGISTRY, effect_of
 from personas.errors import InvalidValue, PersonaError
 from personas.store import Store
 
@@ -47,7 +46,7 @@ class ApprovalRules:
 
     Attributes:
         policy: `auto` asks for nothing (every edit can be undone), `ask-destructive` for tools that take
-            something away as a whole (`Tool.destructive`), `ask-all` for every tool that changes something.
+            something away as a whole, `ask-all` for every tool that changes something.
         overrides: by tool name, whatever the policy. An `ask` here is stronger than what was allowed for good.
     """
 
@@ -58,9 +57,10 @@ class ApprovalRules:
         """Return whether a call of this tool is allowed, asked for, or not allowed."""
         if tool.name in self.overrides:
             return self.overrides[tool.name]
-        if self.policy == "auto" or tool.name in HARMLESS or tool.name in CONTROL:
+        effect = effect_of(tool.name)
+        if self.policy == "auto" or effect in ("read", "control"):
             return "allow"
-        return "ask" if self.policy == "ask-all" or tool.destructive else "allow"
+        return "ask" if self.policy == "ask-all" or effect == "destructive" else "allow"
 
     def answers(self, tool_name: str) -> tuple[str, ...]:
         """Return what a question for this tool can be answered with."""
@@ -111,7 +111,8 @@ def approval_of(store: Store, persona_id: str, tool: Tool, given: Any) -> Approv
     Raises:
         PersonaError: the call could not be made at all.
     """
-    found = preview(store, persona_id, tool.name, given)
+    spec = REGISTRY.get(tool.name)
+    found = spec.preview(store, persona_id, given) if spec is not None else None
     if found is None:
         shown = json.dumps(thaw(given.model_dump(mode="json")), ensure_ascii=False)
         return Approval(tool=tool.name, label=tool.label, note=f"It is called with {shown[:LONGEST_INPUT]}")

@@ -1,4 +1,4 @@
-"""A task: a run as the user sees it. Its data, its states, and the table of what may follow what. Pure."""
+"""A job: a run as the user sees it. Its data, its states, and the table of what may follow what. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ Status = Literal[
     "limit",  # stopped by a limit; can be continued
     "interrupted",  # the program ended under it; can be continued
 ]
-Mode = Literal["chat", "task"]
+AgentKind = Literal["chat", "task"]
+"""The kinds of job in which the agent works on a persona: a message, or a task that goes on until it is done."""
 
 TRANSITIONS: Mapping[Status, frozenset[Status]] = {
     "running": frozenset({"thinking", "cancelled", "limit", "interrupted"}),
@@ -137,14 +138,14 @@ class Used(_Frozen):
         return float(value) if type(value) is int and abs(value) < 1e15 else value
 
 
-class AgentTask(_Frozen):
-    """One task at one moment; every change makes a new one.
+class Job(_Frozen):
+    """One job at one moment; every change makes a new one.
 
     Attributes:
-        id: of the task; all its changes are one unit of undo under this name.
+        id: of the job; all changes of a task are one unit of undo under this name.
         persona_id: whom it is about.
         session_id: the conversation it lives in.
-        mode: `chat` ends with the answer, `task` only with `task_complete`.
+        kind: `chat` ends with the answer, `task` only with `task_complete`.
         status: see `TRANSITIONS`.
         original_prompt: the words that began it.
         prompt_turn_id: the turn that holds them in the conversation.
@@ -161,12 +162,13 @@ class AgentTask(_Frozen):
         worked_seconds: without the time it waited for the person.
         used: what of all that counts towards its limits.
         model: the model's name.
+        left: id of a task that could be continued and that this message leaves as it is; empty for none.
     """
 
     id: Line = Field(default_factory=lambda: new_id("task"))
     persona_id: str
     session_id: str
-    mode: Mode = "task"
+    kind: Line = "task"
     status: Status = "running"
     original_prompt: str
     prompt_turn_id: str = ""
@@ -184,6 +186,7 @@ class AgentTask(_Frozen):
     worked_seconds: float = 0.0
     used: Used = Used()
     model: str = ""
+    left: Line = ""
 
     @field_validator("scratchpad", mode="before")
     @classmethod
@@ -243,12 +246,12 @@ class AgentTask(_Frozen):
         """Return the task as a JSON object."""
         return {**self.model_dump(mode="json"), "usage": self.usage.to_record()}
 
-    def with_note(self, note: str) -> AgentTask:
+    def with_note(self, note: str) -> Job:
         """Return the task with a line added to its scratchpad, which keeps the newest only."""
         return self.model_copy(update={"scratchpad": (*self.scratchpad, note[:LONGEST_NOTE])[-MOST_NOTES:]})
 
 
-def move(task: AgentTask, status: Status, **changes: Any) -> AgentTask:
+def move(task: Job, status: Status, **changes: Any) -> Job:
     """Return the task in another state, with further changes.
 
     Raises:

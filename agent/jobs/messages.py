@@ -1,11 +1,24 @@
-"""What a task says of itself in the conversation: why it stopped, what stays, what it is told to go on with. Pure."""
+"""What is said of a job: in the conversation, from a run's events, and as the diff of all it changed."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+from agent.core.events import AgentEnd, ToolEnd
 from agent.core.model import ModelError
 from agent.core.turns import FAILED, NoticeTurn
-from agent.jobs.job import AgentTask
+from agent.jobs.job import Job, Status
 from agent.models.anthropic.error_mapping import with_next_step
+from agent.tools import effect_of
+from agent.tools.spec import Preview
+from personas.errors import UnknownVersion
+from personas.files.text_file import readable
+from personas.store import Store
+from personas.versions.authorship import Version
+from personas.versions.merge import count, unified_diff
+from personas.versions.version_store import VersionFolder
 
 GO_ON_TASK = (
     "The task is still open. Go on with the next step; call task_complete when everything is done, or ask_user when "
@@ -19,18 +32,18 @@ def what_stays(changed: bool) -> str:
     return "What was done stays and can be undone as one." if changed else "Nothing was changed."
 
 
-def where_it_was(task: AgentTask) -> str:
+def where_it_was(task: Job) -> str:
     """Return at which step a task was, as part of a sentence; its first step counts once it is over."""
     return f"at step {task.step_count}" if task.step_count else "at its first step"
 
 
-def how_left(task: AgentTask) -> str:
+def how_left(task: Job) -> str:
     """Return what became of a task that can be continued, as part of a sentence."""
     why = "was interrupted" if task.status == "interrupted" else "stopped at a limit"
     return f"{why} {where_it_was(task)}"
 
 
-def replaced_notice(task: AgentTask, changed: bool) -> NoticeTurn:
+def replaced_notice(task: Job, changed: bool) -> NoticeTurn:
     """Return the notice that a new task takes the place of one that could have been continued.
 
     Args:
@@ -41,7 +54,7 @@ def replaced_notice(task: AgentTask, changed: bool) -> NoticeTurn:
     return NoticeTurn(content=text, kind="stopped")
 
 
-def stop_notice(task: AgentTask, changed: bool, *, was_left: bool = False) -> NoticeTurn:
+def stop_notice(task: Job, changed: bool, *, was_left: bool = False) -> NoticeTurn:
     """Return the notice that a task was stopped: where, and what becomes of what it did.
 
     Args:
@@ -68,9 +81,9 @@ def idle_notice(answers: int) -> NoticeTurn:
     return NoticeTurn(content=text, kind="limit")
 
 
-def failure_notice(task: AgentTask, error: ModelError) -> NoticeTurn:
+def failure_notice(task: Job, error: ModelError) -> NoticeTurn:
     """Return the notice that a run failed: why and what to do next, and where if it was to work until it is done."""
-    where = f"The task failed {where_it_was(task)}: " if task.mode == "task" else ""
+    where = f"The task failed {where_it_was(task)}: " if task.kind == "task" else ""
     return NoticeTurn(content=where + with_next_step(error), kind=FAILED)
 
 
@@ -78,3 +91,82 @@ def time_notice(seconds: float) -> NoticeTurn:
     """Return the notice that a task has used up its time."""
     text = f"Stopped after {seconds / 60:.3g} minutes of work, the longest one task may take."
     return NoticeTurn(content=text, kind="limit")
+
+
+def ending_of(end: AgentEnd, summary: str | None, *, is_stopped: bool) -> tuple[Status, dict[str, Any]]:
+    """Return what a run's outcome makes of its task, and what else changes of it.
+
+    Args:
+        end: of the run.
+        summary: what `task_complete` said, None where it was not called.
+        is_stopped: whether the person stopped it. Whatever else cuts a run off is the end of the program, after which
+            the task can be gone on with.
+    """
+    match end.outcome:
+        case "completed":
+            return "completed", {"summary": summary}
+        case "failed":
+            return "error", {"error_message": end.error.message if end.error else "The run failed."}
+        case "refused":
+            return "error", {"error_message": "The model refused to answer."}
+        case "truncated" | "limit":
+            return "limit", {}
+        case _ if is_stopped:
+            return "cancelled", {}
+        case _:
+            return "interrupted", {"ended_at": None}
+
+
+def has_written(event: ToolEnd) -> bool:
+    """Return whether a call that went well changed something."""
+    if effect_of(event.call.tool_name) in ("read", "control"):
+        return False
+    details = event.details or {}
+    return any(details.get(name) != 0 for name in ("added", "removed"))
+
+
+def has_changed(store: Store, task: Job) -> bool:
+    """Return whether a task has changed its persona's file so far. Reads the disk; belongs in a thread.
+
+    Raises:
+        PersonaError: the disk refuses.
+    """
+    return any(version.by.run_id == task.id for version in store.log(task.persona_id))
+
+
+def task_diff(store: Store, task: Job, *, until: str | None = None) -> Preview | None:
+    """Return the diff from before the task's first change to after its last, None when it changed nothing.
+
+    What somebody else wrote in between is in it too. Reads the disk; belongs in a thread.
+
+    Args:
+        store: where the persona lives.
+        task: whose changes.
+        until: leave out what it did later than this (UTC, ISO 8601), when it went on; None for nothing.
+
+    Raises:
+        PersonaError: the persona is gone, or the disk refuses.
+    """
+    log = store.log(task.persona_id)
+    made = [
+        version for version in log if version.by.run_id == task.id and (until is None or version.at <= until)
+    ]
+    if not made:
+        return None
+    before = store.version_text(task.persona_id, min(made, key=_number))
+    after = _text_after(store, task.persona_id, max(made, key=_number), log)
+    return Preview(unified_diff(before, after, "before", "after"), *count(before, after))
+
+
+def _text_after(store: Store, persona_id: str, last: Version, log: Sequence[Version]) -> str:
+    """Return the text a change led to, or what comes next to it where that is not stored any more."""
+    if last.after is not None and last.after != last.sha:
+        # Not the next version's text: that may be one which was kept and never was the file's.
+        with contextlib.suppress(UnknownVersion):
+            return readable(VersionFolder(store.home, persona_id).load(last.after))
+    later = [version for version in log if version.number > last.number]
+    return store.version_text(persona_id, min(later, key=_number)) if later else store.text(persona_id)
+
+
+def _number(version: Version) -> int:
+    return version.number

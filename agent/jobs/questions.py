@@ -19,15 +19,15 @@ from agent.jobs.approval_policy import (
     read_decision,
     refusal,
 )
-from agent.jobs.budget import Meter
-from agent.jobs.job import AgentTask, Approval, Question, Status, move, way
-from agent.jobs.options import TaskOptions
-from agent.jobs.saved_approvals import TaskGrants
-from agent.jobs.task_record import TaskRecord
+from agent.jobs.job import Approval, Job, Question, Status, move, way
+from agent.jobs.job_log import JobLog
+from agent.jobs.options import JobOptions, Meter
+from agent.jobs.saved_approvals import JobApprovals
+from agent.transcript.job_records import Event
 from personas.errors import InvalidValue, PersonaError
 
 
-class AskingTask:
+class AskingJob:
     """A task that can ask: its state as it changes, and the question it waits with.
 
     Args:
@@ -35,7 +35,7 @@ class AskingTask:
         task: what it is now.
         options: the person's settings.
         allowed: what the person allowed.
-        record: its log.
+        log: its log.
         meter: counts what it uses up; it stands still while it waits.
         on_update: called with the task after each change.
     """
@@ -43,20 +43,21 @@ class AskingTask:
     def __init__(
         self,
         chat: Chat,
-        task: AgentTask,
+        task: Job,
         *,
-        options: TaskOptions,
-        allowed: TaskGrants,
-        record: TaskRecord,
+        options: JobOptions,
+        allowed: JobApprovals,
+        log: JobLog,
         meter: Meter,
-        on_update: Callable[[AgentTask], None],
+        on_update: Callable[[Job], None],
     ) -> None:
         self.chat = chat
-        self.task = task
+        self.job = task
         self.parked = False
         self._options = options
         self._allowed = allowed
-        self._record = record
+        self._log = log
+        self._has_asked = False
         self._meter = meter
         self._on_update = on_update
         self._answer: asyncio.Future[str] | None = None
@@ -69,7 +70,7 @@ class AskingTask:
             InvalidValue: nothing is asked, another question is meant, or the answer is not understood.
             PersonaError: the disk refuses; the question is still open.
         """
-        question, answer = self.task.pending, self._answer
+        question, answer = self.job.pending, self._answer
         if question is None or answer is None or answer.done() or self._answering:
             raise InvalidValue("The task asks nothing at the moment.")
         if question_id is not None and question_id != question.id:
@@ -78,7 +79,7 @@ class AskingTask:
         answered = question.model_copy(update={"answer": text})
         self._answering = True
         try:
-            await self.keep(self.task.model_copy(update={"pending": answered}))
+            await self.keep("answered", self.job.model_copy(update={"pending": answered}))
         finally:
             self._answering = False
         if answer.done():  # stopped meanwhile
@@ -86,11 +87,11 @@ class AskingTask:
         self._change(pending=answered)
         answer.set_result(text)
 
-    async def _ask_user(self, text: str, options: Sequence[str], ctx: ToolContext) -> str:
+    async def ask_user(self, text: str, options: Sequence[str], ctx: ToolContext) -> str:
         call_id = self._wire_id(ctx.call_id)
         question = Question(text=text, options=tuple(options), tool_use_id=call_id)
         answer = await self.ask(question, "waiting_user")
-        self._change(task=self.task.with_note(f"Asked: {text} - Answered: {answer}"))
+        self._change(task=self.job.with_note(f"Asked: {text} - Answered: {answer}"))
         self._go_to("thinking", pending=None)
         return answer
 
@@ -137,7 +138,7 @@ class AskingTask:
     async def grant(self, tool_name: str, decision: Decision) -> None:
         """Keep what a decision allows beyond this one call."""
         if decision.answer in ("task", "always"):
-            may_always, task = "always" in self._options.approval.answers(tool_name), self.task
+            may_always, task = "always" in self._options.approval.answers(tool_name), self.job
             always = decision.answer == "always" and may_always
             allow = partial(self._allowed.allow, task.session_id, task.id, tool_name, always=always)
             try:
@@ -149,13 +150,13 @@ class AskingTask:
         """Put a question and wait for its answer, for hours if need be; it is on the disk before it is shown."""
         self._meter.watch.halt()
         self._answer = asyncio.get_running_loop().create_future()
-        self._record.on = True
-        for step in way(self.task.status, status)[:-1]:
+        for step in way(self.job.status, status)[:-1]:
             self._go_to(step)
         self._count()  # the answer that asks, too: the program may end while it waits
-        waiting = move(self.task, status, pending=question)
+        waiting = move(self.job, status, pending=question)
         try:
-            await self.keep(waiting)
+            await self.keep("asked", waiting)
+            self._has_asked = True
             await asyncio.to_thread(self.chat.session.note_seen)
             self._change(task=waiting)
             return await self._answer
@@ -167,40 +168,41 @@ class AskingTask:
 
     def _go_to(self, status: Status, **changes: Any) -> None:
         """Go to a state, through `thinking` where the table asks for it, and say so."""
-        if self.parked or self.task.is_over:
+        if self.parked or self.job.is_over:
             return
-        steps = way(self.task.status, status)
+        steps = way(self.job.status, status)
         for step in steps[:-1]:
-            self._change(task=move(self.task, step))
+            self._change(task=move(self.job, step))
         if steps:
-            self._change(task=move(self.task, status, **changes))
+            self._change(task=move(self.job, status, **changes))
         elif changes:
             self._change(**changes)
 
-    def _change(self, *, task: AgentTask | None = None, **changes: Any) -> None:
+    def _change(self, *, task: Job | None = None, **changes: Any) -> None:
         if self.parked:
             return
-        task = task if task is not None else self.task.model_copy(update=changes)
-        if task != self.task:
-            self.task = task
+        task = task if task is not None else self.job.model_copy(update=changes)
+        if task != self.job:
+            self.job = task
             self._on_update(task)
 
     async def leave_waiting(self, status: Status, **changes: Any) -> None:
         """Take up a task that was found waiting; the log has it before anything is done."""
         self._go_to(status, pending=None, **changes)
-        await self.keep()
+        await self.keep("resumed", self.job)
 
     def go_on(self) -> None:
         """The call it waited with is done."""
         self._go_to("thinking", current_tool=None)
 
-    async def keep(self, task: AgentTask | None = None) -> None:
-        """Write the task to its log, lasting when this returns.
+    async def keep(self, event: Event, task: Job) -> None:
+        """Write an event to the log, lasting when this returns.
 
         Raises:
             PersonaError: the disk refused.
         """
-        await self._record.keep(task or self.task)
+        if not self.parked:
+            await asyncio.to_thread(self._log.write, event, task, sync=True)
 
     def _count(self) -> None:
-        self._change(task=self._meter.count(self.task, self.chat.usage, self.chat.model))
+        self._change(task=self._meter.count(self.job, self.chat.usage, self.chat.model))

@@ -1,41 +1,68 @@
-"""Tasks an earlier program left: what they are now, and closing one for good. Blocking; belongs in a thread.
+"""Jobs an earlier program left: what they are now, and how they are closed, replaced, answered and gone on with.
 
-The log of tasks says only that something waits. What it would do is read from the conversation and the file.
+Blocking, but for what a run does first (`Prepare`). The log says only that something waits: what it would do is read
+from the conversation and the file.
 """
 
 from __future__ import annotations
 
-from agent.core.limits import shorten
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
+
+from agent.chat.chat import Chat
+from agent.core.errors import InvalidInput, RunCancelled
+from agent.core.limits import Limits, shorten
 from agent.core.redaction import text_of
-from agent.core.tool import ASK_USER
-from agent.core.tool_validation import validate
-from agent.core.turns import ToolCallTurn, ToolResultTurn, utc_now
-from agent.jobs.approval_policy import LONGEST_INPUT, approval_of, approval_question, is_same
-from agent.jobs.diff_message import has_changed
-from agent.jobs.job import AgentTask, Approval, Question, move, way
-from agent.jobs.messages import how_left, stop_notice
-from agent.jobs.task_log import TaskLog, as_left, waiting_call
-from agent.tools import chat_tools
-from agent.tools.context import Desk
+from agent.core.tool import ASK_USER, TASK_COMPLETE, ToolContext, ToolOutput
+from agent.core.tool_execution import NOT_RUN, error_output, not_noted
+from agent.core.tool_validation import as_output, describe, validate
+from agent.core.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn, new_id, utc_now
+from agent.jobs.approval_policy import (
+    LONGEST_INPUT,
+    Decision,
+    approval_of,
+    approval_question,
+    is_same,
+    read_decision,
+    refusal,
+)
+from agent.jobs.job import Approval, Job, Question, move, way
+from agent.jobs.job_log import JobLog, fold
+from agent.jobs.messages import has_changed, how_left, replaced_notice, stop_notice, where_it_was
+from agent.jobs.saved_approvals import SavedApprovals
+from agent.tools import make_tools
+from agent.tools.context import ToolEnvironment
 from agent.tools.control import NOT_ANSWERED
+from agent.transcript.job_records import last_job
 from agent.transcript.session_log import Session
-from agent.transcript.session_store import lock_path, open_session, session_lock
-from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome
+from agent.transcript.session_store import lock_path, open_session, session_lock, session_path
+from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError
+from personas.files.journal import Journal
 from personas.files.lock import holder
 from personas.files.slug import command
 from personas.store import Store
 
+if TYPE_CHECKING:
+    from agent.jobs.agent_run import AgentRun
 
-class TaskWaits(Busy):
-    """A task about this persona waits for an answer; nothing else can begin."""
+Prepare = Callable[[], Awaitable[Sequence[Turn]]]
+"""What a run does first, once it holds the conversation; gives the turns it says then, before the person's words."""
 
-
+CONTINUE = "Please continue."
 STOPPED = "Not run: the owner stopped the task."
 """The result of a call that waited for approval and whose task is given up."""
 
 
-def read_task(store: Store, persona_id: str, *, is_held: bool = False) -> AgentTask | None:
-    """Return the persona's last task as what it is now, None where there is none. Nothing is written.
+class JobWaits(Busy):
+    """A task about this persona waits for an answer; nothing else can begin."""
+
+
+# -- what they are now -----------------------------------------------------------------------------------------
+
+
+def find_job(store: Store, persona_id: str, *, is_held: bool = False) -> Job | None:
+    """Return the persona's last job to come back to as what it is now, None where there is none. Nothing is written.
 
     One that another program works on is returned as that program last wrote it.
 
@@ -50,12 +77,11 @@ def read_task(store: Store, persona_id: str, *, is_held: bool = False) -> AgentT
     session_id = store.session_of(persona_id)
     if session_id is None:
         return None
-    tasks = TaskLog(store.home, session_id)
-    task = tasks.last(persona_id)
+    task = _logged(store, persona_id, session_id)
     while not is_held:
         if task is None or task.is_over or holder(lock_path(store, session_id)) is not None:
             return task
-        before, task = task, tasks.last(persona_id)
+        before, task = task, _logged(store, persona_id, session_id)
         if task == before:
             break  # else who held it wrote how it went on, and let it go, between the two looks
     if task is None or task.is_over:
@@ -67,7 +93,68 @@ def read_task(store: Store, persona_id: str, *, is_held: bool = False) -> AgentT
         session.close()
 
 
-def refuse_when_changed(store: Store, task: AgentTask) -> None:
+def _logged(store: Store, persona_id: str, session_id: str) -> Job | None:
+    """The last job as its records tell it."""
+    found = last_job(Journal(session_path(store.home, session_id)))
+    return fold(found, persona_id, session_id) if found is not None else None
+
+
+def stored_question(store: Store, task: Job) -> Question | None:
+    """Return the question as it was last written: what the person was shown.
+
+    Raises:
+        PersonaError: the disk refuses.
+    """
+    stored = _logged(store, task.persona_id, task.session_id)
+    return stored.pending if stored is not None else None
+
+
+def waiting_call(task: Job, session: Session) -> ToolCallTurn | None:
+    """Return the call a found task waits with, None when the conversation has none open that fits."""
+    if task.pending is None:
+        return None
+    wanted = task.pending.tool_use_id
+    return next((call for call in session.left_open if call.tool_use_id == wanted), None)
+
+
+def as_left(task: Job, session: Session) -> Job:
+    """Return a found task as what it is now that nobody works on it. Pure; nothing is written.
+
+    Args:
+        task: as its records tell it.
+        session: its conversation, just opened.
+    """
+    if task.is_over or task.can_continue:
+        return task
+    if task.is_waiting:
+        open_still = waiting_call(task, session) is not None
+        answered = task.pending is not None and task.pending.answer is not None
+        return task if open_still and not answered else move(task, "interrupted")
+    if (summary := _completion(session)) is not None:
+        for step in way(task.status, "completed")[:-1]:
+            task = move(task, step)
+        return move(task, "completed", summary=summary, current_tool=None)
+    return move(task, "interrupted", current_tool=None)
+
+
+def _completion(session: Session) -> str | None:
+    """The summary of the `task_complete` that ends the conversation, None when none does."""
+    done: set[str] = set()
+    for turn in reversed(session.recent):
+        if isinstance(turn, ToolResultTurn) and not turn.is_error:
+            done.add(turn.tool_use_id)
+        elif isinstance(turn, ToolCallTurn):
+            if turn.tool_name == TASK_COMPLETE and turn.tool_use_id in done:
+                return str(turn.input.get("summary", ""))
+        elif isinstance(turn, UserTurn):
+            return None
+    return None
+
+
+# -- what may begin ---------------------------------------------------------------------------------------------
+
+
+def refuse_when_changed(store: Store, task: Job) -> None:
     """Let nothing be done with a task that is another by now than it was read as. For who holds its conversation.
 
     What was read before that may be old: another program may have gone on with it in between.
@@ -76,33 +163,33 @@ def refuse_when_changed(store: Store, task: AgentTask) -> None:
         InvalidValue: it went on, or another took its place.
         PersonaError: the disk refuses, or the conversation cannot be opened.
     """
-    now = read_task(store, task.persona_id, is_held=True)
+    now = find_job(store, task.persona_id, is_held=True)
     if now is None or _identity(now) != _identity(task):
         raise InvalidValue(f"The task about {task.persona_id} went on in another program; look at it again.")
 
 
-def _identity(task: AgentTask) -> tuple[AgentTask, str | None]:
+def _identity(task: Job) -> tuple[Job, str | None]:
     """A task and the call it waits with; what that is shown as changes with the file."""
     waits_with = task.pending.tool_use_id if task.pending is not None else None
     return task.model_copy(update={"pending": None}), waits_with
 
 
-def refuse_when_waiting(task: AgentTask | None) -> None:
+def refuse_when_waiting(task: Job | None) -> None:
     """Let nothing begin over a question that could be answered by no one then.
 
     Raises:
-        TaskWaits: the task waits for an answer.
+        JobWaits: the task waits for an answer.
     """
     if task is not None and task.is_waiting:
         asked = shorten(task.pending_question or "its question", 200)
-        raise TaskWaits(
+        raise JobWaits(
             f"A task about {task.persona_id} waits for your answer: {asked} Answer it with "
             f'`{command("reply", task.persona_id)} "…"`, or stop it with '
             f"`{command('reply --stop', task.persona_id)}`."
         )
 
 
-def refuse_when_at_work(store: Store, task: AgentTask | None) -> None:
+def refuse_when_at_work(store: Store, task: Job | None) -> None:
     """Let nothing begin beside what another program does.
 
     Raises:
@@ -120,7 +207,7 @@ def leave_task(store: Store, persona_id: str) -> str:
     """Look whether a new conversation may begin; return what is said of a task that stays behind in the old one.
 
     Raises:
-        TaskWaits: its task waits for an answer.
+        JobWaits: its task waits for an answer.
         Busy: another program works on it.
         PersonaError: the disk refuses.
     """
@@ -128,28 +215,21 @@ def leave_task(store: Store, persona_id: str) -> str:
     if session_id is None:
         return ""
     try:
-        task = read_task(store, persona_id)
+        task = find_job(store, persona_id)
     except (BrokenFile, InvalidValue, OutsideHome):
         return ""  # nothing waits in a conversation that cannot be opened
     refuse_when_waiting(task)
     refuse_when_at_work(store, task)
-    if task is None or not task.can_continue or task.mode != "task":
+    if task is None or not task.can_continue or task.kind != "task":
         return ""
     return f"A task that {how_left(task)} stays behind in the old conversation."
 
 
-def stored_question(store: Store, task: AgentTask) -> Question | None:
-    """Return the question as it was last written: what the person was shown.
-
-    Raises:
-        PersonaError: the disk refuses.
-    """
-    stored = TaskLog(store.home, task.session_id).last(task.persona_id)
-    return stored.pending if stored is not None else None
+# -- closing and replacing ----------------------------------------------------------------------------------------
 
 
-def write_task(store: Store, task: AgentTask) -> None:
-    """Write to the log of a waiting task with what question it waits.
+def write_question(store: Store, task: Job) -> None:
+    """Write to the log of a waiting task with what question it waits now.
 
     Raises:
         Busy: another program works on it.
@@ -158,10 +238,14 @@ def write_task(store: Store, task: AgentTask) -> None:
     """
     with session_lock(store, task.session_id):
         refuse_when_changed(store, task)
-        _append(store, task)
+        session = open_session(store, task.persona_id, task.session_id)
+        try:
+            JobLog(lambda: session, task).write("asked", task, sync=True)
+        finally:
+            session.close()
 
 
-def give_up(store: Store, task: AgentTask) -> AgentTask:
+def give_up(store: Store, task: Job) -> Job:
     """Close a task for good: its open call is answered, a notice says so, the log has it as cancelled.
 
     Raises:
@@ -181,28 +265,79 @@ def give_up(store: Store, task: AgentTask) -> AgentTask:
             session.sync()
             if session.failure is not None:
                 raise session.failure
+            over = _cancelled(task)
+            JobLog(lambda: session, task).write("ended", over, sync=True, outcome=over.status)
         finally:
             session.close()
-        task = _cancelled(task)
-        _append(store, task, ends_after=session.recent[-1].id)
-    return task
+    return over
 
 
-def close_log(store: Store, task: AgentTask, after: str) -> None:
-    """Write that a task which could have been continued never will be. For who holds its conversation.
+class Replacement:
+    """A new task in the place of one that could have been continued. For who holds the conversation.
 
     Args:
-        store: the store.
-        task: as it was left.
-        after: the turn after which the conversation says so; empty where it does not.
+        chat: the conversation both tasks work in.
+        grants: of the person.
 
-    Raises:
-        PersonaError: the disk refuses.
+    Attributes:
+        left: the task that could be continued; None where the place is free.
     """
-    _append(store, _cancelled(task), ends_after=after)
+
+    def __init__(self, chat: Chat, grants: SavedApprovals) -> None:
+        self._chat = chat
+        self._grants = grants
+        self.left: Job | None = None
+
+    def look(self) -> None:
+        """See what is in the place.
+
+        Raises:
+            JobWaits: a task that waits for an answer.
+            PersonaError: the disk refuses.
+        """
+        try:
+            left = find_job(self._chat.store, self._chat.persona_id, is_held=True)
+        except (BrokenFile, InvalidValue, OutsideHome):
+            left = None  # it is in a conversation that cannot be opened
+        refuse_when_waiting(left)
+        is_here = left is not None and left.can_continue and left.session_id == self._chat.session_id
+        self.left = left if is_here else None
+
+    def notice(self) -> NoticeTurn | None:
+        """Return what the conversation says of the task that stays behind, None where there is none, but a message.
+
+        Raises:
+            PersonaError: the disk refuses.
+        """
+        left = self.left
+        if left is None or left.kind != "task":
+            return None
+        return replaced_notice(left, has_changed(self._chat.store, left))
+
+    def take(self, by: Job, after: str) -> None:
+        """Write that the task that was there is over, and forget what was allowed for it.
+
+        Args:
+            by: the task that takes its place.
+            after: the turn after which the conversation says so; empty where it does not.
+
+        Raises:
+            PersonaError: the disk refuses.
+        """
+        left, self.left = self.left, None
+        if left is not None:
+            close_replaced(self._chat, left, by, after)
+            self._grants.end_task(self._chat.store.home.root, left.session_id, left.id)
 
 
-def _cancelled(task: AgentTask) -> AgentTask:
+def close_replaced(chat: Chat, left: Job, by: Job, after: str) -> None:
+    """Write that a task is over because another has taken its place. Arguments as for `Replacement.take`."""
+    over = _cancelled(left)
+    frame = {"outcome": over.status, "after": after, "by": by.id}
+    JobLog(lambda: chat.session.log, left).write("ended", over, sync=True, **frame)
+
+
+def _cancelled(task: Job) -> Job:
     for status in way(task.status, "cancelled"):
         task = move(task, status)
     return task.model_copy(update={"ended_at": utc_now(), "pending": None, "current_tool": None})
@@ -210,7 +345,9 @@ def _cancelled(task: AgentTask) -> AgentTask:
 
 def approval_now(store: Store, persona_id: str, call: ToolCallTurn) -> Approval:
     """Return what a call from a conversation on disk would do now. Total: whatever is wrong is its note."""
-    tool = next((one for one in chat_tools(Desk(store, persona_id)) if one.name == call.tool_name), None)
+    tool = next(
+        (one for one in make_tools(ToolEnvironment(store, persona_id)) if one.name == call.tool_name), None
+    )
     if tool is None:
         return Approval(tool=call.tool_name[:200], note="There is no such tool; the call cannot be made.")
     try:
@@ -220,7 +357,7 @@ def approval_now(store: Store, persona_id: str, call: ToolCallTurn) -> Approval:
         return Approval(tool=tool.name, label=tool.label, note=f"It cannot be made: {why}")
 
 
-def _with_fresh_approval(store: Store, task: AgentTask, session: Session) -> AgentTask:
+def _with_fresh_approval(store: Store, task: Job, session: Session) -> Job:
     """Say of a waiting call what it would do now."""
     call = waiting_call(task, session)
     if task.status != "waiting_approval" or task.pending is None or call is None:
@@ -233,10 +370,148 @@ def _with_fresh_approval(store: Store, task: AgentTask, session: Session) -> Age
     return task.model_copy(update={"pending": asked})
 
 
-def _append(store: Store, task: AgentTask, ends_after: str = "") -> None:
-    tasks = TaskLog(store.home, task.session_id)
-    tasks.last(task.persona_id)
-    tasks.write(task, sync=True)
-    if ends_after and task.mode == "task":
-        tasks.mark(task, "ending", ends_after, sync=True)
-    tasks.close()
+# -- answering and going on ---------------------------------------------------------------------------------------
+
+
+def settle_answer(chat: Chat, question: Question, text: str) -> Prepare:
+    """The answer becomes the result of the call that asked."""
+
+    async def settle() -> Sequence[Turn]:
+        chat.session.settle(ToolResultTurn(tool_use_id=question.tool_use_id, output=text), rest_is_made=True)
+        return ()
+
+    return settle
+
+
+def go_on_with(chat: Chat, task: Job, text: str) -> Prepare:
+    """The task is told to go on; an answer that was given right before the program ended is not lost.
+
+    Args:
+        chat: its conversation.
+        task: as it was left.
+        text: what the person says to it; blank asks to continue.
+    """
+
+    async def go_on() -> Sequence[Turn]:
+        _settle_known_answer(chat, task)
+        return _words_to_go_on(task, chat, text)
+
+    return go_on
+
+
+def _settle_known_answer(chat: Chat, task: Job) -> None:
+    """Give the call that asked what was answered right before the program ended."""
+    pending = task.pending
+    if pending is None or pending.answer is None:
+        return
+    result = ToolResultTurn(tool_use_id=pending.tool_use_id, output=pending.answer)
+    if pending.approval is not None:
+        try:
+            decision = read_decision(pending.answer, pending.options)
+        except InvalidValue:
+            return
+        if decision.answer != "no":
+            return  # nobody knows how far the call came; it is not made again
+        result = _refused(pending, decision)
+    if any(call.tool_use_id == pending.tool_use_id for call in chat.session.left_open):
+        chat.session.settle(result)
+
+
+def settle_approval(run: AgentRun, question: Question, decision: Decision) -> Prepare:
+    """The call that waited is made, or refused with the reason."""
+    chat, agreed = run.chat, question.approval
+
+    async def settle() -> Sequence[Turn]:
+        call = next((one for one in chat.session.left_open if one.tool_use_id == question.tool_use_id), None)
+        if call is None or agreed is None:
+            raise InvalidValue("The conversation went on meanwhile; nothing waits for this answer any more.")
+        if decision.answer == "no":
+            # First of all: it touches nothing, and once it is written no end of the program loses it.
+            chat.session.settle(_refused(question, decision), rest_is_made=True)
+            await run.leave_waiting("thinking")
+            return ()
+        if chat.scope.is_cancelled:  # a stop that comes later is heard by `make_call`
+            output = error_output(NOT_RUN)
+            chat.session.settle(_result(question, output), rest_is_made=True)
+            await run.leave_waiting("thinking")
+            return ()
+        await run.grant(call.tool_name, decision)
+        await run.leave_waiting("tool_executing", current_tool=call.tool_name)
+        output = await make_call(chat, run.job, call, agreed)
+        chat.session.settle(_result(question, output), rest_is_made=True)
+        run.go_on()
+        return ()
+
+    return settle
+
+
+def _result(question: Question, output: ToolOutput) -> ToolResultTurn:
+    """The result of the call that waited."""
+    return ToolResultTurn(
+        tool_use_id=question.tool_use_id,
+        output=output.output,
+        is_error=output.is_error,
+        details=output.details,
+    )
+
+
+def _refused(question: Question, decision: Decision) -> ToolResultTurn:
+    """The result of a call the person said no to."""
+    return ToolResultTurn(
+        tool_use_id=question.tool_use_id, output=f"Not run: {refusal(decision)}", is_error=True
+    )
+
+
+async def make_call(chat: Chat, task: Job, call: ToolCallTurn, agreed: Approval) -> ToolOutput:
+    """Make a call the person has just agreed to, once more checked; what goes wrong is its output."""
+    tool = next((one for one in chat.tools if one.name == call.tool_name), None)
+    if tool is None:
+        return ToolOutput(output=f"Not run: there is no tool named {call.tool_name!r}.", is_error=True)
+    await chat.flush()  # what it is checked against is what the person typed last
+    if not is_same(agreed, await asyncio.to_thread(approval_now, chat.store, chat.persona_id, call)):
+        return ToolOutput(
+            output="Not run: the file changed after it was agreed to. Look again.", is_error=True
+        )
+    if chat.scope.is_cancelled:
+        return error_output(NOT_RUN)
+    begun = False
+
+    async def act() -> str | ToolOutput:
+        nonlocal begun
+        begun = True
+        return await tool.execute(given, context)
+
+    context = ToolContext(run_id=task.id, call_id=call.id, session_id=task.session_id)
+    most = Limits().max_output if tool.max_output is None else tool.max_output
+    try:
+        given = validate(tool, call.input)
+        try:
+            chat.session.begin_call(call)
+        except PersonaError as error:
+            return not_noted(text_of(error))
+        output = await chat.scope.wait(act(), within=tool.timeout, settles_within=tool.settles_within)
+        return as_output(output, most)
+    except InvalidInput as error:
+        return error_output(text_of(error))
+    except RunCancelled as error:
+        if not begun:
+            return error_output(NOT_RUN)
+        text = f"Cancelled while running, because {error}: it may have taken effect."
+        return ToolOutput(output=tool.when_cut or text, is_error=True)
+    except Exception as error:  # noqa: BLE001 - as in a run: whatever a tool raises is its result
+        return error_output(shorten(describe(error), most))
+
+
+def _words_to_go_on(task: Job, chat: Chat, text: str) -> Sequence[Turn]:
+    """What is said to a task that goes on, and what goes before it.
+
+    Words that began a task and never reached the conversation are said in place of anything else.
+    """
+    text = text if text.strip() else CONTINUE
+    if task.status != "interrupted":
+        return [UserTurn(content=text)]
+    note = f"The program ended while this task was {where_it_was(task)}; it goes on here."
+    aside = NoticeTurn(content=note, kind="resumed")
+    if task.step_count == 0 and all(turn.id != task.prompt_turn_id for turn in chat.turns):
+        return [aside, UserTurn(content=task.original_prompt, id=task.prompt_turn_id or new_id("turn"))]
+    return [aside, UserTurn(content=text)]

@@ -1,433 +1,149 @@
-"""The tasks of this program: one per persona, several personas at once; and those an earlier program left.
-
-Nothing that was left behind is run again by itself: a task found on disk waits for the person's answer, or
-for their word to go on.
-"""
+"""The jobs at work in this program, of whatever kind: each is observed, stopped, left and waited for by its id."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
 
-from agent.chat.chat import Chat
-from agent.core.clock import Clock
-from agent.core.events import AgentEnd
 from agent.core.redaction import report
-from agent.core.turns import UserTurn
-from agent.jobs.approval_policy import (
-    NotTrusted,
-    approval_question,
-    check_answer,
-    is_same,
-    read_decision,
-)
-from agent.jobs.job import AgentTask, Mode, Question, Used, move
-from agent.jobs.options import TaskOptions
-from agent.jobs.recovery import give_up, read_task, refuse_when_waiting, stored_question, write_task
-from agent.jobs.resuming import go_on_with, settle_answer, settle_approval
-from agent.jobs.running_job import Prepare, TaskRun
-from agent.jobs.saved_approvals import Grants
-from agent.jobs.task_files import sessions_with_tasks
-from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError
-from personas.files import trust
-from personas.files.current_sessions import current_sessions
-from personas.store import Store
+from agent.jobs.job import Job
+from personas.errors import InvalidValue
 
 log = logging.getLogger(__name__)
 
-Observer = Callable[[AgentTask], object]
+Observer = Callable[[Job], object]
 
 
-class _Halt(NamedTuple):
-    """Why a task is not to go on that is about to begin; `is_left`: the program ends, nobody stopped it."""
+class JobRun(Protocol):
+    """One job at work. What a kind of job adds is a class like this one.
 
-    reason: str
-    is_left: bool
-
-
-class AgentTaskRunner:
-    """Starts, stops, answers and observes tasks. Belongs to the thread of its event loop.
-
-    Args:
-        options: the person's settings.
-        grants: what the person allowed for good; None: in memory only.
-        is_trusted: whether approvals found in a home count.
-        clock: the time.
+    Attributes:
+        job: the job as it is now; its id never changes.
+        begun: done once it is at work, or with what kept it from beginning.
     """
 
-    def __init__(
-        self,
-        options: TaskOptions = TaskOptions(),  # noqa: B008 - immutable
-        *,
-        grants: Grants | None = None,
-        is_trusted: Callable[[Path], bool] = trust.is_trusted,
-        clock: Clock | None = None,
-    ) -> None:
-        self.options = options
-        self._grants = grants or Grants()
-        self._is_trusted = is_trusted
-        self._clock = clock
-        self._runs: dict[str, TaskRun] = {}
-        self._ends: dict[str, asyncio.Task[AgentEnd | None]] = {}
-        self._beginning: dict[str, _Halt | None] = {}  # by persona: why it is to stop before it began
-        self._known: dict[str, AgentTask] = {}  # the last state of each task that is not running here
-        self._observers: list[Observer] = []
-        self._closing = False
+    job: Job
+    begun: asyncio.Future[None]
 
-    # -- looking ---------------------------------------------------------------------------------------
+    def stop(self, reason: str = "") -> None:
+        """End it at once, for good, by the person's word."""
+
+    def leave(self, reason: str) -> None:
+        """End it at once for a program that ends: it is interrupted."""
+
+    def park(self) -> bool:
+        """Leave it waiting, where it waits for the person; return whether it did."""
+
+    def announce_end(self) -> None:
+        """Tell how it ended, once nothing of it runs any more."""
+
+
+class JobRunner:
+    """Runs jobs side by side. Belongs to the thread of its event loop.
+
+    Which of them may run at one time is for those who launch them to say.
+    """
+
+    def __init__(self) -> None:
+        self.runs: dict[str, JobRun] = {}
+        self._endings: dict[str, asyncio.Task[Any]] = {}
+        self._observers: list[Observer] = []
 
     @property
-    def tasks(self) -> list[AgentTask]:
-        """The tasks this program knows: running, finished and found."""
-        return [*self._known.values(), *(run.task for run in self._runs.values())]
+    def jobs(self) -> list[Job]:
+        """The jobs that are at work, or wait, in this program."""
+        return [run.job for run in self.runs.values()]
 
-    def task(self, persona_id: str) -> AgentTask | None:
-        """Return the persona's task as it is now, None when none is known; see `find`."""
-        run = self._runs.get(persona_id)
-        return run.task if run is not None else self._known.get(persona_id)
-
-    def is_live(self, persona_id: str) -> bool:
-        """Return whether the persona's task runs, or waits, in this program."""
-        return persona_id in self._runs
+    def job(self, job_id: str) -> Job | None:
+        """Return a job as it is now, None where it does not run here."""
+        run = self.runs.get(job_id)
+        return run.job if run is not None else None
 
     def observe(self, observer: Observer) -> Callable[[], None]:
-        """Call `observer` with a task after every change of it; returns what ends that."""
+        """Call `observer` with a job after every change of it; returns what ends that."""
         self._observers.append(observer)
         return lambda: self._observers.remove(observer) if observer in self._observers else None
 
-    async def find(self, store: Store, persona_id: str) -> AgentTask | None:
-        """Return the persona's last task, looking on the disk for what an earlier program left.
+    def notify(self, job: Job) -> None:
+        """Tell the observers what a job is now."""
+        for observer in tuple(self._observers):
+            try:
+                observer(job)
+            except Exception as error:  # noqa: BLE001 - a screen's fault must not end the run
+                report(log, "an observer of jobs failed", error)
 
-        What it says of a call that waits is read from the conversation anew. Nothing is written.
-
-        Raises:
-            PersonaError: the disk refuses, or the conversation cannot be opened.
-        """
-        if persona_id in self._runs:
-            return self._runs[persona_id].task
-        found = await asyncio.to_thread(read_task, store, persona_id)
-        # One that was over before this program looked is no news.
-        if found is not None and not found.is_over and found != self._known.get(persona_id):
-            self._tell(found)
-        return found
-
-    async def find_all(self, store: Store) -> list[AgentTask]:
-        """Return every persona's task that is not over, found on disk or live, for a program that starts."""
-        current = await asyncio.to_thread(current_sessions, store.home)
-        logged = set(await asyncio.to_thread(sessions_with_tasks, store.home))
-        found = []
-        for persona_id, session_id in current.items():
-            if session_id in logged:
-                try:
-                    task = await self.find(store, persona_id)
-                except PersonaError as error:
-                    log.warning("the task of %s cannot be read: %s", persona_id, error)
-                    continue
-                if task is not None and not task.is_over:
-                    found.append(task)
-        return found
-
-    # -- acting ----------------------------------------------------------------------------------------
-
-    async def start(self, chat: Chat, text: str, *, mode: Mode = "task") -> AgentTask:
-        """Begin a task; return once the agent is at work.
-
-        Args:
-            chat: the conversation about the persona.
-            text: what the person says.
-            mode: `task` ends with `task_complete`, `chat` with the answer.
+    def launch(self, run: JobRun, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Start a job; return what ends with it, which need not be awaited. See `until_begun`.
 
         Raises:
-            TaskWaits: the persona's task waits for an answer.
-            Busy: its task is at work, or too many tasks are.
-            PersonaError: the conversation cannot begin; see `Chat.send`.
+            InvalidValue: it is at work already.
         """
-        with self._begin(chat.persona_id):
-            await self._refuse_when_waiting(chat)
-            await _read(chat)
-            said = UserTurn(content=text)
-            # Where nothing was said yet it looks on the disk.
-            session_id = await asyncio.to_thread(lambda: chat.session_id)
-            task = AgentTask(
-                persona_id=chat.persona_id,
-                session_id=session_id or "",
-                mode=mode,
-                original_prompt=text,
-                prompt_turn_id=said.id,
-                model=chat.model.name,
-            )
-            return await self._launch(self._make_run(chat, task), said)
+        if run.job.id in self.runs:
+            work.close()
+            raise InvalidValue(f"The job {run.job.id} is at work.")
+        self.runs[run.job.id] = run
+        ending = asyncio.get_running_loop().create_task(self._follow(run, work))
+        ending.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._endings[run.job.id] = ending
+        return ending
 
-    async def respond(self, chat: Chat, text: str, *, question_id: str | None = None) -> AgentTask:
-        """Answer the question or approval a task waits with, also one that an earlier program left.
-
-        Returns the task at work; or still waiting, with a new question, when what it asked for is not what it
-        would do now.
-
-        Raises:
-            InvalidValue: nothing waits, another question is meant, or the answer is not understood.
-            NotTrusted: an approval found on disk, in a home that is not trusted.
-            PersonaError: the conversation cannot go on; see `Chat.send`.
-        """
-        persona_id = chat.persona_id
-        if (run := self._runs.get(persona_id)) is not None:
-            await run.respond(text, question_id)
-            return run.task
-        with self._begin(persona_id):
-            return await self._respond_to_found(chat, text, question_id)
-
-    async def resume(self, chat: Chat, text: str = "") -> AgentTask:
-        """Go on with a task that a limit stopped or that was interrupted.
-
-        Args:
-            chat: its conversation.
-            text: what the person says to it; empty asks to continue.
-
-        Raises:
-            InvalidValue: there is none to continue.
-            PersonaError: the conversation cannot go on; see `Chat.send`.
-        """
-        persona_id = chat.persona_id
-        with self._begin(persona_id):
-            found = await self._find_shown(chat)
-            if found is None or not found.can_continue:
-                raise InvalidValue(f"There is no task about {persona_id} to continue.")
-            await _read(chat)
-            anew: dict[str, Any] = {"ended_at": None, "error_message": None, "idle_steps": 0, "pending": None}
-            task = move(found, "running", used=Used(), **anew)
-            return await self._launch(self._make_run(chat, task, found), None, go_on_with(chat, found, text))
-
-    def steer(self, persona_id: str, text: str, *, later: bool = False) -> None:
-        """Say something to the task at work: heard after the tool that runs, or (`later`) when it would be idle.
-
-        Raises:
-            InvalidValue: no task is at work.
-        """
-        run = self._runs.get(persona_id)
-        if run is None:
-            raise InvalidValue(f"No task about {persona_id} is at work.")
-        (run.chat.follow_up if later else run.chat.steer)(text)
-
-    def stop(self, persona_id: str, reason: str = "") -> bool:
-        """Stop the task that runs or waits in this program, at once and for good; return whether there was one."""
-        run = self._runs.get(persona_id)
-        if run is not None:
-            run.stop(reason)
-        elif persona_id in self._beginning:
-            self._beginning[persona_id] = _Halt(reason or "stopped by the user", is_left=False)
-        return run is not None or persona_id in self._beginning
-
-    def leave(self, persona_id: str, reason: str) -> None:
-        """End the task at work for a program that ends, at once: it is interrupted, and can be gone on with."""
-        if (run := self._runs.get(persona_id)) is not None:
-            run.leave(reason)
-        elif persona_id in self._beginning:
-            self._beginning[persona_id] = self._beginning[persona_id] or _Halt(reason, is_left=True)
-
-    async def stop_found(self, chat: Chat) -> AgentTask:
-        """Give up a task that an earlier program left waiting, interrupted or at a limit.
-
-        Raises:
-            InvalidValue: there is none.
-            Busy: another program works on it.
-            PersonaError: the disk refuses.
-        """
-        with self._begin(chat.persona_id):
-            task = await self._find_shown(chat)
-            if task is None or task.is_over:
-                raise InvalidValue(f"There is no task about {chat.persona_id} to stop.")
-            await _read(chat)
-            return await self._give_up(chat, task)
-
-    def park(self, persona_id: str) -> bool:
-        """Leave a waiting task waiting on the disk, for a program that ends; return whether it was waiting."""
-        run = self._runs.get(persona_id)
-        return run is not None and run.park()
-
-    async def wait(self, persona_id: str) -> AgentEnd | None:
-        """Wait until the persona's task does not run any more; return how its run ended, None if it did not run.
-
-        Raises:
-            PersonaError: the conversation could not be kept.
-        """
-        running = self._ends.get(persona_id)
-        return await asyncio.shield(running) if running is not None else None
-
-    async def close(self, seconds: float = 5.0) -> None:
-        """End everything for a program that ends: on disk waiting tasks stay waiting, working ones are interrupted."""
-        self._closing = True
-        for persona_id in (*self._runs, *self._beginning):
-            if not self.park(persona_id):
-                self.leave(persona_id, "the program was left")
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while self._runs or self._beginning:
-                    running = [self._ends[persona_id] for persona_id in self._runs]
-                    await (asyncio.wait(running) if running else asyncio.sleep(0.01))
-
-    # -- inside ----------------------------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def _begin(self, persona_id: str) -> Iterator[None]:
-        """Hold the persona's place while its task begins.
-
-        Raises:
-            Busy: its task is at work, or too many tasks are.
-        """
-        if self._closing:
-            raise Busy("The program is ending; begin again in the next one.")
-        if persona_id in self._runs or persona_id in self._beginning:
-            raise Busy(f"A task about {persona_id} is at work; steer it or stop it first.")
-        waiting = {key for key, run in self._runs.items() if run.task.pending_question is not None}
-        working = len({*self._runs, *self._beginning} - waiting)
-        if working >= self.options.at_once:
-            many = "1 task is" if working == 1 else f"{working} tasks are"
-            raise Busy(f"{many} at work, as many as may be at once (tasks_at_once); wait for one or stop it.")
-        self._beginning[persona_id] = None
-        try:
-            yield
-        finally:
-            del self._beginning[persona_id]
-
-    async def _refuse_when_waiting(self, chat: Chat) -> None:
-        """Begin nothing over a question; this is asked once more when the conversation is held."""
-        try:
-            left = await self.find(chat.store, chat.persona_id)
-        except (BrokenFile, InvalidValue, OutsideHome):
-            return  # the conversation it waits in cannot be opened: a new one begins
-        refuse_when_waiting(left)
-
-    async def _find_shown(self, chat: Chat) -> AgentTask | None:
-        """The task the person speaks of: the one that this program has shown.
-
-        Raises:
-            InvalidValue: there is another now.
-        """
-        shown = self._known.get(chat.persona_id)
-        task = await self.find(chat.store, chat.persona_id)
-        open_now = [one.id for one in (shown, task) if one is not None and not one.is_over]
-        if len(set(open_now)) > 1:
-            raise InvalidValue(f"There is another task about {chat.persona_id} now; look at it first.")
-        return task
-
-    async def _give_up(self, chat: Chat, task: AgentTask) -> AgentTask:
-        left = tuple(chat.session.left_open)
-        task = await asyncio.to_thread(give_up, chat.store, task)
-        await asyncio.to_thread(self._grants.end_task, chat.store.home.root, task.session_id, task.id)
-        await asyncio.to_thread(chat.load)
-        chat.session.tell_settled(left)
-        self._tell(task)
-        return task
-
-    def _make_run(self, chat: Chat, task: AgentTask, found: AgentTask | None = None) -> TaskRun:
-        return TaskRun(
-            chat,
-            task,
-            options=self.options,
-            grants=self._grants,
-            is_trusted=self._is_trusted,
-            on_update=self._tell,
-            clock=self._clock,
-            found=found,
-        )
-
-    async def _launch(self, run: TaskRun, said: UserTurn | None, prepare: Prepare | None = None) -> AgentTask:
-        """Start a run and return once it is at work, or raise what kept it from beginning."""
-        persona_id = run.chat.persona_id
-        before = self._known.pop(persona_id, None)
-        self._runs[persona_id] = run
-        if (halt := self._beginning.get(persona_id)) is not None:
-            (run.leave if halt.is_left else run.stop)(halt.reason)
-        running = asyncio.get_running_loop().create_task(self._follow(run, said, prepare))
-        running.add_done_callback(lambda done: done.cancelled() or done.exception())
-        self._ends[persona_id] = running
-        waiting: set[asyncio.Future[Any]] = {running, run.begun}
+    async def until_begun(self, run: JobRun, ending: asyncio.Task[Any]) -> None:
+        """Return once a job that was launched is at work, or raise what kept it from beginning."""
+        waiting: set[asyncio.Future[Any]] = {ending, run.begun}
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         if not run.begun.done():
             run.begun.cancel()
-            await running
+            await ending
         try:
             run.begun.result()
         except BaseException:
-            await asyncio.wait({running})
-            if before is not None:
-                self._known[persona_id] = before
+            await asyncio.wait({ending})
             raise
-        return run.task
 
-    async def _follow(self, run: TaskRun, said: UserTurn | None, prepare: Prepare | None) -> AgentEnd | None:
+    def stop(self, job_id: str, reason: str = "") -> bool:
+        """Stop a job at once and for good; return whether it was at work, or waiting."""
+        run = self.runs.get(job_id)
+        if run is not None:
+            run.stop(reason)
+        return run is not None
+
+    def leave(self, job_id: str, reason: str) -> None:
+        """End a job at once for a program that ends: it is interrupted, and may be gone on with."""
+        if (run := self.runs.get(job_id)) is not None:
+            run.leave(reason)
+
+    def park(self, job_id: str) -> bool:
+        """Leave a waiting job waiting on the disk, for a program that ends; return whether it was waiting."""
+        run = self.runs.get(job_id)
+        return run is not None and run.park()
+
+    async def wait(self, job_id: str) -> Any:
+        """Wait until a job does not run any more; return what came of it, None where it does not run."""
+        ending = self._endings.get(job_id)
+        return await asyncio.shield(ending) if ending is not None else None
+
+    def end_all(self, reason: str) -> None:
+        """Have every job end for a program that ends: those that wait stay waiting, the others are interrupted."""
+        for job_id in tuple(self.runs):
+            if not self.park(job_id):
+                self.leave(job_id, reason)
+
+    async def until_idle(self, seconds: float) -> None:
+        """Wait until nothing runs any more, but not for longer than so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._endings:
+                    await asyncio.wait(tuple(self._endings.values()))
+                    await asyncio.sleep(0)
+
+    async def _follow(self, run: JobRun, work: Coroutine[Any, Any, Any]) -> Any:
         try:
-            return await run.go(said, prepare)
+            return await work
         finally:
-            del self._runs[run.chat.persona_id]
+            del self.runs[run.job.id]
+            del self._endings[run.job.id]
             if run.begun.done() and not run.begun.cancelled() and run.begun.exception() is None:
                 run.announce_end()
-                self._known[run.chat.persona_id] = run.task
-
-    async def _shown(self, store: Store, task: AgentTask) -> Question | None:
-        """The question as the person last saw it: told by this program, else as it was written."""
-        seen = self._known.get(task.persona_id)
-        if seen is not None and seen.id == task.id and seen.pending is not None:
-            return seen.pending
-        return await asyncio.to_thread(stored_question, store, task)
-
-    def _tell(self, task: AgentTask) -> None:
-        if task.persona_id not in self._runs:
-            self._known[task.persona_id] = task
-        for observer in tuple(self._observers):
-            try:
-                observer(task)
-            except Exception as error:  # noqa: BLE001 - a screen's fault must not end the run
-                report(log, "an observer of tasks failed", error)
-
-    async def _respond_to_found(self, chat: Chat, text: str, question_id: str | None) -> AgentTask:
-        persona_id = chat.persona_id
-        found = await asyncio.to_thread(read_task, chat.store, persona_id)
-        if found is None or not found.is_waiting or found.pending is None:
-            raise InvalidValue(f"No task about {persona_id} waits for an answer.")
-        await _read(chat)
-        question = found.pending
-        shown = await self._shown(chat.store, found)
-        # Another program may have gone on with the task: what was shown here is then another question.
-        same_call = shown is not None and shown.tool_use_id == question.tool_use_id
-        known = {question.id, shown.id} if shown is not None and same_call else {question.id}
-        if question_id is not None and question_id not in known:
-            raise InvalidValue("That question is not open any more.")
-        check_answer(question, text)
-        if question.approval is None:
-            note = f"Asked: {question.text} - Answered: {text}"
-            run = self._make_run(chat, move(found, "thinking", pending=None).with_note(note), found)
-            return await self._launch(run, None, settle_answer(chat, question, text))
-        decision = read_decision(text, question.options)
-        if decision.answer != "no":
-            if not self._is_trusted(chat.store.home.root):
-                raise NotTrusted(
-                    f"This approval was found in {chat.store.home.root}, which you do not trust yet; look at it and "
-                    "run `persona trust` first, or answer no."
-                )
-            if (
-                not same_call
-                or shown is None
-                or shown.approval is None
-                or not is_same(shown.approval, question.approval)
-            ):
-                anew = approval_question(
-                    question.approval, question.tool_use_id, changed=True, options=question.options
-                )
-                task = found.model_copy(update={"pending": anew})
-                await asyncio.to_thread(write_task, chat.store, task)
-                self._tell(task)
-                halt = self._beginning[persona_id]
-                return await self._give_up(chat, task) if halt is not None and not halt.is_left else task
-        run = self._make_run(chat, found, found)
-        return await self._launch(run, None, settle_approval(run, question, decision))
-
-
-async def _read(chat: Chat) -> None:
-    """Have the conversation read, so that it is gone on with and not begun anew."""
-    if not chat.turns:
-        await asyncio.to_thread(chat.load)

@@ -22,7 +22,7 @@ MOST_TASKS = 200
 Kept = dict[str, list[str]]
 
 
-class Grants:
+class SavedApprovals:
     """What was allowed, home by home.
 
     Args:
@@ -35,7 +35,7 @@ class Grants:
         self._tasks: Kept = {}
 
     @classmethod
-    def of_person(cls, env: Mapping[str, str] = os.environ) -> Grants:
+    def of_person(cls, env: Mapping[str, str] = os.environ) -> SavedApprovals:
         """Return the grants of whoever runs the program."""
         return cls(trust.file_of(env).with_name("grants.json"))
 
@@ -117,7 +117,7 @@ class Grants:
         return self._path.with_name("task-grants.json") if self._path is not None else None
 
 
-class TaskGrants:
+class JobApprovals:
     """What is allowed to the task that runs. All methods are blocking; they belong in a thread.
 
     Args:
@@ -126,7 +126,7 @@ class TaskGrants:
         is_trusted: whether what an earlier program was told about this task still counts in its home.
     """
 
-    def __init__(self, grants: Grants, home: Path, is_trusted: Callable[[Path], bool]) -> None:
+    def __init__(self, grants: SavedApprovals, home: Path, is_trusted: Callable[[Path], bool]) -> None:
         self._grants = grants
         self._home = home
         self._is_trusted = is_trusted

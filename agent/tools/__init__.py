@@ -1,16 +1,36 @@
-"""All that a model may do to a persona."""
+"""The tool registry: everything a model may do.
+
+The tools a run is offered, the approval policy, the previews, and the names the settings take all follow from it. A new
+tool is a function with the decorator `tool`, listed in the `TOOLS` of its module.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from agent.core.tool import Tool
-from agent.tools.context import Desk
-from agent.tools.control import keep_visible_tool
-from agent.tools.persona import persona_tools
-from agent.tools.test_inputs import test_input_tools
+from agent.tools import control, persona, test_inputs
+from agent.tools.context import ToolEnvironment
+from agent.tools.spec import Effect, Offered, ToolSpec
+
+REGISTRY: Mapping[str, ToolSpec] = MappingProxyType(
+    {spec.name: spec for spec in (*persona.TOOLS, *test_inputs.TOOLS, *control.TOOLS)}
+)
+"""All tools by name, in the order the model sees them."""
 
 
-def chat_tools(desk: Desk, *, on_keep: Callable[[], None] = lambda: None) -> tuple[Tool, ...]:
-    """Return every tool of a chat on `desk`'s persona, in the order the model sees them."""
-    return (*persona_tools(desk), *test_input_tools(desk), keep_visible_tool(on_keep))
+def make_tools(env: ToolEnvironment, *offered: Offered) -> tuple[Tool, ...]:
+    """Return the tools for `env`'s persona; `offered`: which, none named means those of every run."""
+    wanted = offered or ("always",)
+    return tuple(spec.make(env) for spec in REGISTRY.values() if spec.offered in wanted)
+
+
+def effect_of(name: str) -> Effect:
+    """Return what a call of the tool with this name may do; of one that is not known, the cautious answer."""
+    return REGISTRY[name].effect if name in REGISTRY else "write"
+
+
+def is_control(name: str) -> bool:
+    """Return whether a tool acts on the job alone and never on the persona."""
+    return effect_of(name) == "control"

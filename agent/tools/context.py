@@ -1,18 +1,19 @@
-"""What the tools on a persona share: whose persona it is, who acts, and how a write answers."""
+"""What the tools of a session share: the persona, who acts, how a write gets to the disk, and how it answers."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from agent.core.tool import ToolContext, ToolOutput
-from agent.tools.write_queue import NotWritten, Writes, Writing, write_aside
+from agent.core.tool_execution import NOT_RUN
 from agent.transcript.user_edits import Seen
 from personas.conflict_marks import require_kept
-from personas.errors import BrokenFile, Conflict
+from personas.errors import BrokenFile, Conflict, PersonaError
 from personas.files.text_file import encode
 from personas.persona import Persona
 from personas.persona_file import LONGEST_WAIT, busy_persona
@@ -40,6 +41,105 @@ ATTEMPTS = 8
 """How often a change is made again because somebody else wrote first."""
 PAUSE = 0.02
 """Seconds between two looks whether it still does."""
+
+
+SETTLES_WITHIN = 2.0
+"""Seconds for which a stop waits for a write that has begun, so that its result says what was done."""
+
+
+class NotWritten(PersonaError):
+    """The call was cancelled before anything of it was written, and nothing will be."""
+
+    def __init__(self) -> None:
+        super().__init__(NOT_RUN)
+
+
+class Writes(Protocol):
+    """Runs a blocking write in a thread, and to its end even if whoever waits for it is cancelled.
+
+    Args:
+        function: the write.
+        then: called on the loop with what it returned, before anything else is written.
+    """
+
+    async def __call__(self, function: Callable[[], T], then: Callable[[T], object]) -> T: ...
+
+
+async def write_in_thread(function: Callable[[], T], then: Callable[[T], object]) -> T:
+    """Run a write as `Writes` does, for a program in which nobody else writes."""
+    writing = asyncio.ensure_future(asyncio.to_thread(function))
+
+    def tell(done: asyncio.Future[T]) -> None:
+        if not done.cancelled() and done.exception() is None:
+            then(done.result())
+
+    writing.add_done_callback(tell)
+    return await asyncio.shield(writing)
+
+
+class Writing:
+    """The writing of one tool call.
+
+    Attributes:
+        is_cancelled: whether the call was cancelled; nothing further is to be written then.
+    """
+
+    def __init__(self, writes: Writes) -> None:
+        self.is_cancelled = False
+        self._writes = writes
+        self._lock = threading.Lock()
+        self._has_begun = self._is_off = False
+        self._task: asyncio.Task[Any] | None = (
+            None  # the call's own, which may be cancelled and not know it yet
+        )
+
+    def begin(self) -> None:
+        """In the thread, right before the disk is changed: from now on it is done to the end.
+
+        Raises:
+            NotWritten: the call was cancelled before.
+        """
+        with self._lock:
+            if self._is_off or (self._task is not None and self._task.cancelling()):
+                raise NotWritten
+            self._has_begun = True
+
+    async def run(self, function: Callable[[], T], then: Callable[[T], object]) -> T:
+        """Run a write, which calls `begin`, and return what it returns, also when cancelled after it has begun.
+
+        Raises:
+            NotWritten: the call was cancelled before that.
+            Exception: what `function` raised.
+        """
+        self._has_begun = False
+        self._task = asyncio.current_task()
+        writing: asyncio.Task[T] = asyncio.create_task(self._write(function, then))
+        writing.add_done_callback(_look_at)
+        while True:
+            try:
+                return await asyncio.shield(writing)
+            except asyncio.CancelledError:
+                if self.is_cancelled or writing.cancelled():
+                    raise  # cancelled twice: nobody waits for it any more, and it goes on by itself
+                self.is_cancelled = True
+                if self._call_off():
+                    writing.cancel()
+                    raise NotWritten from None
+
+    async def _write(self, function: Callable[[], T], then: Callable[[T], object]) -> T:
+        return await self._writes(function, then)
+
+    def _call_off(self) -> bool:
+        """Keep it from beginning; return whether that was in time."""
+        with self._lock:
+            self._is_off = not self._has_begun
+            return self._is_off
+
+
+def _look_at(done: asyncio.Future[Any]) -> None:
+    """Take note of how it ended, so that asyncio does not report what nobody waits for any more."""
+    if not done.cancelled():
+        done.exception()
 
 
 class Stale(Conflict):
@@ -70,9 +170,22 @@ class Written:
     is_undo: bool = False
 
 
+class JobControls(Protocol):
+    """What the control tools act on: the job that runs."""
+
+    async def ask_user(self, text: str, options: Sequence[str], ctx: ToolContext) -> str:
+        """Put a question with its options to the owner and return the answer, however long that takes."""
+
+    def note_update(self, text: str) -> None:
+        """Report something on the way."""
+
+    async def become_task(self) -> str:
+        """Make the job a task; return how to work on it."""
+
+
 @dataclass
-class Desk:
-    """One persona on the agent's desk, for one session.
+class ToolEnvironment:
+    """What the tools of one session act on: one persona, who acts, and how a write is made.
 
     A text that is to be replaced as a whole must be the one the model last read or wrote; one it never read may be
     replaced, but not what somebody writes there during the call.
@@ -86,6 +199,8 @@ class Desk:
             that ends after its call was given up.
         writes: how a write gets its turn and its thread.
         seen: what the model has seen of the persona.
+        on_keep: called when the agent asks for its output to stay.
+        job: what the control tools act on.
     """
 
     store: Store
@@ -93,8 +208,10 @@ class Desk:
     session_id: str | None = None
     unit: str | None = None
     on_change: Callable[[Written], None] = field(default=lambda _written: None)
-    writes: Writes = write_aside
+    writes: Writes = write_in_thread
     seen: Seen = field(default_factory=Seen)
+    on_keep: Callable[[], None] = field(default=lambda: None)
+    job: JobControls = field(default=cast("JobControls", None))
 
     async def read(self) -> Persona:
         """Return the persona as it is on disk now.

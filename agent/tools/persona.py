@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from pydantic import BaseModel, Field
 
-from agent.core.tool import NoInput, Tool, ToolContext, ToolOutput
-from agent.tools.context import LONGEST_DIFF, NOTHING_CHANGED, WHOLE, Desk, Stale, as_json, confirm, fail
-from agent.tools.write_queue import SETTLES_WITHIN
+from agent.core.tool import NoInput, ToolContext, ToolOutput
+from agent.tools.context import LONGEST_DIFF, Stale, ToolEnvironment, as_json, confirm, fail
+from agent.tools.spec import tool
 from agent.transcript.user_edits import Seen
 from personas.changes import EditPrompt, SetName, SetPrompt
 from personas.errors import PersonaError
 from personas.persona import Persona
+from personas.versions.undo_preview import preview_undo
 
 
 class NameInput(BaseModel, extra="forbid"):
@@ -31,112 +32,99 @@ class EditInput(BaseModel, extra="forbid"):
     new: str = Field(description="What replaces it. Empty removes it.")
 
 
-def persona_tools(desk: Desk) -> tuple[Tool, ...]:
-    """Return the tools on `desk`'s persona itself."""
-
-    async def get_persona(_input: NoInput, _ctx: ToolContext) -> str | ToolOutput:
-        seen = desk.seen
-        try:
-            persona = await desk.read()
-        except PersonaError as error:
-            return fail(error)
-        seen.prompt = persona.system_prompt
-        return as_json(
-            {
-                "name": persona.name,
-                "system_prompt": persona.system_prompt,
-                "test_input_ids": [test_input.id for test_input in persona.test_inputs],
-            }
-        )
-
-    async def update_persona_name(wanted: NameInput, ctx: ToolContext) -> str | ToolOutput:
-        try:
-            before, after = await desk.write(SetName(wanted.name), ctx, "agent: name")
-        except PersonaError as error:
-            return fail(error)
-        return confirm(f"The name is now {as_json(after.name)}.", before.name + "\n", after.name + "\n")
-
-    async def update_system_prompt(wanted: PromptInput, ctx: ToolContext) -> str | ToolOutput:
-        seen = desk.seen
-        try:
-            before, after = await desk.write(
-                SetPrompt(wanted.system_prompt), ctx, "agent: system prompt", check=_unless_stale(seen)
-            )
-        except PersonaError as error:
-            return fail(error)
-        seen.prompt = after.system_prompt
-        return confirm("The system prompt is replaced.", before.system_prompt, after.system_prompt)
-
-    async def edit_system_prompt(wanted: EditInput, ctx: ToolContext) -> str | ToolOutput:
-        seen = desk.seen
-        try:
-            before, after = await desk.write(EditPrompt(wanted.old, wanted.new), ctx, "agent: system prompt")
-        except PersonaError as error:
-            return fail(error)
-        if seen.prompt == before.system_prompt:
-            seen.prompt = after.system_prompt
-        return confirm("The system prompt is changed.", before.system_prompt, after.system_prompt)
-
-    async def undo(_input: NoInput, ctx: ToolContext) -> str | ToolOutput:
-        seen = desk.seen
-        try:
-            before, undone = await desk.undo(ctx)
-        except PersonaError as error:
-            return fail(error)
-        return _undone(seen, before, undone.persona, f"Undone: {undone.summary}.")
-
-    return (
-        Tool(
-            "get_persona",
-            "Read the persona as it is now: its name, system prompt and the ids of its test inputs.",
-            "Read the persona",
-            NoInput,
-            get_persona,
-            max_output=WHOLE,
-            when_cut=NOTHING_CHANGED,
-        ),
-        Tool(
-            "update_persona_name",
-            "Change the persona's display name. Its id stays the same.",
-            "Change the name",
-            NameInput,
-            update_persona_name,
-            sequential=True,
-            settles_within=SETTLES_WITHIN,
-        ),
-        Tool(
-            "update_system_prompt",
-            "Replace the entire system prompt. Read it with get_persona first. For a small change use "
-            "edit_system_prompt.",
-            "Replace the system prompt",
-            PromptInput,
-            update_system_prompt,
-            sequential=True,
-            destructive=True,
-            settles_within=SETTLES_WITHIN,
-        ),
-        Tool(
-            "edit_system_prompt",
-            "Replace one passage of the system prompt. `old` must match exactly once; include enough of its "
-            "surroundings to make it unique.",
-            "Edit the system prompt",
-            EditInput,
-            edit_system_prompt,
-            sequential=True,
-            settles_within=SETTLES_WITHIN,
-        ),
-        Tool(
-            "undo",
-            "Undo the last change to the persona (yours or the owner's); what was written since stays. Calling it "
-            "again undoes the change before.",
-            "Undo the last change",
-            NoInput,
-            undo,
-            sequential=True,
-            destructive=True,
-            settles_within=SETTLES_WITHIN,
-        ),
+@tool(
+    "Read the persona",
+    "Read the persona as it is now: its name, system prompt and the ids of its test inputs.",
+    NoInput,
+    "read",
+)
+async def get_persona(env: ToolEnvironment, _input: NoInput, _ctx: ToolContext) -> str | ToolOutput:
+    seen = env.seen
+    try:
+        persona = await env.read()
+    except PersonaError as error:
+        return fail(error)
+    seen.prompt = persona.system_prompt
+    return as_json(
+        {
+            "name": persona.name,
+            "system_prompt": persona.system_prompt,
+            "test_input_ids": [test_input.id for test_input in persona.test_inputs],
+        }
     )
+
+
+@tool(
+    "Change the name",
+    "Change the persona's display name. Its id stays the same.",
+    NameInput,
+    "write",
+    change=lambda given: SetName(given.name),
+)
+async def update_persona_name(env: ToolEnvironment, wanted: NameInput, ctx: ToolContext) -> str | ToolOutput:
+    try:
+        before, after = await env.write(SetName(wanted.name), ctx, "agent: name")
+    except PersonaError as error:
+        return fail(error)
+    return confirm(f"The name is now {as_json(after.name)}.", before.name + "\n", after.name + "\n")
+
+
+@tool(
+    "Replace the system prompt",
+    "Replace the entire system prompt. Read it with get_persona first. For a small change use "
+    "edit_system_prompt.",
+    PromptInput,
+    "destructive",
+    change=lambda given: SetPrompt(given.system_prompt),
+)
+async def update_system_prompt(
+    env: ToolEnvironment, wanted: PromptInput, ctx: ToolContext
+) -> str | ToolOutput:
+    seen = env.seen
+    try:
+        before, after = await env.write(
+            SetPrompt(wanted.system_prompt), ctx, "agent: system prompt", check=_unless_stale(seen)
+        )
+    except PersonaError as error:
+        return fail(error)
+    seen.prompt = after.system_prompt
+    return confirm("The system prompt is replaced.", before.system_prompt, after.system_prompt)
+
+
+@tool(
+    "Edit the system prompt",
+    "Replace one passage of the system prompt. `old` must match exactly once; include enough of its "
+    "surroundings to make it unique.",
+    EditInput,
+    "write",
+    change=lambda given: EditPrompt(given.old, given.new),
+)
+async def edit_system_prompt(env: ToolEnvironment, wanted: EditInput, ctx: ToolContext) -> str | ToolOutput:
+    seen = env.seen
+    try:
+        before, after = await env.write(EditPrompt(wanted.old, wanted.new), ctx, "agent: system prompt")
+    except PersonaError as error:
+        return fail(error)
+    if seen.prompt == before.system_prompt:
+        seen.prompt = after.system_prompt
+    return confirm("The system prompt is changed.", before.system_prompt, after.system_prompt)
+
+
+@tool(
+    "Undo the last change",
+    "Undo the last change to the persona (yours or the owner's); what was written since stays. Calling it "
+    "again undoes the change before.",
+    NoInput,
+    "destructive",
+    texts=preview_undo,
+)
+async def undo(env: ToolEnvironment, _input: NoInput, ctx: ToolContext) -> str | ToolOutput:
+    seen = env.seen
+    try:
+        before, undone = await env.undo(ctx)
+    except PersonaError as error:
+        return fail(error)
+    return _undone(seen, before, undone.persona, f"Undone: {undone.summary}.")
 
 
 def _undone(seen: Seen, before: Persona, after: Persona, sentence: str) -> ToolOutput:
@@ -174,3 +162,6 @@ def _unless_stale(seen: Seen) -> Callable[[Persona], None]:
             )
 
     return check
+
+
+TOOLS = (get_persona, update_persona_name, update_system_prompt, edit_system_prompt, undo)

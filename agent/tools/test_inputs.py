@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, Field
 
-from agent.core.tool import NoInput, Tool, ToolContext, ToolOutput
-from agent.tools.context import LONGEST_DIFF, NOTHING_CHANGED, WHOLE, Desk, Stale, as_json, confirm, fail
-from agent.tools.write_queue import SETTLES_WITHIN
+from agent.core.tool import NoInput, ToolContext, ToolOutput
+from agent.tools.context import LONGEST_DIFF, Stale, ToolEnvironment, as_json, confirm, fail
+from agent.tools.spec import tool
 from agent.transcript.user_edits import Seen, content_hash
 from personas.changes import AddTestInput, DeleteTestInput, UpdateTestInput
 from personas.errors import InvalidValue, PersonaError
@@ -28,121 +28,97 @@ class UpdateInput(BaseModel, extra="forbid"):
     content: str = Field(description="Its new content, whole.")
 
 
-def test_input_tools(desk: Desk) -> tuple[Tool, ...]:
-    """Return the tools on the test inputs of `desk`'s persona."""
-
-    async def list_test_inputs(_input: NoInput, _ctx: ToolContext) -> str | ToolOutput:
-        seen = desk.seen
-        try:
-            persona = await desk.read()
-        except PersonaError as error:
-            return fail(error)
-        for test_input in persona.test_inputs:
-            seen.note_input(test_input)
-        return as_json({"test_inputs": [_record(test_input) for test_input in persona.test_inputs]})
-
-    async def get_test_input(wanted: IdInput, _ctx: ToolContext) -> str | ToolOutput:
-        seen = desk.seen
-        try:
-            found = _find(await desk.read(), wanted.id)
-        except PersonaError as error:
-            return fail(error)
-        seen.note_input(found)
-        return as_json(_record(found))
-
-    async def create_test_input(wanted: ContentInput, ctx: ToolContext) -> str | ToolOutput:
-        seen = desk.seen
-        try:
-            before, after = await desk.write(AddTestInput(wanted.content), ctx, "agent: new test input")
-        except PersonaError as error:
-            return fail(error)
-        known = {test_input.id for test_input in before.test_inputs}
-        created = next(test_input for test_input in after.test_inputs if test_input.id not in known)
-        seen.note_input(created)
-        counted = confirm("", "", _lines(created.content))
-        return ToolOutput(output=as_json(_record(created)), details=counted.details)
-
-    async def update_test_input(wanted: UpdateInput, ctx: ToolContext) -> str | ToolOutput:
-        seen = desk.seen
-        try:
-            before, after = await desk.write(
-                UpdateTestInput(wanted.id, wanted.content),
-                ctx,
-                f"agent: test input {wanted.id}",
-                check=_unless_stale(seen, wanted.id),
-            )
-        except PersonaError as error:
-            return _refused(seen, wanted.id, error)
-        old = _find(before, wanted.id)
-        seen.note_input(_find(after, wanted.id))
-        return confirm(f"Test input {wanted.id} is changed.", _lines(old.content), _lines(wanted.content))
-
-    async def delete_test_input(wanted: IdInput, ctx: ToolContext) -> str | ToolOutput:
-        seen = desk.seen
-        try:
-            before, _after = await desk.write(
-                DeleteTestInput(wanted.id),
-                ctx,
-                f"agent: delete test input {wanted.id}",
-                check=_unless_stale(seen, wanted.id),
-            )
-        except PersonaError as error:
-            return _refused(seen, wanted.id, error)
-        old = _find(before, wanted.id)
-        return confirm(f"Test input {wanted.id} is deleted.", _lines(old.content), "")
-
-    return (
-        Tool(
-            "list_test_inputs",
-            "List all test inputs of the persona, with their ids and contents.",
-            "List the test inputs",
-            NoInput,
-            list_test_inputs,
-            max_output=WHOLE,
-            when_cut=NOTHING_CHANGED,
-        ),
-        Tool(
-            "get_test_input",
-            "Read one test input by its id.",
-            "Read a test input",
-            IdInput,
-            get_test_input,
-            max_output=WHOLE,
-            when_cut=NOTHING_CHANGED,
-        ),
-        Tool(
-            "create_test_input",
-            "Add a test input to the persona. Its id is made for you and returned.",
-            "Add a test input",
-            ContentInput,
-            create_test_input,
-            sequential=True,
-            settles_within=SETTLES_WITHIN,
-        ),
-        Tool(
-            "update_test_input",
-            "Replace the content of a test input.",
-            "Change a test input",
-            UpdateInput,
-            update_test_input,
-            sequential=True,
-            destructive=True,
-            settles_within=SETTLES_WITHIN,
-        ),
-        Tool(
-            "delete_test_input",
-            "Delete a test input of the persona.",
-            "Delete a test input",
-            IdInput,
-            delete_test_input,
-            sequential=True,
-            destructive=True,
-            settles_within=SETTLES_WITHIN,
-        ),
-    )
+@tool(
+    "List the test inputs",
+    "List all test inputs of the persona, with their ids and contents.",
+    NoInput,
+    "read",
+)
+async def list_test_inputs(env: ToolEnvironment, _input: NoInput, _ctx: ToolContext) -> str | ToolOutput:
+    seen = env.seen
+    try:
+        persona = await env.read()
+    except PersonaError as error:
+        return fail(error)
+    for test_input in persona.test_inputs:
+        seen.note_input(test_input)
+    return as_json({"test_inputs": [_record(test_input) for test_input in persona.test_inputs]})
 
 
-test_input_tools.__test__ = False  # type: ignore[attr-defined]  # its name is no invitation to pytest
+@tool("Read a test input", "Read one test input by its id.", IdInput, "read")
+async def get_test_input(env: ToolEnvironment, wanted: IdInput, _ctx: ToolContext) -> str | ToolOutput:
+    seen = env.seen
+    try:
+        found = _find(await env.read(), wanted.id)
+    except PersonaError as error:
+        return fail(error)
+    seen.note_input(found)
+    return as_json(_record(found))
+
+
+@tool(
+    "Add a test input",
+    "Add a test input to the persona. Its id is made for you and returned.",
+    ContentInput,
+    "write",
+    change=lambda given: AddTestInput(given.content),
+)
+async def create_test_input(env: ToolEnvironment, wanted: ContentInput, ctx: ToolContext) -> str | ToolOutput:
+    seen = env.seen
+    try:
+        before, after = await env.write(AddTestInput(wanted.content), ctx, "agent: new test input")
+    except PersonaError as error:
+        return fail(error)
+    known = {test_input.id for test_input in before.test_inputs}
+    created = next(test_input for test_input in after.test_inputs if test_input.id not in known)
+    seen.note_input(created)
+    counted = confirm("", "", _lines(created.content))
+    return ToolOutput(output=as_json(_record(created)), details=counted.details)
+
+
+@tool(
+    "Change a test input",
+    "Replace the content of a test input.",
+    UpdateInput,
+    "destructive",
+    change=lambda given: UpdateTestInput(given.id, given.content),
+)
+async def update_test_input(env: ToolEnvironment, wanted: UpdateInput, ctx: ToolContext) -> str | ToolOutput:
+    seen = env.seen
+    try:
+        before, after = await env.write(
+            UpdateTestInput(wanted.id, wanted.content),
+            ctx,
+            f"agent: test input {wanted.id}",
+            check=_unless_stale(seen, wanted.id),
+        )
+    except PersonaError as error:
+        return _refused(seen, wanted.id, error)
+    old = _find(before, wanted.id)
+    seen.note_input(_find(after, wanted.id))
+    return confirm(f"Test input {wanted.id} is changed.", _lines(old.content), _lines(wanted.content))
+
+
+@tool(
+    "Delete a test input",
+    "Delete a test input of the persona.",
+    IdInput,
+    "destructive",
+    change=lambda given: DeleteTestInput(given.id),
+)
+async def delete_test_input(env: ToolEnvironment, wanted: IdInput, ctx: ToolContext) -> str | ToolOutput:
+    seen = env.seen
+    try:
+        before, _after = await env.write(
+            DeleteTestInput(wanted.id),
+            ctx,
+            f"agent: delete test input {wanted.id}",
+            check=_unless_stale(seen, wanted.id),
+        )
+    except PersonaError as error:
+        return _refused(seen, wanted.id, error)
+    old = _find(before, wanted.id)
+    return confirm(f"Test input {wanted.id} is deleted.", _lines(old.content), "")
 
 
 def _record(test_input: TestInput) -> dict[str, str]:
@@ -192,3 +168,6 @@ def _unless_stale(seen: Seen, input_id: str) -> Callable[[Persona], None]:
         raise Stale(changed, base="", ours="", theirs=there.content, told=told)
 
     return check
+
+
+TOOLS = (list_test_inputs, get_test_input, create_test_input, update_test_input, delete_test_input)

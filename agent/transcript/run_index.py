@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.core.turns import JOB
 from personas.files.journal import Journal
 from personas.store import Store
 from personas.versions.undo import key_of_run
@@ -44,6 +45,8 @@ def run_of_turn(session: Path, turn_ids: Sequence[str]) -> RunSpan | None:
     run: RunSpan | None = None
     for record in Journal(session).read().records:
         kind, at = record.get("type"), str(record.get("created_at", ""))
+        if kind == JOB:
+            continue
         if kind in ("run_start", "run_end") and run is not None:  # a kill may have cut the end
             runs.update(dict.fromkeys(here, RunSpan(run.id, run.begun, at)))
         if kind == "run_start":

@@ -1,7 +1,7 @@
 """One stored conversation: an append-only log of what happened, safe to read whatever is in it.
 
 The log is the truth. Its first line is the header; then come turns, and between them what else happened
-(`run_start`, `started`, `step_end`, `run_end`), one record a line.
+(`run_start`, `started`, `step_end`, `run_end`, `job`), one record a line.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from agent.core.turns import (
     new_id,
     utc_now,
 )
+from agent.transcript.job_records import is_asking, is_job_record
 from agent.transcript.session_records import field_text, run_end, to_turn, without_repeats
 from agent.transcript.turn_records import as_json, to_record
 from personas.errors import BrokenFile, InvalidValue, PersonaError
@@ -50,6 +51,7 @@ class Session:
         was_cut: whether the last run had no end in the log when the conversation was opened: it is still under way
             elsewhere, or the program ended in the middle of it.
         left_open: calls the log has no result for, as it was when the conversation was opened.
+        jobs: the records of jobs that were read or written so far, each with the turn it stands after.
         on_failure: told why a record cannot be written, in the thread of who writes it, and on the loop why the disk
             did not keep a step or a run. What `sync` returns it is not told.
     """
@@ -63,6 +65,7 @@ class Session:
         self.created_at = created_at
         self.problems: list[str] = []
         self.left_open: list[ToolCallTurn] = []
+        self.jobs: list[tuple[str, dict[str, Any]]] = []
         self.was_cut = False
         self._unwritable: PersonaError | None = None
         self._unsynced: PersonaError | None = None
@@ -165,6 +168,7 @@ class Session:
         started: set[str] = set()
         self._earlier = []
         bounds: list[str] = []
+        jobs: list[dict[str, Any]] = []  # since the turn read last, newest first
         for item in self._journal.backwards():
             if isinstance(item, Problem):
                 problems.append(f"Line {item.line} from the end: {item.why}.".replace("Line -", "Line "))
@@ -173,14 +177,20 @@ class Session:
                 bounds.append(str(item["type"]))
             if item.get("type") == "started":
                 started.add(field_text(item, "tool_use_id"))
+            if is_job_record(item):
+                jobs.append(item)
             turn = to_turn(item, problems)
             if turn is None:
                 continue
+            self.jobs += [(turn.id, record) for record in jobs]
+            jobs.clear()
             found.append(turn)
             spoken += isinstance(turn, UserTurn)
             if len(found) >= tail and spoken >= user_turns and isinstance(turn, UserTurn):
                 self._earlier = None
                 break
+        self.jobs += [("", record) for record in jobs]
+        self.jobs.reverse()
         # A notice behind it says what became of it, as when a task that waited is given up.
         self.was_cut = bounds[:1] == ["run_start"] and not isinstance(found[0] if found else None, NoticeTurn)
         self._recent = without_repeats(reversed(found), problems)
@@ -206,11 +216,13 @@ class Session:
         """
         if self._earlier is None:
             problems: list[str] = []
-            turns = [
-                turn
-                for record in self._journal.read().records
-                if (turn := to_turn(record, problems)) is not None
-            ]
+            turns: list[Turn] = []
+            self.jobs = []
+            for record in self._journal.read().records:
+                if is_job_record(record):
+                    self.jobs.append((turns[-1].id if turns else "", record))
+                elif (turn := to_turn(record, problems)) is not None:
+                    turns.append(turn)
             first = self._recent[0].id
             whole = without_repeats(turns, problems)
             index = next((at for at, turn in enumerate(whole) if turn.id == first), 0)
@@ -263,6 +275,20 @@ class Session:
         """Add one turn to the conversation and its log."""
         self._recent.append(turn)
         self._write(to_record(turn))
+
+    def note_job(self, record: dict[str, Any]) -> None:
+        """Append a record about a job, in any thread.
+
+        Raises:
+            PersonaError: the disk refused; the record is not written later.
+        """
+        self._journal.append(record)
+        self.jobs.append((self._recent[-1].id if self._recent else "", record))
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a job waits for an answer: what it asked has no result."""
+        return is_asking(self.jobs, [call.tool_use_id for call in self.left_open])
 
     def settle(self, result: ToolResultTurn) -> None:
         """Give a call that was left open its real result, in place of the one that says what a crash left.
@@ -346,6 +372,14 @@ class Session:
                 self._started_at_launch = False
 
         return detach
+
+    def make_lasting(self) -> None:
+        """Wait until everything written is on the disk.
+
+        Raises:
+            PersonaError: the disk refused.
+        """
+        self._journal.sync()
 
     def sync(self, *, close: bool = False) -> PersonaError | None:
         """Wait until everything written is on the disk, in any thread; return what the disk says instead.

@@ -7,10 +7,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from agent.core.turns import Turn
-from agent.jobs.task_log import TaskLog, as_left
+from agent.transcript.older_task_log import carry_over
 from agent.transcript.session_log import Session
 from personas.errors import BrokenFile, InvalidValue, OutsideHome, PersonaError
 from personas.files.current_sessions import sessions_of
+from personas.files.home import Home
 from personas.files.lock import hold, holder
 from personas.store import Store
 
@@ -49,7 +50,7 @@ def read_history(
     if session_id is None:
         return None, [], []
     session = open_session(store, persona_id, session_id)
-    left_out = session.stand_ins if as_stored else _awaited(store, persona_id, session)
+    left_out = session.stand_ins if as_stored else _awaited(store, session)
     return session_id, [turn for turn in session.turns if turn.id not in left_out], session.problems
 
 
@@ -88,22 +89,14 @@ def read_recent(store: Store, persona_id: str, session_id: str) -> list[Turn]:
         PersonaError: it cannot be opened.
     """
     session = open_session(store, persona_id, session_id)
-    awaited = _awaited(store, persona_id, session)
+    awaited = _awaited(store, session)
     return [turn for turn in session.recent if turn.id not in awaited]
 
 
-def _awaited(store: Store, persona_id: str, session: Session) -> frozenset[str]:
-    """The ids of results that were made up for calls that may yet get their own."""
+def _awaited(store: Store, session: Session) -> frozenset[str]:
+    """The ids of results that were made up for calls that may yet get their own: one waits, or somebody is at work."""
     made_up = session.stand_ins
-    return made_up if made_up and _is_open(store, persona_id, session) else frozenset()
-
-
-def _is_open(store: Store, persona_id: str, session: Session) -> bool:
-    """Whether somebody works on a conversation, or its task waits: what has no result yet will have one."""
-    task = TaskLog(store.home, session.id).last(persona_id)
-    if task is not None and as_left(task, session).is_waiting:
-        return True
-    return is_held(store, session.id)
+    return made_up if made_up and (session.is_asking or is_held(store, session.id)) else frozenset()
 
 
 def is_held(store: Store, session_id: str) -> bool:
@@ -123,10 +116,17 @@ def open_session(
     Raises:
         BrokenFile, InvalidValue, PersonaError: see `Session.open`.
     """
-    path = store.home.inside(store.home.sessions) / f"{session_id}.jsonl"
+    path = session_path(store.home, session_id)
     return Session.open(
         path, tail=RECENT_TURNS, user_turns=user_turns, persona_id=persona_id, on_failure=on_failure
     )
+
+
+def session_path(home: Home, session_id: str) -> Path:
+    """Return the log of a conversation. What an earlier version kept of its tasks beside it is taken into it first."""
+    path = home.inside(home.sessions) / f"{session_id}.jsonl"
+    carry_over(path, lock_path_in(home, session_id))
+    return path
 
 
 def session_lock(store: Store, session_id: str) -> AbstractContextManager[None]:
@@ -140,7 +140,12 @@ def session_lock(store: Store, session_id: str) -> AbstractContextManager[None]:
 
 def lock_path(store: Store, session_id: str) -> Path:
     """Return where the lock of a conversation lies."""
-    return store.home.locks / f"session-{session_id}.lock"
+    return lock_path_in(store.home, session_id)
+
+
+def lock_path_in(home: Home, session_id: str) -> Path:
+    """Return the same by the home."""
+    return home.locks / f"session-{session_id}.lock"
 
 
 def size_of(session: Session) -> int:

@@ -300,7 +300,7 @@ def _lines_backwards(descriptor: int) -> Iterator[bytes | None]:
     position = os.fstat(descriptor).st_size
     rest: list[bytes] = []  # the pieces of the line that reaches into the blocks before, last first
     length = 0
-    block = 1 << 15
+    block = 1 << 12  # most often the last line is all that is asked for
     ends_file = True
     while position > 0:
         start = max(0, position - block)

@@ -24,9 +24,9 @@ from agent.chat.chat import Chat
 from agent.core import cancellation
 from agent.core.agent import AgentBusy
 from agent.jobs.approval_policy import ApprovalRules
-from agent.jobs.job import AgentTask, Question
-from agent.jobs.options import TaskOptions
-from agent.jobs.recovery import read_task
+from agent.jobs.job import Job, Question
+from agent.jobs.options import JobOptions
+from agent.jobs.recovery import find_job
 from agent.models.scripted import ScriptedModel
 from agent.transcript.turn_records import to_record
 from personas.changes import EditPrompt
@@ -60,7 +60,7 @@ def fuzz_one(seed: int, folder: Path) -> str:
         rng.choice(["auto", "ask-destructive", "ask-all"]),
         {"undo": rng.choice(["ask", "deny"])} if rng.random() < 0.3 else {},
     )
-    options = TaskOptions(
+    options = JobOptions(
         approval=rules,
         max_steps=rng.choice([2, 5, 50]),
         max_seconds=rng.choice([3.0, 1800.0]),
@@ -81,7 +81,7 @@ def fuzz_one(seed: int, folder: Path) -> str:
 
 
 async def _live(
-    rng: random.Random, store: Store, options: TaskOptions, number: int, loop: VirtualLoop
+    rng: random.Random, store: Store, options: JobOptions, number: int, loop: VirtualLoop
 ) -> None:
     answers = [_script(_parts(rng), rng.choice([0, 3])) for _ in range(rng.randint(1, 7))]
     life = Life(store, "kept", options, answers)
@@ -109,7 +109,7 @@ async def _live(
             kept = kept_when_left[-1] if kept_when_left else _ids_on_disk(life.chat)
             crash.append((Disk.of(store, number), kept))
 
-    def see(task: AgentTask) -> None:
+    def see(task: Job) -> None:
         if task.is_waiting and patient:
             loop.call_later(rng.choice([0, 1, 9000]), person.answer)
         person.see(task)
@@ -150,7 +150,7 @@ async def _live(
         disk, kept = crash[0]
         disk.restore()
         _check_kept(store, kept)
-    elif len(life.events) > written_elsewhere and not any(run.parked for run in life.runner._runs.values()):
+    elif len(life.events) > written_elsewhere and not any(run.parked for run in life.runner._runs):
         _check_log(store, life)
     _look(store)
 
@@ -170,7 +170,7 @@ async def _check_tasks() -> None:
         await asyncio.sleep(0)
 
 
-def _what_to_do(rng: random.Random, found: AgentTask | None) -> str:
+def _what_to_do(rng: random.Random, found: Job | None) -> str:
     if rng.random() < 0.15:
         return rng.choice(["task", "chat", "reply", "resume", "stop"])
     if found is None or found.is_over:
@@ -208,7 +208,7 @@ class Person:
         self._seen: dict[str, Question] = {}
         self.faults: list[str] = []
 
-    def see(self, task: AgentTask) -> None:
+    def see(self, task: Job) -> None:
         """A question is on the screen."""
         if task.is_waiting and task.pending is not None:
             self._seen[task.pending.id] = task.pending
@@ -219,14 +219,14 @@ class Person:
             question = self._rng.choice([None, *self._seen.values()])
             self._loop.create_task(self._try_to_answer(question))
 
-    async def answer_what_was_seen(self, found: AgentTask) -> None:
+    async def answer_what_was_seen(self, found: Job) -> None:
         """Answer a question that was found on the disk, and that somebody else may have answered since."""
         await self._try_to_answer(found.pending)
 
     async def _try_to_answer(self, question: Question | None) -> None:
         life, given = self._life, question.id if question is not None else None
         live = life.runner.is_live("kept")
-        open_now = life.runner.task("kept") if live else read_task(life.store, "kept")
+        open_now = life.runner.task("kept") if live else find_job(life.store, "kept")
         pending = open_now.pending if open_now is not None and open_now.is_waiting else None
         try:
             await life.runner.respond(life.chat, self._rng.choice(REPLIES), question_id=given)
@@ -236,7 +236,7 @@ class Person:
             self.faults.append(f"the answer to {question.text!r} was taken for another question")
 
 
-async def _answer_elsewhere(rng: random.Random, store: Store, options: TaskOptions) -> None:
+async def _answer_elsewhere(rng: random.Random, store: Store, options: JobOptions) -> None:
     """Another program answers the question that this one has found, and leaves with whatever is asked then."""
     other = Life(store, "kept", options, [_script(_parts(rng), 0) for _ in range(3)])
     work = asyncio.get_running_loop().create_task(
@@ -283,10 +283,10 @@ def _check_log(store: Store, life: Life) -> None:
         raise Broken("the log is what happened")
 
 
-def _look(store: Store) -> AgentTask | None:
+def _look(store: Store) -> Job | None:
     """The task is something that can be gone on with; no call acted twice; the file is whole."""
     tomllib.loads(store.path("kept").read_text(encoding="utf-8"))
-    found = read_task(store, "kept")
+    found = find_job(store, "kept")
     if found is not None and found.is_working:
         raise Broken(f"nobody works on it, and it is {found.status}")
     if store.session_of("kept") is not None:

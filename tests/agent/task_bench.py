@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from agent.chat.chat import Chat
 from agent.core.turns import NoticeTurn, ToolResultTurn
-from agent.jobs.job import AgentTask, Status
-from agent.jobs.options import TaskOptions
-from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.agent_jobs import AgentJobs
+from agent.jobs.job import Job, Status
+from agent.jobs.job_log import JobLog, Mark, past
+from agent.jobs.options import JobOptions
 from agent.models.scripted import ScriptedModel, ToolUse
+from agent.transcript.session_store import open_session
 from personas.store import Store
 
 PROMPT = "You are kept.\nAlways.\nTo the end.\n"
@@ -21,23 +24,42 @@ EDIT = ToolUse("edit_system_prompt", {"old": "Always.", "new": "Sometimes."})
 ASK = ToolUse("ask_user", {"question": "Which one?", "options": ["the first", "the second"]})
 
 
+def session_file(store: Store, persona_id: str = "kept") -> Path:
+    """The log of the persona's conversation, which has the records of its jobs, too."""
+    return store.home.sessions / f"{store.session_of(persona_id)}.jsonl"
+
+
+def log_event(store: Store, event: Any, task: Job, **frame: Any) -> None:
+    """Write an event of a task as a program would that dies right after it."""
+    session = open_session(store, task.persona_id, task.session_id)
+    JobLog(lambda: session, None if event == "started" else task).write(event, task, **frame)
+    session.close()
+
+
+def logged(store: Store, persona_id: str = "kept") -> tuple[list[Job], list[Mark]]:
+    """All jobs of the persona's conversation, and the marks of its tasks, as the log has them."""
+    session = open_session(store, persona_id, store.session_of(persona_id) or "")
+    session.earlier()
+    return past(session.jobs, persona_id, session.id)
+
+
 @dataclass
 class Bench:
     """A persona's chat on a scripted model, a runner, and every state the task was seen in."""
 
     store: Store
     answers: Sequence[Any]
-    options: TaskOptions = TaskOptions(request_pause=0)  # noqa: RUF009 - immutable
-    seen: list[AgentTask] = field(default_factory=list)
+    options: JobOptions = JobOptions(request_pause=0)  # noqa: RUF009 - immutable
+    seen: list[Job] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.model = ScriptedModel(self.answers)
         self.chat = Chat(self.store, "kept", self.model)
-        self.runner = AgentTaskRunner(self.options)
+        self.runner = AgentJobs(self.options)
         self.runner.observe(self.seen.append)
 
     @property
-    def task(self) -> AgentTask:
+    def task(self) -> Job:
         found = self.runner.task("kept")
         assert found is not None
         return found
@@ -55,16 +77,16 @@ class Bench:
     def prompt(self) -> str:
         return self.store.get("kept").system_prompt
 
-    async def until(self, status: Status) -> AgentTask:
+    async def until(self, status: Status) -> Job:
         """Return the task once it is in this state."""
         async with asyncio.timeout(120):
             while self.runner.task("kept") is None or self.task.status != status:
                 await asyncio.sleep(0)
         return self.task
 
-    async def run(self, text: str = "Do it.", mode: Any = "task") -> AgentTask:
+    async def run(self, text: str = "Do it.", kind: Any = "task") -> Job:
         """Run a task to its end."""
-        await self.runner.start(self.chat, text, mode=mode)
+        await self.runner.start(self.chat, text, kind=kind)
         await self.runner.wait("kept")
         return self.task
 

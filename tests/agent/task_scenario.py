@@ -3,7 +3,7 @@
 A scenario is a table with these keys, all but `name` optional:
 
     name, covers            what it is about, the sentence it covers
-    options                 fields of `TaskOptions`; `policy` and `overrides` say what is asked for
+    options                 fields of `JobOptions`; `policy` and `overrides` say what is asked for
     life                    the lives of the program, one after the other, each a table:
         begin               "task" (the default), "chat", "reply", "resume", "stop"
         say                 the words with it
@@ -27,10 +27,10 @@ from typing import Any, TypeVar
 
 from agent.chat.chat import Chat
 from agent.core.events import AgentEnd, Event
+from agent.jobs.agent_jobs import AgentJobs
 from agent.jobs.approval_policy import ApprovalRules
-from agent.jobs.job import AgentTask
-from agent.jobs.options import TaskOptions
-from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.job import Job
+from agent.jobs.options import JobOptions
 from agent.models.scripted import ScriptedModel
 from personas.changes import EditPrompt
 from personas.errors import PersonaError
@@ -98,9 +98,9 @@ class Life:
 
     store: Store
     persona_id: str
-    options: TaskOptions
+    options: JobOptions
     answers: list[Any]
-    seen: list[AgentTask] = field(default_factory=list)
+    seen: list[Job] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     end: AgentEnd | None = None
     error: str = ""
@@ -110,7 +110,7 @@ class Life:
         self.chat = Chat(self.store, self.persona_id, self.model)
         self.chat.load()
         self.chat.subscribe(self.events.append)
-        self.runner = AgentTaskRunner(self.options, clock=LoopClock(), is_trusted=lambda _home: True)
+        self.runner = AgentJobs(self.options, clock=LoopClock(), is_trusted=lambda _home: True)
         self.runner.observe(self.seen.append)
 
     async def begin(self, kind: str, say: str) -> None:
@@ -124,7 +124,7 @@ class Life:
             elif kind == "stop":
                 await runner.stop_found(chat)
             else:
-                await runner.start(chat, say, mode="chat" if kind == "chat" else "task")
+                await runner.start(chat, say, kind="chat" if kind == "chat" else "task")
             self.end = await runner.wait(self.persona_id)
         except PersonaError as error:
             self.error = str(error)
@@ -145,19 +145,19 @@ def play_task(scenario: Mapping[str, Any], folder: Path) -> tuple[Store, list[Li
     store.create("Kept", system_prompt=PROMPT)
     given = dict(scenario.get("options", {}))
     rules = ApprovalRules(given.pop("policy", "auto"), given.pop("overrides", {}))
-    options = TaskOptions(approval=rules, **{"request_pause": 0, **given})
+    options = JobOptions(approval=rules, **{"request_pause": 0, **given})
     lives = []
     for number, life in enumerate(scenario["life"]):
         lives.append(run_in_place(_live(store, options, life, number)))
     return store, lives
 
 
-async def _live(store: Store, options: TaskOptions, spec: Mapping[str, Any], number: int) -> Life:
+async def _live(store: Store, options: JobOptions, spec: Mapping[str, Any], number: int) -> Life:
     life = Life(store, "kept", options, [_script(parts, 0) for parts in spec.get("answers", [])])
     counts: dict[str, int] = {}
     disks: list[Disk] = []
 
-    def see(task: AgentTask) -> None:
+    def see(task: Job) -> None:
         if len(life.seen) > 1 and life.seen[-2].status == task.status:
             return
         count = counts[task.status] = counts.get(task.status, 0) + 1

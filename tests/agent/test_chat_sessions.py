@@ -15,7 +15,7 @@ from agent.core.events import Event
 from agent.core.turns import CustomTurn, NoticeTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
 from agent.tools import context as base
-from agent.tools.context import LONGEST_WAIT, Desk
+from agent.tools.context import LONGEST_WAIT, ToolEnvironment
 from agent.transcript.session_store import RECENT_TURNS, lock_path, open_session, session_lock, start_session
 from personas import persona_file
 from personas.changes import SetName, SetPrompt
@@ -165,7 +165,7 @@ async def test_a_writer_that_does_not_end_is_told_as_by_the_store(
         monkeypatch.setattr(module, "LONGEST_WAIT", 0.0)
     with held_elsewhere(store.home.locks / "persona-wren.lock", PID if known else None):
         with pytest.raises(Busy) as waited:
-            await Desk(store, "wren").free()
+            await ToolEnvironment(store, "wren").free()
         with pytest.raises(Busy) as written:
             store.change("wren", SetPrompt("x"), revision=None, by=USER)
     assert (str(waited.value), waited.value.pid) == (str(written.value), written.value.pid)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.chat.chat import Chat
-from agent.chat.run_spec import Assignment
+from agent.chat.run_spec import RunSpec
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
 from agent.transcript.user_edits import Seen
 from personas.changes import AddTestInput, SetPrompt
@@ -107,7 +107,7 @@ async def test_what_a_run_that_never_began_was_to_tell_is_told_by_the_next(store
     path = store.path("wren")
     path.write_text(path.read_text("utf-8").replace("Two.", "By hand."), "utf-8")
     with pytest.raises(InvalidValue):
-        await chat.send("lost", Assignment(prepare=refuse))
+        await chat.send("lost", RunSpec(prepare=refuse))
     await chat.send("second")
     assert "+By hand." in json.dumps(list(model.requests[-1].messages))
 

@@ -15,7 +15,7 @@ from agent.chat.chat import Chat
 from agent.core.events import Event
 from agent.core.turns import NoticeTurn, ToolResultTurn, UserTurn
 from agent.jobs.job import TRANSITIONS
-from agent.jobs.recovery import read_task
+from agent.jobs.recovery import find_job
 from agent.models.scripted import ScriptedModel
 from personas.store import Store
 from tests.agent.invariants import broken_invariants
@@ -73,7 +73,7 @@ def observed(store: Store, lives: Sequence[Life]) -> dict[str, Any]:
     task = last.runner.task("kept")
     chat = Chat(store, "kept", ScriptedModel())
     chat.load()
-    found = read_task(store, "kept")
+    found = find_job(store, "kept")
     return {
         "states": last.states,
         "first_states": lives[0].states,

@@ -12,12 +12,12 @@ import agent
 from agent.core.turns import ToolCallTurn, ToolResultTurn, UserTurn
 from agent.jobs.job import (
     TRANSITIONS,
-    AgentTask,
     ForbiddenTransition,
+    Job,
     Status,
     move,
 )
-from agent.jobs.task_log import as_left
+from agent.jobs.recovery import as_left
 from agent.transcript.session_log import Session
 from tests.agent.test_tasks import SEED_EDGES
 
@@ -43,8 +43,8 @@ ADDED_EDGES = {
 STATES: tuple[Status, ...] = get_args(Status)
 
 
-def a_task(status: Status) -> AgentTask:
-    return AgentTask(persona_id="kept", session_id="s", original_prompt="x", status=status)
+def a_task(status: Status) -> Job:
+    return Job(persona_id="kept", session_id="s", original_prompt="x", status=status)
 
 
 def test_the_table_has_exactly_the_edges_of_the_diagram_and_of_the_three_added_states() -> None:
@@ -79,9 +79,10 @@ def test_no_other_code_sets_the_status_of_a_task() -> None:
         for source in sorted(package.rglob("*.py")):
             doors += [f"{source.name}: {door}" for door in _doors(ast.parse(source.read_text("utf-8")))]
     assert doors == [
-        "task.py: BaseModel.model_copy",
-        "task_log.py: AgentTask.model_validate",
-        "task_runner.py: AgentTask",
+        "agent_jobs.py: Job",
+        "job.py: BaseModel.model_copy",
+        "job_log.py: Job.model_validate",
+        "job_log.py: Job",
     ]
 
 
@@ -94,8 +95,8 @@ def _doors(tree: ast.Module) -> list[str]:
         name = ast.unparse(node.func)
         last = name.rpartition(".")[2]
         forced = last in ("model_construct", "__setattr__", "setattr") and "status" in ast.unparse(node)
-        if forced or name in ("AgentTask", "BaseModel.model_copy", "AgentTask.model_validate"):
-            assert name != "AgentTask" or "status" not in {keyword.arg for keyword in node.keywords}
+        if forced or name in ("Job", "BaseModel.model_copy", "Job.model_validate"):
+            assert name != "Job" or "status" not in {keyword.arg for keyword in node.keywords}
             found.append(name)
     return found
 

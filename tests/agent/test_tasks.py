@@ -13,11 +13,11 @@ from agent.chat.chat import Chat
 from agent.core.events import Event, TurnEnd
 from agent.core.model import Usage
 from agent.core.turns import NUDGE, AssistantTextTurn, NoticeTurn, ToolCallTurn, UserTurn
+from agent.jobs.agent_jobs import AgentJobs
 from agent.jobs.approval_policy import ApprovalRules
-from agent.jobs.diff_message import task_diff
-from agent.jobs.job import OVER, TRANSITIONS, AgentTask, ForbiddenTransition, Status, move, way
-from agent.jobs.options import Stopwatch, TaskOptions
-from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.job import OVER, TRANSITIONS, ForbiddenTransition, Job, Status, move, way
+from agent.jobs.messages import task_diff
+from agent.jobs.options import JobOptions, Stopwatch
 from agent.models.anthropic.client import AnthropicModel
 from agent.models.scripted import Act, Hang, Pause, ScriptedModel, ToolUse, answer
 from personas.changes import EditPrompt
@@ -48,8 +48,8 @@ SEED_EDGES = {
 ADDED = {"waiting_approval", "limit", "interrupted"}
 
 
-def a_task(status: Status = "running") -> AgentTask:
-    return AgentTask(persona_id="kept", session_id="s", original_prompt="x", status=status)
+def a_task(status: Status = "running") -> Job:
+    return Job(persona_id="kept", session_id="s", original_prompt="x", status=status)
 
 
 def test_the_table_is_the_diagram_and_the_edges_of_the_three_added_states() -> None:
@@ -82,7 +82,7 @@ def test_a_way_goes_along_edges_only_and_at_most_through_thinking() -> None:
 
 def test_a_task_survives_its_record() -> None:
     task = a_task().with_note("n").model_copy(update={"usage": Usage(1, 2), "cost": None, "step_count": 3})
-    assert AgentTask.model_validate(task.to_record()) == task
+    assert Job.model_validate(task.to_record()) == task
 
 
 # -- task mode -----------------------------------------------------------------------------------------------
@@ -118,13 +118,13 @@ async def test_every_change_is_an_update_along_the_table(store: Store) -> None:
 async def test_the_prompt_and_the_tools_of_task_mode_are_there_in_task_mode_only(store: Store) -> None:
     bench = Bench(store, [answer(COMPLETE), answer("Just words.")])
     await bench.run()
-    await bench.run("And you?", mode="chat")
+    await bench.run("And you?", kind="chat")
     as_task, as_chat = bench.model.requests
     control = {"task_complete", "ask_user", "send_update"}
     assert control <= {tool.name for tool in as_task.tools}
     assert not control & {tool.name for tool in as_chat.tools}
     assert as_task.system.startswith(as_chat.system) and "Task mode" in as_task.system
-    assert bench.task.mode == "chat" and bench.task.status == "completed"
+    assert bench.task.kind == "chat" and bench.task.status == "completed"
 
 
 async def test_three_idle_answers_in_a_row_end_it_with_a_notice_and_it_can_go_on(store: Store) -> None:
@@ -144,7 +144,7 @@ async def test_what_the_person_says_between_starts_the_count_of_idle_answers_ane
     bench = Bench(store, [*(answer("Hm.") for _ in range(5)), answer(COMPLETE)])
     said: list[str] = []
 
-    def speak(task: AgentTask) -> None:
+    def speak(task: Job) -> None:
         if task.idle_steps == 2 and not said:
             said.append("Go on.")
             bench.runner.steer("kept", "Go on.")
@@ -168,11 +168,11 @@ async def test_a_report_is_kept_and_does_not_stop_it(store: Store) -> None:
 
 async def test_a_message_becomes_a_task_by_itself_only_where_the_settings_allow(store: Store) -> None:
     begin = [answer(ToolUse("begin_task")), answer("aloud"), answer(COMPLETE)]
-    bench = Bench(store, begin, TaskOptions(begin_by_themselves=True))
-    task = await bench.run("Do many things.", mode="chat")
-    assert (task.mode, task.status, task.step_count) == ("task", "completed", 3)
+    bench = Bench(store, begin, JobOptions(begin_by_themselves=True))
+    task = await bench.run("Do many things.", kind="chat")
+    assert (task.kind, task.status, task.step_count) == ("task", "completed", 3)
     plain = Bench(store, [answer("Hello.")])
-    await plain.run("Hello", mode="chat")
+    await plain.run("Hello", kind="chat")
     assert "begin_task" not in {tool.name for tool in plain.model.requests[0].tools}
 
 
@@ -247,9 +247,9 @@ class HandClock:
 async def test_waiting_for_hours_costs_no_time_of_the_task(store: Store) -> None:
     clock = HandClock()
     bench = Bench(
-        store, [answer(ASK), answer("go on"), answer(Hang())], TaskOptions(request_pause=0, max_seconds=600)
+        store, [answer(ASK), answer("go on"), answer(Hang())], JobOptions(request_pause=0, max_seconds=600)
     )
-    bench.runner = AgentTaskRunner(bench.options, clock=clock)
+    bench.runner = AgentJobs(bench.options, clock=clock)
     await bench.runner.start(bench.chat, "Do it.")
     await bench.until("waiting_user")
     clock.pass_time(12 * 3600)
@@ -292,7 +292,7 @@ async def test_stop_ends_it_at_once_says_where_and_leaves_what_was_done_as_one_u
         "waiting_user": answer(ASK),
         "waiting_approval": answer(ToolUse("update_persona_name", {"name": "Other"})),
     }[state]
-    options = TaskOptions(ApprovalRules("auto", {"update_persona_name": "ask"}), request_pause=0)
+    options = JobOptions(ApprovalRules("auto", {"update_persona_name": "ask"}), request_pause=0)
     second = ToolUse("edit_system_prompt", {"old": "To the end.", "new": "To the beginning."})
     bench = Bench(store, [answer(EDIT), answer(second), third], options)
     await bench.runner.start(bench.chat, "Do it.")
@@ -326,12 +326,12 @@ async def test_stop_before_the_first_event_still_stops(store: Store) -> None:
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        (TaskOptions(max_steps=2, request_pause=0), "2 steps"),
-        (TaskOptions(max_tokens=2, request_pause=0), "tokens"),
+        (JobOptions(max_steps=2, request_pause=0), "2 steps"),
+        (JobOptions(max_tokens=2, request_pause=0), "tokens"),
     ],
 )
 async def test_limits_end_it_with_a_notice_and_continue_is_offered(
-    store: Store, options: TaskOptions, word: str
+    store: Store, options: JobOptions, word: str
 ) -> None:
     bench = Bench(store, [answer(EDIT), answer(ToolUse("get_persona")), answer(COMPLETE)], options)
     task = await bench.run()
@@ -346,7 +346,7 @@ async def test_limits_end_it_with_a_notice_and_continue_is_offered(
 async def test_cost_is_summed_and_its_budget_holds(store: Store) -> None:
     thousand = Usage(input_tokens=100_000, output_tokens=10_000)
     script = [answer(ToolUse("get_persona"), usage=thousand, ids=f"c{n}") for n in range(9)]
-    bench = Bench(store, script, TaskOptions(max_cost=0.7, request_pause=0))
+    bench = Bench(store, script, JobOptions(max_cost=0.7, request_pause=0))
     bench.model._name, bench.model._endpoint = "claude-sonnet-5-5", "https://api.anthropic.com"
     task = await bench.run()
     assert task.cost == pytest.approx(0.9) and task.status == "limit" and task.step_count == 3
@@ -362,7 +362,7 @@ async def test_a_failing_model_makes_an_error_with_its_message(store: Store) -> 
 
 async def test_one_task_a_persona_and_so_many_at_once(store: Store) -> None:
     store.create("Other", system_prompt=PROMPT)
-    bench = Bench(store, [answer(ASK)], TaskOptions(at_once=1))
+    bench = Bench(store, [answer(ASK)], JobOptions(at_once=1))
     await bench.runner.start(bench.chat, "Do it.")
     with pytest.raises(Busy, match="at work"):
         await bench.runner.start(bench.chat, "And this.")
@@ -383,7 +383,7 @@ async def test_a_task_that_cannot_begin_raises_and_leaves_nothing(store: Store) 
 async def test_an_observer_that_fails_does_not_end_the_task(store: Store) -> None:
     bench = Bench(store, [answer(COMPLETE)])
 
-    def fail(_task: AgentTask) -> None:
+    def fail(_task: Job) -> None:
         raise RuntimeError("a screen")
 
     bench.runner.observe(fail)
@@ -432,10 +432,10 @@ async def test_ten_personas_at_once_each_get_exactly_their_own_turns(
     for name in names:
         store.create(name, system_prompt=PROMPT)
     chats = {name: Chat(store, name.lower(), make_model(name)) for name in names}
-    runner = AgentTaskRunner(TaskOptions(request_pause=0))
+    runner = AgentJobs(JobOptions(request_pause=0))
     waiting: list[Awaitable[Any]] = []
 
-    def see(task: AgentTask) -> None:
+    def see(task: Job) -> None:
         if task.status == "waiting_user" and task.pending is not None and task.pending.answer is None:
             name = task.persona_id.upper()
             assert task.pending.text == f"Is it {name}?"
@@ -493,4 +493,4 @@ async def test_the_diff_of_a_whole_task_is_what_it_changed_and_nothing_later(sto
     assert whole is not None and (whole.added, whole.removed) == (2, 2)
     assert "+Sometimes.\n+To the beginning.\n" in whole.diff
     assert "We are" not in whole.diff and "They were" not in whole.diff
-    assert task_diff(store, await bench.run("Hello", mode="chat")) is None
+    assert task_diff(store, await bench.run("Hello", kind="chat")) is None

@@ -11,21 +11,21 @@ import pytest
 
 from agent.chat.chat import Chat
 from agent.core.turns import ToolCallTurn
+from agent.jobs.agent_jobs import AgentJobs
 from agent.jobs.approval_policy import ApprovalRules, approval_of, is_same, read_decision
-from agent.jobs.job import AgentTask
-from agent.jobs.options import TaskOptions
+from agent.jobs.job import Job
+from agent.jobs.options import JobOptions
 from agent.jobs.recovery import approval_now
-from agent.jobs.runner import AgentTaskRunner
-from agent.jobs.saved_approvals import MOST_TASKS, Grants
+from agent.jobs.saved_approvals import MOST_TASKS, SavedApprovals
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.tools.names import TOOL_NAMES
+from agent.tools import REGISTRY
 from personas.changes import EditPrompt
 from personas.errors import InvalidValue
 from personas.store import Store
 from personas.versions.authorship import USER
 from tests.agent.task_bench import COMPLETE, EDIT, PROMPT, Bench
 
-ASK_ALL = TaskOptions(ApprovalRules("ask-all"), request_pause=0)
+ASK_ALL = JobOptions(ApprovalRules("ask-all"), request_pause=0)
 
 
 async def test_an_approval_shows_exactly_what_would_change_and_nothing_is_written_before(
@@ -67,22 +67,22 @@ async def test_what_was_allowed_for_good_is_read_in_a_thread(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
-    has = Grants.has
+    has = SavedApprovals.has
 
-    def noted(grants: Grants, home: Path, tool_name: str) -> bool:
+    def noted(grants: SavedApprovals, home: Path, tool_name: str) -> bool:
         asked.append(threading.get_ident())
         return has(grants, home, tool_name)
 
-    monkeypatch.setattr(Grants, "has", noted)
-    grants = Grants(tmp_path / "grants.json")
+    monkeypatch.setattr(SavedApprovals, "has", noted)
+    grants = SavedApprovals(tmp_path / "grants.json")
     grants.add(store.home.root, EDIT.name)
     bench = Bench(store, [answer(EDIT), answer(COMPLETE)], ASK_ALL)
-    bench.runner = AgentTaskRunner(ASK_ALL, grants=grants)
+    bench.runner = AgentJobs(ASK_ALL, grants=grants)
     await bench.run()
     assert asked and threading.get_ident() not in asked and "Sometimes." in bench.prompt
 
 
-def _reply_once(bench: Bench, task: AgentTask, said: str, questions: list[str]) -> None:
+def _reply_once(bench: Bench, task: Job, said: str, questions: list[str]) -> None:
     question = task.pending if task.is_waiting else None
     if question is not None and question.answer is None and question.id not in questions:
         questions.append(question.id)
@@ -133,7 +133,7 @@ async def test_an_undo_is_shown_before_it_is_agreed_to(store: Store) -> None:
     bench = Bench(
         store,
         [answer(ToolUse("undo")), answer(COMPLETE)],
-        TaskOptions(ApprovalRules("auto", {"undo": "ask"})),
+        JobOptions(ApprovalRules("auto", {"undo": "ask"})),
     )
     await bench.runner.start(bench.chat, "Undo it.")
     task = await bench.until("waiting_approval")
@@ -153,12 +153,12 @@ def test_what_takes_something_away_as_a_whole_is_asked_for_and_named_in_the_manu
     assert asked == DESTRUCTIVE
     readme = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
     told = next(part for part in readme.split("\n\n") if part.startswith("`ask-destructive` asks before"))
-    assert {name for name in TOOL_NAMES if f"`{name}`" in told} == DESTRUCTIVE
+    assert {name for name in REGISTRY if f"`{name}`" in told} == DESTRUCTIVE
 
 
 async def test_replacing_the_whole_prompt_is_asked_for_with_its_diff(store: Store) -> None:
     replace = ToolUse("update_system_prompt", {"system_prompt": ""})
-    bench = Bench(store, [answer(replace), answer(COMPLETE)], TaskOptions(ApprovalRules("ask-destructive")))
+    bench = Bench(store, [answer(replace), answer(COMPLETE)], JobOptions(ApprovalRules("ask-destructive")))
     await bench.runner.start(bench.chat, "Empty it.")
     task = await bench.until("waiting_approval")
     assert task.pending is not None and task.pending.approval is not None
@@ -191,7 +191,7 @@ async def test_a_denied_tool_is_refused_without_a_question(store: Store) -> None
     bench = Bench(
         store,
         [answer(EDIT), answer(COMPLETE)],
-        TaskOptions(ApprovalRules("auto", {"edit_system_prompt": "deny"})),
+        JobOptions(ApprovalRules("auto", {"edit_system_prompt": "deny"})),
     )
     await bench.run()
     assert bench.prompt == PROMPT and "settings do not allow" in bench.results()[0]
@@ -204,11 +204,11 @@ def test_an_unclear_answer_is_no_approval(text: str) -> None:
 
 
 async def test_an_ask_in_the_settings_is_stronger_than_an_always(store: Store, tmp_path: Path) -> None:
-    grants = Grants(tmp_path / "config" / "grants.json")
+    grants = SavedApprovals(tmp_path / "config" / "grants.json")
     grants.add(store.home.root, "edit_system_prompt")
-    each_time = TaskOptions(ApprovalRules("auto", {"edit_system_prompt": "ask"}), request_pause=0)
+    each_time = JobOptions(ApprovalRules("auto", {"edit_system_prompt": "ask"}), request_pause=0)
     bench = Bench(store, [answer(EDIT), answer(COMPLETE)], each_time)
-    bench.runner = AgentTaskRunner(each_time, grants=grants)
+    bench.runner = AgentJobs(each_time, grants=grants)
     await bench.runner.start(bench.chat, "Do it.")
     question = (await bench.until("waiting_approval")).pending
     assert question is not None and question.options == ("once", "task", "no")
@@ -222,7 +222,7 @@ async def test_an_ask_in_the_settings_is_stronger_than_an_always(store: Store, t
 def test_what_was_allowed_in_a_home_is_taken_back_whole_and_there_alone(tmp_path: Path) -> None:
     path = tmp_path / "config" / "grants.json"
     here, there = tmp_path / "here", tmp_path / "there"
-    running, other = Grants(path), Grants(path)
+    running, other = SavedApprovals(path), SavedApprovals(path)
     for home in (here, there):
         running.add(home, "undo")
         running.add_for_task(home, "s", "t", "undo")
@@ -236,11 +236,13 @@ def test_what_was_allowed_in_a_home_is_taken_back_whole_and_there_alone(tmp_path
 
 def test_grants_for_good_are_kept_beside_the_settings_for_one_home_only(tmp_path: Path) -> None:
     path = tmp_path / "settings" / "grants.json"
-    Grants(path).add(tmp_path / "one", "undo")
-    assert Grants(path).has(tmp_path / "one", "undo")
-    assert not Grants(path).has(tmp_path / "two", "undo") and not Grants(path).has(tmp_path / "one", "edit")
+    SavedApprovals(path).add(tmp_path / "one", "undo")
+    assert SavedApprovals(path).has(tmp_path / "one", "undo")
+    assert not SavedApprovals(path).has(tmp_path / "two", "undo") and not SavedApprovals(path).has(
+        tmp_path / "one", "edit"
+    )
     path.write_text('{"x": 1, "y": [', encoding="utf-8")
-    assert not Grants(path).has(tmp_path / "one", "undo")
+    assert not SavedApprovals(path).has(tmp_path / "one", "undo")
 
 
 def test_the_same_change_elsewhere_in_the_file_is_the_same_request(store: Store) -> None:
@@ -261,16 +263,16 @@ BACK = ToolUse("edit_system_prompt", {"old": "To the end.", "new": "To the begin
 ASK = ToolUse("ask_user", {"question": "Go on?"})
 
 
-def next_program(store: Store, answers: list[Any], grants: Grants, trusted: bool = True) -> Bench:
+def next_program(store: Store, answers: list[Any], grants: SavedApprovals, trusted: bool = True) -> Bench:
     bench = Bench(store, answers, ASK_ALL)
-    bench.runner = AgentTaskRunner(ASK_ALL, grants=grants, is_trusted=lambda _home: trusted)
+    bench.runner = AgentJobs(ASK_ALL, grants=grants, is_trusted=lambda _home: trusted)
     bench.runner.observe(bench.seen.append)
     return bench
 
 
-async def left_with_a_grant(store: Store, path: Path) -> AgentTask:
+async def left_with_a_grant(store: Store, path: Path) -> Job:
     """Leave a task that waits for an answer, a tool being allowed for it."""
-    bench = next_program(store, [answer(EDIT), answer(ASK)], Grants(path))
+    bench = next_program(store, [answer(EDIT), answer(ASK)], SavedApprovals(path))
     await bench.runner.start(bench.chat, "Do it.")
     await bench.until("waiting_approval")
     await bench.runner.respond(bench.chat, "task")
@@ -286,18 +288,18 @@ async def test_what_is_allowed_for_the_task_holds_in_the_next_program_and_no_lon
     path = tmp_path / "settings" / "grants.json"
     left = await left_with_a_grant(store, path)
     home = store.home.root
-    assert Grants(path).of_task(home, left.session_id, left.id) == {"edit_system_prompt"}
+    assert SavedApprovals(path).of_task(home, left.session_id, left.id) == {"edit_system_prompt"}
     assert "edit_system_prompt" not in "".join(
         file.read_text(encoding="utf-8", errors="replace") for file in home.rglob("*grants*")
     )
-    bench = next_program(store, [answer(BACK), answer(COMPLETE)], Grants(path))
+    bench = next_program(store, [answer(BACK), answer(COMPLETE)], SavedApprovals(path))
     await bench.runner.respond(bench.chat, "yes")
     await bench.runner.wait("kept")
     assert bench.task.status == "completed" and "waiting_approval" not in bench.states
     assert "To the beginning." in bench.prompt
-    assert Grants(path).of_task(home, left.session_id, left.id) == frozenset()
+    assert SavedApprovals(path).of_task(home, left.session_id, left.id) == frozenset()
     more = ToolUse("edit_system_prompt", {"old": "To the beginning.", "new": "No more."})
-    again = next_program(store, [answer(more, ids="again")], Grants(path))
+    again = next_program(store, [answer(more, ids="again")], SavedApprovals(path))
     await again.runner.start(again.chat, "Once more.")
     await again.until("waiting_approval")
     await again.runner.close()
@@ -309,7 +311,7 @@ async def test_what_was_allowed_is_forgotten_when_the_task_is_stopped(
 ) -> None:
     path = tmp_path / "grants.json"
     left = await left_with_a_grant(store, path)
-    bench = next_program(store, [answer(ASK, ids="again")], Grants(path))
+    bench = next_program(store, [answer(ASK, ids="again")], SavedApprovals(path))
     if how == "give up":
         await bench.runner.stop_found(bench.chat)
     else:
@@ -318,7 +320,7 @@ async def test_what_was_allowed_is_forgotten_when_the_task_is_stopped(
         bench.runner.stop("kept")
         await bench.runner.wait("kept")
     assert bench.task.status == "cancelled"
-    assert Grants(path).of_task(store.home.root, left.session_id, left.id) == frozenset()
+    assert SavedApprovals(path).of_task(store.home.root, left.session_id, left.id) == frozenset()
 
 
 async def test_what_was_allowed_for_a_task_does_not_count_in_a_home_that_is_not_trusted(
@@ -326,7 +328,7 @@ async def test_what_was_allowed_for_a_task_does_not_count_in_a_home_that_is_not_
 ) -> None:
     path = tmp_path / "grants.json"
     await left_with_a_grant(store, path)
-    bench = next_program(store, [answer(BACK)], Grants(path), trusted=False)
+    bench = next_program(store, [answer(BACK)], SavedApprovals(path), trusted=False)
     await bench.runner.respond(bench.chat, "yes")
     await bench.until("waiting_approval")
     await bench.runner.close()
@@ -334,17 +336,17 @@ async def test_what_was_allowed_for_a_task_does_not_count_in_a_home_that_is_not_
 
 def test_grants_for_tasks_are_bounded_and_a_damaged_file_grants_nothing(tmp_path: Path) -> None:
     path = tmp_path / "grants.json"
-    grants = Grants(path)
+    grants = SavedApprovals(path)
     for number in range(MOST_TASKS + 3):
         grants.add_for_task(tmp_path, "session", f"task{number}", "undo")
-    kept = Grants(path)
+    kept = SavedApprovals(path)
     assert kept.of_task(tmp_path, "session", "task0") == frozenset()
     assert kept.of_task(tmp_path, "session", f"task{MOST_TASKS + 2}") == {"undo"}
     assert kept.of_task(tmp_path / "other", "session", f"task{MOST_TASKS + 2}") == frozenset()
     assert not kept.has(tmp_path, "undo")
     path.with_name("task-grants.json").write_text('{"x": [', encoding="utf-8")
     assert kept.of_task(tmp_path, "session", f"task{MOST_TASKS + 2}") == frozenset()
-    memory = Grants()
+    memory = SavedApprovals()
     memory.add_for_task(tmp_path, "s", "t", "undo")
     assert memory.of_task(tmp_path, "s", "t") == {"undo"} and not list(tmp_path.glob("None*"))
     memory.end_task(tmp_path, "s", "t")

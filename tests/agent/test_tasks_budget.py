@@ -9,9 +9,9 @@ import pytest
 
 from agent.core.model import Usage
 from agent.core.turns import NoticeTurn, ToolResultTurn
-from agent.jobs.job import AgentTask, Used
-from agent.jobs.options import TaskOptions
-from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.agent_jobs import AgentJobs
+from agent.jobs.job import Job, Used
+from agent.jobs.options import JobOptions
 from agent.models.scripted import ToolUse, answer
 from personas.store import Store
 from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
@@ -34,12 +34,12 @@ class Program(Bench):
     def begin(self) -> Program:
         self.clock = HandClock()
         self.steps: int | None = None
-        self.runner = AgentTaskRunner(self.options, clock=self.clock)
+        self.runner = AgentJobs(self.options, clock=self.clock)
         self.runner.observe(self._take_time)
         self.model._name, self.model._endpoint = "claude-sonnet-5-5", "https://api.anthropic.com"
         return self
 
-    def _take_time(self, task: AgentTask) -> None:
+    def _take_time(self, task: Job) -> None:
         before, self.steps = self.steps, task.step_count
         if before is not None and task.step_count > before:
             self.clock.pass_time(120)
@@ -49,7 +49,7 @@ def script(*uses: ToolUse) -> list[Any]:
     return [answer(use, usage=Usage(input_tokens=1_000), ids=f"c{number}") for number, use in enumerate(uses)]
 
 
-async def stands(program: Program) -> AgentTask:
+async def stands(program: Program) -> Job:
     """Return the task once it waits or has ended."""
     async with asyncio.timeout(120):
         while program.runner.is_live("kept") and program.task.pending_question is None:
@@ -68,7 +68,7 @@ async def leave(program: Program) -> None:
 async def test_answers_go_on_with_the_budget_as_it_was(store: Store, limit: str, restarts: bool) -> None:
     options, notice = MOST[limit]
     answers = script(ASK, READ, ASK, READ, ASK, COMPLETE)
-    program = Program(store, answers, TaskOptions(request_pause=0, **options)).begin()
+    program = Program(store, answers, JobOptions(request_pause=0, **options)).begin()
     await program.runner.start(program.chat, "Do it.")
     while (await stands(program)).is_waiting:
         if restarts:
@@ -85,7 +85,7 @@ async def test_answers_go_on_with_the_budget_as_it_was(store: Store, limit: str,
 @pytest.mark.parametrize("limit", MOST)
 async def test_each_continue_gives_the_whole_budget_anew(store: Store, limit: str) -> None:
     options, _ = MOST[limit]
-    program = Program(store, script(*[READ] * 20), TaskOptions(request_pause=0, **options)).begin()
+    program = Program(store, script(*[READ] * 20), JobOptions(request_pause=0, **options)).begin()
     assert (await program.run()).status == "limit"
     for steps in (8, 12):
         await program.runner.resume(program.chat)
@@ -97,7 +97,7 @@ async def test_each_continue_gives_the_whole_budget_anew(store: Store, limit: st
 async def test_an_answer_to_the_last_permitted_step_makes_what_was_left_and_no_further_request(
     store: Store,
 ) -> None:
-    options = TaskOptions(request_pause=0, max_steps=1)
+    options = JobOptions(request_pause=0, max_steps=1)
     program = Program(store, [answer(ASK, EDIT)], options).begin()
     await program.runner.start(program.chat, "Do it.")
     await program.until("waiting_user")
@@ -111,8 +111,8 @@ async def test_an_answer_to_the_last_permitted_step_makes_what_was_left_and_no_f
 
 
 def test_what_counts_is_kept_and_nonsense_makes_no_task() -> None:
-    task = AgentTask(persona_id="kept", session_id="s", original_prompt="x", used=Used(steps=3, dollars=0.5))
-    assert AgentTask.model_validate(task.to_record()) == task
+    task = Job(persona_id="kept", session_id="s", original_prompt="x", used=Used(steps=3, dollars=0.5))
+    assert Job.model_validate(task.to_record()) == task
     for bad in ({"steps": -1}, {"tokens": "9"}, {"dollars": float("inf")}, {"seconds": float("nan")}):
         with pytest.raises(ValueError):
-            AgentTask.model_validate({**task.to_record(), "used": bad})
+            Job.model_validate({**task.to_record(), "used": bad})

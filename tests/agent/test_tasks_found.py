@@ -14,28 +14,26 @@ import pytest
 from agent.chat.chat import Chat
 from agent.core.tool import ToolContext
 from agent.core.turns import NoticeTurn, ToolResultTurn, UserTurn
-from agent.jobs import resuming as task_resuming
+from agent.jobs import recovery
+from agent.jobs.agent_jobs import AgentJobs
+from agent.jobs.agent_run import AgentRun
 from agent.jobs.approval_policy import ApprovalRules, NotTrusted
-from agent.jobs.job import AgentTask
-from agent.jobs.options import TaskOptions
-from agent.jobs.recovery import TaskWaits, leave_task, read_task
-from agent.jobs.runner import AgentTaskRunner
-from agent.jobs.running_job import TaskRun
-from agent.jobs.task_files import SUFFIX
-from agent.jobs.task_log import TaskLog
+from agent.jobs.job import Job
+from agent.jobs.options import JobOptions
+from agent.jobs.recovery import JobWaits, find_job, leave_task
 from agent.models.scripted import Hang, ScriptedModel, ToolUse, answer
 from personas.changes import EditPrompt
 from personas.errors import Busy, InvalidValue
 from personas.files import trust
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.agent.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
+from tests.agent.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench, log_event, session_file
 from tests.messages_rules import violations
 
-ASK_ALL = TaskOptions(ApprovalRules("ask-all"), request_pause=0)
+ASK_ALL = JobOptions(ApprovalRules("ask-all"), request_pause=0)
 
 
-async def leave(store: Store, answers: list[Any], options: TaskOptions = ASK_ALL) -> AgentTask:
+async def leave(store: Store, answers: list[Any], options: JobOptions = ASK_ALL) -> Job:
     """Begin a task, and let the program end while it waits."""
     bench = Bench(store, answers, options)
     await bench.runner.start(bench.chat, "Do it.")
@@ -49,10 +47,6 @@ async def leave(store: Store, answers: list[Any], options: TaskOptions = ASK_ALL
     return left
 
 
-def session_file(store: Store) -> Path:
-    return store.home.sessions / f"{store.session_of('kept')}.jsonl"
-
-
 def calls_answered(store: Store) -> dict[str, str]:
     chat = Chat(store, "kept", ScriptedModel())
     chat.load()
@@ -60,7 +54,7 @@ def calls_answered(store: Store) -> dict[str, str]:
 
 
 async def test_a_question_survives_and_its_answer_goes_on_with_a_valid_request(store: Store) -> None:
-    left = await leave(store, [answer("Let me ask.", EDIT, ASK)], TaskOptions(request_pause=0))
+    left = await leave(store, [answer("Let me ask.", EDIT, ASK)], JobOptions(request_pause=0))
     bench = Bench(store, [answer(COMPLETE)])
     found = await bench.runner.find(store, "kept")
     assert found == left and found is not None and found.pending_question == "Which one?"
@@ -78,7 +72,7 @@ async def test_a_question_survives_and_its_answer_goes_on_with_a_valid_request(s
 
 
 async def test_a_task_with_two_runs_is_undone_as_one(store: Store) -> None:
-    await leave(store, [answer(EDIT, ASK)], TaskOptions(request_pause=0))
+    await leave(store, [answer(EDIT, ASK)], JobOptions(request_pause=0))
     more = ToolUse("edit_system_prompt", {"old": "To the end.", "new": "To the beginning."})
     bench = Bench(store, [answer(more), answer(COMPLETE)])
     await bench.runner.respond(bench.chat, "the second")
@@ -171,7 +165,7 @@ async def test_an_answer_to_what_another_program_has_answered_goes_to_nothing_el
     await other.runner.wait("kept")
     with pytest.raises(InvalidValue, match="not open any more"):
         await screen.runner.respond(screen.chat, said, question_id=shown.pending.id)
-    found = read_task(store, "kept")
+    found = find_job(store, "kept")
     assert found is not None and found.is_waiting and found.pending == other.task.pending
     assert screen.model.requests == [] and store.get("kept").system_prompt == PROMPT
 
@@ -208,9 +202,12 @@ async def test_what_an_approval_would_do_is_read_anew_and_asked_again_when_it_is
 async def test_a_stored_diff_is_not_believed(store: Store) -> None:
     """A home from a stranger shows a harmless diff over a call that does something else."""
     await leave(store, [answer(ToolUse("update_system_prompt", {"system_prompt": "Evil.\n"}))])
-    log = store.home.sessions / f"{store.session_of('kept')}{SUFFIX}"
-    log.write_text(log.read_text(encoding="utf-8").replace("Evil.", "Good."), encoding="utf-8")
-    found = await AgentTaskRunner().find(store, "kept")
+    log = session_file(store)
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = [line.replace("Evil.", "Good.") if '"type":"job"' in line else line for line in lines]
+    assert "Good." in "".join(lines)
+    log.write_text("".join(lines), encoding="utf-8")
+    found = await AgentJobs().find(store, "kept")
     assert found is not None and found.pending is not None and found.pending.approval is not None
     assert "+Evil." in found.pending.approval.diff
     bench = Bench(store, [answer(COMPLETE)])
@@ -249,11 +246,11 @@ async def test_a_task_under_which_the_program_died_is_interrupted_and_goes_on_on
 @pytest.mark.parametrize("step", [-1, 0, True, None, "9", 1e400, [2]])
 async def test_a_mark_that_names_no_later_step_is_not_believed(store: Store, step: Any) -> None:
     left = await leave(store, [answer(EDIT)])
-    log = store.home.sessions / f"{store.session_of('kept')}{SUFFIX}"
-    mark = {"type": "mark", "id": left.id, "mark": "step", "after": "x", "step_count": step}
+    log = session_file(store)
+    mark = {"type": "job", "id": left.id, "event": "step", "kind": "task", "step_count": step}
     with log.open("a", encoding="utf-8") as file:
         file.write(json.dumps(mark) + "\n")
-    found = read_task(store, "kept")
+    found = find_job(store, "kept")
     assert found is not None and found.step_count == left.step_count
 
 
@@ -269,7 +266,7 @@ def _restore_disk(store: Store, copy: dict[Path, bytes]) -> None:
 async def test_a_further_task_cannot_begin_over_one_that_waits(store: Store) -> None:
     await leave(store, [answer(ASK)])
     bench = Bench(store, [answer(COMPLETE)])
-    with pytest.raises(TaskWaits, match="Which one"):
+    with pytest.raises(JobWaits, match="Which one"):
         await bench.runner.start(bench.chat, "Something else.")
     bench.chat.clear()
     assert (await bench.run("A new conversation.")).status == "completed"
@@ -280,11 +277,11 @@ async def test_a_new_conversation_begins_over_nothing_that_waits_or_is_at_work(s
     bench = Bench(store, [answer(ASK)])
     await bench.runner.start(bench.chat, "Do it.")
     await bench.until("waiting_user")
-    with pytest.raises(TaskWaits, match="persona reply kept --stop"):
+    with pytest.raises(JobWaits, match="persona reply --stop kept"):
         leave_task(store, "kept")
     bench.runner.park("kept")
     await bench.runner.wait("kept")
-    with pytest.raises(TaskWaits, match="Which one"):
+    with pytest.raises(JobWaits, match="Which one"):
         leave_task(store, "kept")
     await bench.runner.stop_found(bench.chat)
     assert leave_task(store, "kept") == ""
@@ -297,7 +294,7 @@ async def test_a_new_conversation_begins_over_nothing_that_waits_or_is_at_work(s
 
 
 async def test_a_task_that_stays_behind_in_the_old_conversation_is_told(store: Store) -> None:
-    bench = Bench(store, [answer(EDIT)], TaskOptions(max_steps=1, request_pause=0))
+    bench = Bench(store, [answer(EDIT)], JobOptions(max_steps=1, request_pause=0))
     await bench.run()
     assert (
         leave_task(store, "kept")
@@ -324,13 +321,13 @@ async def test_a_refusal_with_its_reason_is_on_the_disk_before_anything_else_of_
 ) -> None:
     await leave(store, [answer(EDIT)])
     copies = []
-    leave_waiting = TaskRun.leave_waiting
+    leave_waiting = AgentRun.leave_waiting
 
-    async def dies_here(run: TaskRun, status: Any, **changes: Any) -> None:
+    async def dies_here(run: AgentRun, status: Any, **changes: Any) -> None:
         copies.append(_copy_of_disk(store))
         await leave_waiting(run, status, **changes)
 
-    monkeypatch.setattr(TaskRun, "leave_waiting", dies_here)
+    monkeypatch.setattr(AgentRun, "leave_waiting", dies_here)
     bench = Bench(store, [answer(COMPLETE)])
     await bench.runner.respond(bench.chat, "no, keep it warm")
     await bench.runner.wait("kept")
@@ -350,8 +347,7 @@ async def test_an_answer_to_an_approval_right_before_a_crash_is_heard_and_makes_
     left = await leave(store, [answer(EDIT)])
     assert left.pending is not None
     answered = left.pending.model_copy(update={"answer": said})
-    log = TaskLog(store.home, left.session_id)
-    log.write(left.model_copy(update={"pending": answered}), sync=True)
+    log_event(store, "answered", left.model_copy(update={"pending": answered}))
     bench = Bench(store, [answer(COMPLETE)])
     found = await bench.runner.find(store, "kept")
     assert found is not None and found.status == "interrupted"
@@ -365,20 +361,20 @@ async def test_an_approved_call_after_which_the_program_died_is_not_made_again(
 ) -> None:
     await leave(store, [answer(EDIT)])
     copies = []
-    make_call = task_resuming.make_call
+    make_call = recovery.make_call
 
     async def dies_behind(*args: Any) -> Any:
         output = await make_call(*args)
         copies.append(_copy_of_disk(store))
         return output
 
-    monkeypatch.setattr(task_resuming, "make_call", dies_behind)
+    monkeypatch.setattr(recovery, "make_call", dies_behind)
     bench = Bench(store, [answer(COMPLETE)])
     await bench.runner.respond(bench.chat, "once")
     await bench.runner.wait("kept")
     assert "Sometimes." in bench.prompt
     _restore_disk(store, copies[0])
-    found = read_task(store, "kept")
+    found = find_job(store, "kept")
     assert found is not None and found.status == "interrupted", "not waiting, to be agreed to once more"
     again = Bench(store, [answer(COMPLETE)])
     await again.runner.resume(again.chat)
@@ -391,13 +387,13 @@ async def test_a_file_that_changes_once_it_was_agreed_keeps_the_call_from_being_
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await leave(store, [answer(EDIT)])
-    make_call = task_resuming.make_call
+    make_call = recovery.make_call
 
     async def changed_before(*args: Any) -> Any:
         store.change("kept", EditPrompt("You are kept.", "You are here."), revision=None, by=USER)
         return await make_call(*args)
 
-    monkeypatch.setattr(task_resuming, "make_call", changed_before)
+    monkeypatch.setattr(recovery, "make_call", changed_before)
     bench = Bench(store, [answer(COMPLETE)])
     await bench.runner.respond(bench.chat, "once")
     await bench.runner.wait("kept")
@@ -408,7 +404,7 @@ async def test_an_answer_given_right_before_a_crash_is_not_lost(store: Store) ->
     left = await leave(store, [answer(ASK)])
     assert left.pending is not None
     answered = left.model_copy(update={"pending": left.pending.model_copy(update={"answer": "the first"})})
-    TaskLog(store.home, left.session_id).write(answered)
+    log_event(store, "answered", answered)
     bench = Bench(store, [answer(COMPLETE)])
     found = await bench.runner.find(store, "kept")
     assert found is not None and found.status == "interrupted"
@@ -420,10 +416,10 @@ async def test_an_answer_given_right_before_a_crash_is_not_lost(store: Store) ->
 async def test_a_task_that_had_just_completed_is_completed(store: Store) -> None:
     bench = Bench(store, [answer(EDIT), answer(COMPLETE)])
     await bench.run()
-    log = store.home.sessions / f"{store.session_of('kept')}{SUFFIX}"
+    log = session_file(store)
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:-1]))
-    found = read_task(store, "kept")
+    found = find_job(store, "kept")
     assert found is not None and (found.status, found.summary) == ("completed", "All done.")
 
 
@@ -443,8 +439,8 @@ async def test_a_task_at_work_elsewhere_is_shown_and_not_touched(store: Store) -
 async def test_every_open_task_is_found_at_the_start_of_a_program(store: Store) -> None:
     await leave(store, [answer(ASK)])
     store.create("Idle", system_prompt=PROMPT)
-    runner = AgentTaskRunner()
-    seen: list[AgentTask] = []
+    runner = AgentJobs()
+    seen: list[Job] = []
     runner.observe(seen.append)
     assert [task.persona_id for task in await runner.find_all(store)] == ["kept"]
     assert seen == runner.tasks and len(seen) == 1
@@ -471,10 +467,10 @@ async def test_a_record_that_is_wrong_makes_no_task_and_breaks_nothing(
     store: Store, change: dict[str, Any]
 ) -> None:
     left = await leave(store, [answer(ASK)])
-    log = store.home.sessions / f"{left.session_id}{SUFFIX}"
+    log = session_file(store)
     with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"type": "task", "id": left.id, **change}) + "\n")
-    found = read_task(store, "kept")
+        file.write(json.dumps({"type": "job", "event": "changed", "id": left.id, **change}) + "\n")
+    found = find_job(store, "kept")
     assert found is None or found.status in ("waiting_user", "interrupted", "completed")
     bench = Bench(store, [answer(COMPLETE)])
     bench.chat.clear()
@@ -482,35 +478,35 @@ async def test_a_record_that_is_wrong_makes_no_task_and_breaks_nothing(
 
 
 async def test_a_log_cut_anywhere_or_full_of_noise_is_read(store: Store) -> None:
-    left = await leave(store, [answer(EDIT, ASK)], TaskOptions(request_pause=0))
-    log = store.home.sessions / f"{left.session_id}{SUFFIX}"
+    left = await leave(store, [answer(EDIT, ASK)], JobOptions(request_pause=0))
+    log = session_file(store)
     whole = log.read_bytes()
     choose = random.Random(1)
     for cut in choose.sample(range(len(whole)), 40):
         log.write_bytes(whole[:cut])
-        found = read_task(store, "kept")
+        found = find_job(store, "kept")
         assert found is None or found.status in ("interrupted", "waiting_user")
         log.write_bytes(whole[:cut] + b"\0" * 50 + b"\nnoise\n[1]\n" + whole)
-        assert read_task(store, "kept") == left
+        assert find_job(store, "kept") == left
 
 
 async def test_a_log_that_is_a_symlink_is_left_alone(store: Store, tmp_path: Path) -> None:
-    left = await leave(store, [answer(ASK)])
-    log = store.home.sessions / f"{left.session_id}{SUFFIX}"
+    await leave(store, [answer(ASK)])
+    log = session_file(store)
     secret = tmp_path / "secret"
     secret.write_bytes(log.read_bytes())
     log.unlink()
     log.symlink_to(secret)
     bench = Bench(store, [answer("fine")])
-    runner = AgentTaskRunner()
+    runner = AgentJobs()
     assert await runner.find_all(store) == []
     assert secret.read_bytes().count(b"\n") >= 1
-    assert (await bench.run("Hello", mode="chat")).status == "completed"
+    assert (await bench.run("Hello", kind="chat")).status == "completed"
 
 
 async def test_a_task_that_was_over_before_is_no_news(store: Store) -> None:
     await Bench(store, [answer(COMPLETE)]).run()
     bench = Bench(store, [answer("Hello.")])
-    await bench.run("Hello", mode="chat")
+    await bench.run("Hello", kind="chat")
     assert {task.original_prompt for task in bench.seen} == {"Hello"}
     assert (await bench.runner.find(store, "kept")) != bench.task and bench.task.original_prompt == "Hello"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from agent.core.turns import AssistantTextTurn
-from agent.jobs.recovery import read_task
+from agent.jobs.recovery import find_job
 from agent.models.scripted import Pause, answer
 from personas.store import Store
 from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
@@ -52,7 +52,7 @@ async def test_a_task_at_work_is_interrupted_and_gone_on_with(
     await end(bench)  # type: ignore[misc]
     assert (bench.task.status, bench.task.ended_at) == ("interrupted", None)
     assert bench.notices() == [], "nobody stopped it"
-    left = read_task(store, "kept")
+    left = find_job(store, "kept")
     assert left is not None and left.status == "interrupted" and left.can_continue
     again = Bench(store, [answer(COMPLETE)])
     await again.runner.resume(again.chat)
@@ -78,7 +78,7 @@ async def test_who_stopped_it_before_the_program_ended_finds_it_stopped(store: S
     bench = await begin(store)
     bench.runner.stop("kept")
     await bench.runner.close()
-    left = read_task(store, "kept")
+    left = find_job(store, "kept")
     assert left is not None and left.status == "cancelled" and bench.notices() == ["stopped"]
 
 
@@ -89,7 +89,7 @@ async def test_an_answer_that_was_given_as_the_program_ended_is_not_lost(store: 
     await bench.runner.respond(bench.chat, "the second")
     assert bench.task.is_waiting, "the call that asked has not taken it yet"
     await bench.runner.close()
-    left = read_task(store, "kept")
+    left = find_job(store, "kept")
     assert left is not None and left.status == "interrupted"
     again = Bench(store, [answer(COMPLETE)])
     await again.runner.resume(again.chat)
@@ -104,5 +104,5 @@ async def test_a_task_that_is_about_to_begin_as_the_program_ends_begins_in_the_n
         await asyncio.sleep(0)
     await bench.runner.close()
     await starting
-    left = read_task(store, "kept")
+    left = find_job(store, "kept")
     assert left is not None and left.status == "interrupted" and bench.model.requests == []

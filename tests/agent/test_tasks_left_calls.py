@@ -11,7 +11,7 @@ import pytest
 from agent.core.tool import ToolContext, ToolOutput
 from agent.core.turns import ToolResultTurn
 from agent.jobs.approval_policy import ApprovalRules
-from agent.jobs.options import TaskOptions
+from agent.jobs.options import JobOptions
 from agent.models.scripted import ToolUse, answer
 from personas.errors import PersonaError, StorageError
 from personas.files.journal import Journal
@@ -23,7 +23,7 @@ from tests.messages_rules import violations
 ADD = ToolUse("create_test_input", {"content": "What now?"})
 NAME = ToolUse("update_persona_name", {"name": "Other"})
 ASK_AGAIN = ToolUse("ask_user", {"question": "And then?"})
-FREE = TaskOptions(request_pause=0)
+FREE = JobOptions(request_pause=0)
 
 
 async def waiting_again(bench: Bench) -> None:
@@ -32,7 +32,7 @@ async def waiting_again(bench: Bench) -> None:
             await asyncio.sleep(0)
 
 
-async def left_again(store: Store, said: str, options: TaskOptions = ASK_ALL) -> Bench:
+async def left_again(store: Store, said: str, options: JobOptions = ASK_ALL) -> Bench:
     """Answer what waits in a program of its own, which is left when the next call waits."""
     bench = Bench(store, [], options)
     await bench.runner.respond(bench.chat, said)
@@ -66,7 +66,7 @@ async def test_each_call_of_an_answer_is_asked_for_in_a_program_of_its_own(store
 
 
 async def test_calls_that_need_no_word_are_made_when_the_answer_comes(store: Store) -> None:
-    rules = TaskOptions(ApprovalRules("auto", {"update_persona_name": "ask"}), request_pause=0)
+    rules = JobOptions(ApprovalRules("auto", {"update_persona_name": "ask"}), request_pause=0)
     await leave(store, [answer(NAME, ADD, EDIT)], rules)
     assert store.get("kept").test_inputs == ()
     bench = Bench(store, [answer(COMPLETE)], rules)
@@ -132,7 +132,8 @@ async def test_an_approved_call_whose_start_cannot_be_noted_is_not_made(
 
     def refuse(journal: Journal, record: dict[str, Any], *, sync: bool = False) -> None:
         if journal.path == path and (
-            refused == "everything" or (record["type"] == "started" and next(first, False))
+            (refused == "everything" and record["type"] != "job")
+            or (record["type"] == "started" and next(first, False))
         ):
             raise StorageError("The disk is full.")
         append(journal, record, sync=sync)
@@ -146,7 +147,7 @@ async def test_an_approved_call_whose_start_cannot_be_noted_is_not_made(
                 await bench.runner.wait("kept")
         else:
             await bench.runner.wait("kept")
-    assert bench.prompt == PROMPT and path.read_text().count('"started"') == (refused == "the start")
+    assert bench.prompt == PROMPT and path.read_text().count('"type":"started"') == (refused == "the start")
     assert len(bench.model.requests) == (refused == "the start")
     told = "Not run: its start could not be noted (The disk is full.)."
     assert bench.results()[0] == told

@@ -15,25 +15,23 @@ from agent.chat.chat import Chat
 from agent.core.model import Usage
 from agent.core.turns import NoticeTurn
 from agent.jobs.approval_policy import ApprovalRules
-from agent.jobs.job import AgentTask
-from agent.jobs.options import TaskOptions
-from agent.jobs.recovery import give_up, read_task
-from agent.jobs.task_files import SUFFIX
-from agent.jobs.task_log import TaskLog, TaskMark
+from agent.jobs.job import Job
+from agent.jobs.job_log import JobLog, Mark
+from agent.jobs.options import JobOptions
+from agent.jobs.recovery import find_job, give_up
 from agent.models.scripted import Hang, ScriptedModel, ToolUse, answer
+from agent.transcript.session_store import open_session, start_session
 from personas.errors import Busy, InvalidValue, StorageError
 from personas.files.journal import Journal
 from personas.store import Store
-from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
+from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench, logged, session_file
 
 
-def marks_of(store: Store) -> list[TaskMark]:
-    session_id = store.session_of("kept")
-    assert session_id is not None
-    return TaskLog(store.home, session_id).past("kept")[1]
+def marks_of(store: Store) -> list[Mark]:
+    return logged(store)[1]
 
 
-def told(marks: list[TaskMark]) -> list[tuple[str, str, int]]:
+def told(marks: list[Mark]) -> list[tuple[str, str, int]]:
     """How each mark reads; the state a step begins in is of no interest."""
     states = {"step": ""}
     return [(mark.kind, states.get(mark.kind, mark.task.status), mark.task.step_count) for mark in marks]
@@ -59,7 +57,7 @@ async def test_a_question_that_is_stopped_was_not_answered_and_took_no_effect(st
 
 
 async def test_a_call_that_waited_for_approval_did_not_run(store: Store) -> None:
-    bench = Bench(store, [answer(EDIT)], TaskOptions(ApprovalRules("ask-all"), request_pause=0))
+    bench = Bench(store, [answer(EDIT)], JobOptions(ApprovalRules("ask-all"), request_pause=0))
     await bench.runner.start(bench.chat, "Do it.")
     await bench.until("waiting_approval")
     bench.runner.stop("kept")
@@ -93,7 +91,7 @@ async def test_a_stopped_task_says_that_something_stays_only_where_something_was
 
 
 async def test_a_tool_that_has_ended_is_not_said_to_run(store: Store) -> None:
-    options = TaskOptions(ApprovalRules("ask-all"), request_pause=0)
+    options = JobOptions(ApprovalRules("ask-all"), request_pause=0)
     first = Bench(store, [answer(EDIT)], options)
     await first.runner.start(first.chat, "Do it.")
     await first.until("waiting_approval")
@@ -124,7 +122,7 @@ async def test_an_answer_the_disk_refuses_leaves_the_question_open(
         full.setattr(Journal, "append", refuse)
         with pytest.raises(StorageError):
             await bench.runner.respond(bench.chat, "the first")
-    assert bench.task == waiting and read_task(store, "kept") == waiting
+    assert bench.task == waiting and find_job(store, "kept") == waiting
     await bench.runner.respond(bench.chat, "the second")
     await bench.runner.wait("kept")
     assert bench.task.status == "completed" and bench.results()[0] == "the second"
@@ -137,16 +135,16 @@ async def test_of_two_answers_at_once_one_is_taken(store: Store) -> None:
     both = [bench.runner.respond(bench.chat, text) for text in ("one", "two")]
     told = await asyncio.gather(*both, return_exceptions=True)
     await bench.runner.wait("kept")
-    assert [type(one) for one in told] == [AgentTask, InvalidValue] and bench.results()[0] == "one"
+    assert [type(one) for one in told] == [Job, InvalidValue] and bench.results()[0] == "one"
 
 
 async def test_what_waits_takes_no_place_among_the_tasks_at_work(store: Store) -> None:
     store.create("Other", system_prompt="x")
-    bench = Bench(store, [answer(ASK), answer("Hello.")], TaskOptions(at_once=1, request_pause=0))
+    bench = Bench(store, [answer(ASK), answer("Hello.")], JobOptions(at_once=1, request_pause=0))
     await bench.runner.start(bench.chat, "Do it.")
     await bench.until("waiting_user")
     other = Chat(store, "other", bench.model)
-    await bench.runner.start(other, "Hello", mode="chat")
+    await bench.runner.start(other, "Hello", kind="chat")
     await bench.runner.wait("other")
     bench.model._answers = iter([answer("A word", Hang())])
     await bench.runner.respond(bench.chat, "the first")
@@ -157,7 +155,7 @@ async def test_what_waits_takes_no_place_among_the_tasks_at_work(store: Store) -
 
 
 async def test_a_budget_that_cannot_hold_is_told_at_the_beginning_once(store: Store) -> None:
-    bench = Bench(store, [answer("Words."), answer(COMPLETE)], TaskOptions(max_cost=0.5, request_pause=0))
+    bench = Bench(store, [answer("Words."), answer(COMPLETE)], JobOptions(max_cost=0.5, request_pause=0))
     bench.model._name, bench.model._endpoint = "some-model", "http://127.0.0.1:1"
     await bench.run()
     notices = [turn for turn in bench.chat.turns if isinstance(turn, NoticeTurn) and turn.kind == "budget"]
@@ -166,13 +164,13 @@ async def test_a_budget_that_cannot_hold_is_told_at_the_beginning_once(store: St
 
 
 async def test_a_message_that_becomes_a_task_is_told_that_its_budget_cannot_hold(store: Store) -> None:
-    options = TaskOptions(max_cost=0.5, request_pause=0, begin_by_themselves=True)
+    options = JobOptions(max_cost=0.5, request_pause=0, begin_by_themselves=True)
     bench = Bench(store, [answer("Hello."), *_begin_task(), answer(COMPLETE)], options)
     bench.model._name, bench.model._endpoint = "some-model", "http://127.0.0.1:1"
-    await bench.run("Hello", mode="chat")
+    await bench.run("Hello", kind="chat")
     assert bench.notices() == ["no_call"]
-    task = await bench.run("Do many things.", mode="chat")
-    assert (task.mode, task.status) == ("task", "completed")
+    task = await bench.run("Do many things.", kind="chat")
+    assert (task.kind, task.status) == ("task", "completed")
     assert bench.notices() == ["no_call", "budget", "nudge"]
     notice = next(turn for turn in bench.chat.turns if isinstance(turn, NoticeTurn) and turn.kind == "budget")
     assert "some-model" in notice.content and "0.50" in notice.content
@@ -184,15 +182,15 @@ async def test_a_message_that_becomes_a_task_is_told_that_its_budget_cannot_hold
 async def test_a_message_that_becomes_a_task_says_nothing_of_a_budget_that_holds(
     store: Store, name: str, endpoint: str
 ) -> None:
-    options = TaskOptions(max_cost=0.5, request_pause=0, begin_by_themselves=True)
+    options = JobOptions(max_cost=0.5, request_pause=0, begin_by_themselves=True)
     bench = Bench(store, [*_begin_task(), answer(COMPLETE)], options)
     bench.model._name, bench.model._endpoint = name, endpoint
-    task = await bench.run("Do many things.", mode="chat")
-    assert task.mode == "task" and bench.notices() == ["nudge"]
+    task = await bench.run("Do many things.", kind="chat")
+    assert task.kind == "task" and bench.notices() == ["nudge"]
 
 
 async def test_a_task_that_goes_on_with_a_model_of_unknown_price_is_told_so(store: Store) -> None:
-    options = TaskOptions(max_cost=0.5, max_steps=1, request_pause=0)
+    options = JobOptions(max_cost=0.5, max_steps=1, request_pause=0)
     bench = Bench(store, [answer(EDIT)], options)
     bench.model._name, bench.model._endpoint = "claude-sonnet-5-5", "https://api.anthropic.com"
     assert (await bench.run()).status == "limit" and bench.notices() == ["limit"]
@@ -218,7 +216,7 @@ def _begin_task() -> list[Any]:
 async def test_nothing_is_said_of_a_budget_that_holds_or_is_none(
     store: Store, name: str, endpoint: str, dollars: float | None
 ) -> None:
-    bench = Bench(store, [answer(COMPLETE)], TaskOptions(max_cost=dollars, request_pause=0))
+    bench = Bench(store, [answer(COMPLETE)], JobOptions(max_cost=dollars, request_pause=0))
     bench.model._name, bench.model._endpoint = name, endpoint
     await bench.run()
     assert bench.notices() == []
@@ -257,7 +255,7 @@ async def test_the_log_has_where_each_step_begins_and_how_each_task_ended(store:
     )
     await bench.run("First.")
     await bench.run("Second.")
-    await bench.run("Hello.", mode="chat")
+    await bench.run("Hello.", kind="chat")
     marks = marks_of(store)
     assert told(marks) == [
         ("step", "", 2),
@@ -279,7 +277,7 @@ async def test_the_log_has_where_each_step_begins_and_how_each_task_ended(store:
 
 
 async def test_a_task_that_went_on_after_its_limit_has_both_its_ends(store: Store) -> None:
-    bench = Bench(store, [answer(EDIT), answer(COMPLETE)], TaskOptions(max_steps=1, request_pause=0))
+    bench = Bench(store, [answer(EDIT), answer(COMPLETE)], JobOptions(max_steps=1, request_pause=0))
     await bench.run()
     await bench.runner.resume(bench.chat)
     await bench.runner.wait("kept")
@@ -300,52 +298,47 @@ async def test_a_task_that_is_given_up_later_has_its_end(store: Store) -> None:
     assert (mark.kind, mark.task.status, mark.after) == ("ending", "cancelled", bench.chat.turns[-1].id)
 
 
-async def test_marks_that_are_none_are_left_out_and_older_logs_have_none(store: Store) -> None:
+async def test_job_records_that_are_none_make_no_marks(store: Store) -> None:
     bench = Bench(store, [answer(EDIT), answer(COMPLETE)])
     task = await bench.run()
     good = marks_of(store)
-    path = store.home.sessions / f"{store.session_of('kept')}{SUFFIX}"
-    whole = path.read_text(encoding="utf-8")
     bad: list[dict[str, Any]] = [
-        {"type": "mark", "id": "another", "mark": "step", "after": "t", "step_count": 1},
-        {"type": "mark", "id": task.id, "mark": "nonsense", "after": "t", "step_count": 1},
-        {"type": "mark", "id": task.id, "mark": "step", "after": 7, "step_count": 1},
-        {"type": "mark", "id": task.id, "mark": "step", "after": "t" * 10_000, "step_count": 1},
-        {"type": "mark", "id": task.id, "mark": "step", "after": "t", "step_count": "x"},
-        {"type": "mark", "id": [], "mark": "step", "after": "t", "step_count": 1},
+        {"id": task.id, "event": "nonsense", "after": "t", "step_count": 1},
+        {"id": task.id, "event": "step", "step_count": "x"},
+        {"id": task.id, "event": "ended", "outcome": "nonsense"},
+        {"id": [], "event": "step", "after": "t", "step_count": 1},
     ]
-    path.write_text(whole + "".join(json.dumps(one) + "\n" for one in bad), encoding="utf-8")
-    assert marks_of(store) == good and read_task(store, "kept") == task
-    older = [line for line in whole.splitlines(keepends=True) if json.loads(line).get("type") != "mark"]
-    path.write_text("".join(older), encoding="utf-8")
-    tasks, marks = TaskLog(store.home, task.session_id).past("kept")
-    assert (tasks, marks) == ([task], [])
+    lines = [json.dumps({"type": "job", **one}) + "\n" for one in bad]
+    path = session_file(store)
+    path.write_text(path.read_text(encoding="utf-8") + "".join(lines), encoding="utf-8")
+    assert marks_of(store) == good
 
 
-def test_a_log_that_is_written_while_a_thread_waits_for_the_disk_has_the_last_word(
+def test_a_job_that_is_logged_while_a_thread_waits_for_the_disk_has_the_last_word(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = TaskLog(store.home, "session_one")
-    task = AgentTask(persona_id="kept", session_id="session_one", original_prompt="Do it.")
-    log.write(task)
+    session = open_session(store, "kept", start_session(store, "kept"))
+    log = JobLog(lambda: session)
+    task = Job(persona_id="kept", session_id=session.id, original_prompt="Do it.")
+    log.write("started", task)
     first, second = (task.model_copy(update={"step_count": count}) for count in (1, 2))
     begun, over = threading.Event(), threading.Event()
     monkeypatch.setattr(os, "fsync", lambda _descriptor: (begun.set(), over.wait(2)))
-    thread = threading.Thread(target=log.write, args=(first,), kwargs={"sync": True})
+    thread = threading.Thread(target=log.write, args=("changed", first), kwargs={"sync": True})
     thread.start()
     assert begun.wait(2)
-    log.write(second)
+    log.write("changed", second)
     assert thread.is_alive() and not over.is_set()
     over.set()
     thread.join()
-    log.write(first)
-    assert TaskLog(store.home, "session_one").last("kept") == first
+    log.write("changed", first)
+    assert logged(store)[0][0].step_count == 1
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", _refuse)
         with pytest.raises(StorageError):
-            log.write(second, sync=True)
-    log.write(second)
-    assert TaskLog(store.home, "session_one").last("kept") == second
+            log.write("changed", second, sync=True)
+    log.write("changed", second)
+    assert logged(store)[0][0].step_count == 2
 
 
 def _refuse(_descriptor: int) -> None:

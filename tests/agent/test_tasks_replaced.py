@@ -9,19 +9,17 @@ import pytest
 from agent.chat.chat import Chat
 from agent.core.errors import NoWords
 from agent.core.turns import NoticeTurn, ToolResultTurn
-from agent.jobs import replacing as task_replacing
+from agent.jobs import recovery
 from agent.jobs.approval_policy import ApprovalRules
-from agent.jobs.options import TaskOptions
-from agent.jobs.recovery import read_task
-from agent.jobs.task_files import SUFFIX
-from agent.jobs.task_log import TaskLog
+from agent.jobs.options import JobOptions
+from agent.jobs.recovery import find_job
 from agent.models.scripted import ToolUse, answer
 from personas.errors import StorageError
 from personas.files.journal import Journal
 from personas.store import Store
-from tests.agent.task_bench import COMPLETE, EDIT, Bench
+from tests.agent.task_bench import COMPLETE, EDIT, Bench, logged, session_file
 
-ONE_STEP = TaskOptions(request_pause=0, max_steps=1)
+ONE_STEP = JobOptions(request_pause=0, max_steps=1)
 RENAME = ToolUse("update_persona_name", {"name": "Other"})
 
 
@@ -33,7 +31,7 @@ async def at_its_limit(store: Store) -> Bench:
 
 def goes_on(bench: Bench, *answers: object) -> None:
     bench.model._answers = iter(answers)
-    bench.runner.options = TaskOptions(request_pause=0)
+    bench.runner.options = JobOptions(request_pause=0)
 
 
 async def test_a_new_task_says_what_stays_behind_and_closes_it_for_good(store: Store) -> None:
@@ -46,7 +44,7 @@ async def test_a_new_task_says_what_stays_behind_and_closes_it_for_good(store: S
         "A new task begins here; the one that stopped at a limit at step 1 stays behind. What was done stays and can "
         "be undone as one."
     )
-    tasks, marks = TaskLog(store.home, left.session_id).past("kept")
+    tasks, marks = logged(store)
     assert [(task.id, task.status) for task in tasks] == [
         (left.id, "cancelled"),
         (bench.task.id, "completed"),
@@ -59,11 +57,11 @@ async def test_a_message_that_asks_takes_no_task_away(store: Store) -> None:
     bench = await at_its_limit(store)
     left = bench.task
     goes_on(bench, answer(RENAME), answer("Done."), answer(COMPLETE))
-    bench.runner.options = TaskOptions(ApprovalRules("ask-all"), request_pause=0)
-    await bench.runner.start(bench.chat, "Rename it.", mode="chat")
+    bench.runner.options = JobOptions(ApprovalRules("ask-all"), request_pause=0)
+    await bench.runner.start(bench.chat, "Rename it.", kind="chat")
     await bench.until("waiting_approval")
-    waiting = read_task(store, "kept")
-    assert waiting is not None and waiting.mode == "chat" and waiting.is_waiting
+    waiting = find_job(store, "kept")
+    assert waiting is not None and waiting.kind == "chat" and waiting.is_waiting
     await bench.runner.respond(bench.chat, "once")
     await bench.runner.wait("kept")
     again = Bench(store, [answer(COMPLETE)])
@@ -71,21 +69,20 @@ async def test_a_message_that_asks_takes_no_task_away(store: Store) -> None:
     await again.runner.resume(again.chat)
     await again.runner.wait("kept")
     assert (again.task.id, again.task.status) == (left.id, "completed")
-    assert read_task(store, "kept") == again.task
+    assert find_job(store, "kept") == again.task
 
 
 async def test_a_message_that_becomes_a_task_says_what_stays_behind(store: Store) -> None:
     bench = await at_its_limit(store)
-    left = bench.task
     goes_on(bench, answer(ToolUse("begin_task")), answer(COMPLETE))
-    bench.runner.options = TaskOptions(request_pause=0, begin_by_themselves=True)
-    task = await bench.run("Do many things.", mode="chat")
-    assert (task.mode, task.status) == ("task", "completed")
+    bench.runner.options = JobOptions(request_pause=0, begin_by_themselves=True)
+    task = await bench.run("Do many things.", kind="chat")
+    assert (task.kind, task.status) == ("task", "completed")
     said = next(
         turn for turn in bench.chat.turns[::-1] if isinstance(turn, ToolResultTurn) and "stays" in turn.output
     )
     assert said.output.startswith("A new task begins here; the one that stopped at a limit at step 1 stays")
-    tasks, _ = TaskLog(store.home, left.session_id).past("kept")
+    tasks, _ = logged(store)
     assert [task.status for task in tasks] == ["cancelled", "completed"]
 
 
@@ -95,7 +92,7 @@ async def test_words_that_are_none_take_no_task_away(store: Store, mode: str) ->
     goes_on(bench, answer(COMPLETE))
     with pytest.raises(NoWords):
         await bench.run("  ", mode)
-    found = read_task(store, "kept")
+    found = find_job(store, "kept")
     assert found is not None and (found.status, found.step_count) == ("limit", 1)
     await bench.runner.resume(bench.chat, " \n")
     await bench.runner.wait("kept")
@@ -111,7 +108,7 @@ async def test_a_task_that_the_disk_refuses_takes_no_task_away(
     append, first = Journal.append, iter([True])
 
     def refuse(journal: Journal, record: dict[str, Any], *, sync: bool = False) -> None:
-        if record["type"] == "task" and record["id"] != left.id and next(first, False):
+        if record.get("kind") == "task" and record["id"] != left.id and next(first, False):
             raise StorageError("The disk is full.")
         append(journal, record, sync=sync)
 
@@ -122,9 +119,9 @@ async def test_a_task_that_the_disk_refuses_takes_no_task_away(
             with pytest.raises(StorageError):
                 await bench.run("Another thing.")
         else:
-            bench.runner.options = TaskOptions(request_pause=0, begin_by_themselves=True)
-            assert (await bench.run("Do many things.", mode="chat")).mode == "chat"
-    assert read_task(store, "kept") == left
+            bench.runner.options = JobOptions(request_pause=0, begin_by_themselves=True)
+            assert (await bench.run("Do many things.", kind="chat")).kind == "chat"
+    assert find_job(store, "kept") == left
     assert not any("stays behind" in str(turn) for turn in bench.chat.turns)
 
 
@@ -134,24 +131,23 @@ async def test_a_program_that_ends_where_a_task_takes_a_place_leaves_the_one_or_
     """Between any two records it is the old task that can be continued, or the new one."""
     bench = await at_its_limit(store)
     left = bench.task
-    log, said = (store.home.sessions / f"{left.session_id}{end}" for end in (SUFFIX, ".jsonl"))
-    before, close_log = len(log.read_bytes()), task_replacing.close_log
+    log = session_file(store)
+    before, close_replaced = len(log.read_bytes()), recovery.close_replaced
     then: list[bytes] = []
 
     def close(*args: Any) -> None:
-        close_log(*args)
-        then.extend([log.read_bytes(), said.read_bytes()])
+        close_replaced(*args)
+        then.append(log.read_bytes())
 
     goes_on(bench, answer(COMPLETE))
-    monkeypatch.setattr(task_replacing, "close_log", close)
+    monkeypatch.setattr(recovery, "close_replaced", close)
     await bench.run("Another thing.")
-    written, conversation = then
-    said.write_bytes(conversation)
+    (written,) = then
     ends = [at + 1 for at, byte in enumerate(written) if byte == ord("\n") and at + 1 >= before]
-    assert len(ends) == 4, "as it was, the new task, the old one as cancelled, the mark of its end"
+    assert len(ends) == 3, "as it was, the new task, the old one as cancelled"
     for end in ends:
         log.write_bytes(written[:end])
-        now = read_task(store, "kept", is_held=True)
+        now = find_job(store, "kept", is_held=True)
         assert now is not None and now.can_continue
         assert (now.id == left.id) == (end == before)
 
@@ -166,7 +162,7 @@ async def test_a_program_that_ends_where_a_task_takes_a_place_leaves_the_one_or_
 async def test_a_found_task_that_is_given_up_says_what_it_waited_for(
     store: Store, use: ToolUse, asked: str
 ) -> None:
-    bench = Bench(store, [answer(use)], TaskOptions(ApprovalRules("ask-all"), request_pause=0))
+    bench = Bench(store, [answer(use)], JobOptions(ApprovalRules("ask-all"), request_pause=0))
     await bench.runner.start(bench.chat, "Do it.")
     while not bench.task.is_waiting:
         await bench.until("waiting_user" if use is not RENAME else "waiting_approval")

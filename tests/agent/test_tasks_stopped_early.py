@@ -12,9 +12,9 @@ import pytest
 from agent.chat.chat import Chat
 from agent.core.tool_execution import NOT_RUN
 from agent.core.turns import NoticeTurn, ToolResultTurn, UserTurn
+from agent.jobs.agent_jobs import AgentJobs
 from agent.jobs.approval_policy import ApprovalRules
-from agent.jobs.options import TaskOptions
-from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.options import JobOptions
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from personas.changes import EditPrompt
 from personas.files.home import open_home
@@ -25,7 +25,7 @@ from tests.agent.task_scenario import run_in_place
 from tests.agent.test_tasks_found import ASK_ALL, calls_answered, leave
 from tests.agent.virtual_time import VirtualLoop
 
-ONE_STEP = TaskOptions(ApprovalRules("auto"), request_pause=0, max_steps=1)
+ONE_STEP = JobOptions(ApprovalRules("auto"), request_pause=0, max_steps=1)
 WHOLE = ToolUse("update_system_prompt", {"system_prompt": "New.\n"})
 
 
@@ -36,7 +36,7 @@ def left_in(folder: Path, kind: str) -> Store:
     if kind in ("approve", "ask anew"):
         run_in_place(leave(store, [answer(WHOLE if kind == "ask anew" else EDIT)]))
     elif kind == "answer":
-        run_in_place(leave(store, [answer(EDIT, ASK)], TaskOptions(request_pause=0)))
+        run_in_place(leave(store, [answer(EDIT, ASK)], JobOptions(request_pause=0)))
     elif kind == "resume":
         run_in_place(Bench(store, [answer(EDIT)], ONE_STEP).run())
     if kind == "ask anew":
@@ -162,7 +162,7 @@ async def test_a_call_is_made_on_what_the_editor_has_just_written(store: Store) 
 
     model = ScriptedModel([answer(COMPLETE)])
     chat = Chat(store, "kept", model, flush=flush, on_change=lambda _persona: order.append("change"))
-    runner = AgentTaskRunner(ASK_ALL)
+    runner = AgentJobs(ASK_ALL)
     await runner.respond(chat, "once")
     await runner.wait("kept")
     assert "Typed by hand." in store.text("kept") and "change" not in order

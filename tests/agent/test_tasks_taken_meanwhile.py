@@ -10,21 +10,21 @@ import pytest
 
 from agent.chat.chat import Chat
 from agent.core.turns import NoticeTurn, UserTurn
+from agent.jobs import agent_jobs as task_runner
 from agent.jobs import recovery as task_found
-from agent.jobs import runner as task_runner
-from agent.jobs.job import AgentTask
-from agent.jobs.options import TaskOptions
-from agent.jobs.recovery import TaskWaits, read_task
-from agent.jobs.task_log import TaskLog
+from agent.jobs.job import Job
+from agent.jobs.options import JobOptions
+from agent.jobs.recovery import JobWaits, find_job
 from agent.models.scripted import Hang, ToolUse, answer
 from personas.changes import EditPrompt
 from personas.errors import InvalidValue
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
+from tests.agent import task_bench
+from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench, session_file
 from tests.agent.test_tasks_found import ASK_ALL, leave
 
-ONE_STEP = TaskOptions(request_pause=0, max_steps=1)
+ONE_STEP = JobOptions(request_pause=0, max_steps=1)
 WHOLE = ToolUse("update_system_prompt", {"system_prompt": "New.\n"})
 LOOK = ToolUse("get_persona")
 
@@ -55,19 +55,19 @@ async def replies(store: Store, text: str) -> None:
     assert other.task.status == "completed"
 
 
-async def goes_on(store: Store, *answers: Any, options: TaskOptions = ONE_STEP) -> None:
+async def goes_on(store: Store, *answers: Any, options: JobOptions = ONE_STEP) -> None:
     other = Bench(store, answers, options)
     await other.runner.resume(other.chat)
     await other.runner.wait("kept")
 
 
-async def at_its_limit(store: Store) -> AgentTask:
+async def at_its_limit(store: Store) -> Job:
     return await Bench(store, [answer(LOOK)], ONE_STEP).run()
 
 
 def logged(store: Store) -> list[tuple[str, str]]:
-    tasks, _ = TaskLog(store.home, store.session_of("kept") or "").past("kept")
-    return [(task.id, task.status) for task in tasks]
+    tasks, _ = task_bench.logged(store)
+    return [(task.id, task.status) for task in tasks if task.kind == "task"]
 
 
 async def test_a_task_that_was_answered_meanwhile_is_not_given_up(
@@ -93,7 +93,7 @@ async def test_a_task_that_went_on_meanwhile_is_not_continued(
     with pytest.raises(InvalidValue, match="went on in another program"):
         await bench.runner.resume(bench.chat)
     assert bench.model.requests == [] and logged(store) == [(left.id, status)]
-    found = read_task(store, "kept")
+    found = find_job(store, "kept")
     assert found is not None and found.step_count == 2
     if status == "limit":
         await bench.runner.resume(bench.chat)
@@ -126,12 +126,12 @@ async def test_an_answer_given_twice_counts_once(store: Store, between: Callable
 async def test_nothing_begins_over_a_question_that_was_asked_meanwhile(
     store: Store, between: Callable[[Act], None], mode: Any
 ) -> None:
-    await Bench(store, [answer("Hello.")]).run("Hello", mode="chat")
+    await Bench(store, [answer("Hello.")]).run("Hello", kind="chat")
     bench = Bench(store, [answer("Words.")])
-    between(lambda: leave(store, [answer(ASK)], TaskOptions(request_pause=0)))
-    with pytest.raises(TaskWaits, match="Which one"):
-        await bench.runner.start(bench.chat, "Do it.", mode=mode)
-    found = read_task(store, "kept")
+    between(lambda: leave(store, [answer(ASK)], JobOptions(request_pause=0)))
+    with pytest.raises(JobWaits, match="Which one"):
+        await bench.runner.start(bench.chat, "Do it.", kind=mode)
+    found = find_job(store, "kept")
     assert bench.model.requests == [] and found is not None and found.is_waiting
 
 
@@ -150,7 +150,7 @@ async def test_a_task_that_was_completed_meanwhile_is_not_replaced(
 async def test_a_task_that_came_to_its_limit_meanwhile_is_replaced(
     store: Store, between: Callable[[Act], None]
 ) -> None:
-    await Bench(store, [answer("Hello.")]).run("Hello", mode="chat")
+    await Bench(store, [answer("Hello.")]).run("Hello", kind="chat")
     bench = Bench(store, [answer(COMPLETE, ids="new")])
     between(lambda: at_its_limit(store))
     await bench.runner.start(bench.chat, "Another thing.")
@@ -160,7 +160,7 @@ async def test_a_task_that_came_to_its_limit_meanwhile_is_replaced(
 
 
 async def test_the_words_that_began_a_task_elsewhere_are_not_said_twice(store: Store) -> None:
-    await Bench(store, [answer("Hello.")]).run("Hello", mode="chat")
+    await Bench(store, [answer("Hello.")]).run("Hello", kind="chat")
     screen = Bench(store, [answer(COMPLETE)])
     screen.chat.load()  # as it was before the other program began
     other = Bench(store, [answer("A word", Hang())])
@@ -184,18 +184,18 @@ async def test_a_task_that_ends_while_it_is_looked_for_is_not_interrupted(
 ) -> None:
     bench = Bench(store, [answer(EDIT), answer(COMPLETE)])
     await bench.run()
-    log = store.home.sessions / f"{store.session_of('kept')}.tasks.journal"
+    log = session_file(store)
     whole = log.read_bytes()
-    log.write_bytes(whole[: whole.rindex(b'"mark"')].rsplit(b"\n", 2)[0] + b"\n")
+    log.write_bytes(whole[: whole.rindex(b'{"type":"run_end"')])
     holder = task_found.holder
 
     def ends(path: Any) -> int | None:
         log.write_bytes(whole)
         return holder(path)
 
-    before = read_task(store, "kept")
+    before = find_job(store, "kept")
     monkeypatch.setattr(task_found, "holder", ends)
-    found = read_task(store, "kept")
+    found = find_job(store, "kept")
     assert found == bench.task and before is not None
 
 

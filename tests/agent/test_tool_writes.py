@@ -15,11 +15,11 @@ from agent.core.agent import Agent
 from agent.core.tool import NoInput, Tool, ToolContext
 from agent.core.tool_execution import MAYBE, NOT_RUN
 from agent.core.turns import ToolResultTurn
-from agent.jobs.options import TaskOptions
-from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.agent_jobs import AgentJobs
+from agent.jobs.options import JobOptions
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
-from agent.tools import persona as persona_tools
-from agent.tools import write_queue as writing
+from agent.tools import context as writing
+from agent.tools import spec as tool_spec
 from agent.tools.context import Written
 from personas.changes import AddTestInput, SetName, SetPrompt
 from personas.files.home import open_home
@@ -127,7 +127,7 @@ async def test_a_write_that_has_not_begun_never_does(
             ended.append(asyncio.current_task())  # type: ignore[arg-type]
             reached.set()
             await turn.wait()
-            return await writing.write_aside(function, then)
+            return await writing.write_in_thread(function, then)
 
         options["writes"] = queued
     else:
@@ -183,7 +183,7 @@ async def test_what_met_another_change_is_not_tried_again_once_it_is_stopped(
 async def test_what_takes_longer_than_a_stop_waits_is_whole_all_the_same_and_told_to_be_of_its_own_run(
     store: Store, disk: SlowFsync, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(persona_tools, "SETTLES_WITHIN", 0.0)
+    monkeypatch.setattr(tool_spec, "SETTLES_WITHIN", 0.0)
     talk = Talk(store, disk)
     await until(disk.waits.is_set)
     talk.chat.abort()
@@ -191,7 +191,7 @@ async def test_what_takes_longer_than_a_stop_waits_is_whole_all_the_same_and_tol
     (result,) = results(talk.chat)
     assert result.is_error and result.output == MAYBE
     assert store.get("wren").system_prompt == "One.\n" and talk.written == []
-    talk.chat._desk.unit = "another"
+    talk.chat._env.unit = "another"
     disk.let_go()
     end = await talk.sending
     await until(lambda: talk.written)
@@ -235,8 +235,8 @@ async def test_no_loop_waits_for_what_is_read_either(store: Store, monkeypatch: 
         EDIT,
     )
     chat = Chat(store, "wren", ScriptedModel([*map(answer, calls), answer("done")]))
-    runner = AgentTaskRunner(TaskOptions(request_pause=0))
-    await runner.start(chat, "go", mode="chat")
+    runner = AgentJobs(JobOptions(request_pause=0))
+    await runner.start(chat, "go", kind="chat")
     await runner.wait("wren")
     assert [result.is_error for result in results(chat)] == [False] * 4
     assert {name for name, _ in asked} >= {"get", "writer", "session_of"}

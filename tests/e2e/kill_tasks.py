@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agent.jobs.job import AgentTask
-from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.agent_jobs import AgentJobs
+from agent.jobs.job import Job
 from agent.transcript.session_store import read_history
 from agent.transcript.turn_records import to_record
 from tests.e2e.terminal import Terminal
@@ -97,7 +97,7 @@ class Kept:
     queued: set[str] = field(default_factory=set)
 
 
-def next_command(choose: random.Random, task: AgentTask | None, number: int) -> list[str]:
+def next_command(choose: random.Random, task: Job | None, number: int) -> list[str]:
     """Return what a person would type now; `number` makes their words unlike all others."""
     if task is None or task.is_over:
         return ["chat", "kept", f"Work {number}.", "--task", "--json"]
@@ -157,7 +157,7 @@ def has_heard(told: list[dict[str, Any]]) -> bool:
     return any(event["type"] in ("text_delta", "tool_call", "question") for event in told)
 
 
-def check(place: Workplace, told: list[dict[str, Any]], kept: Kept) -> AgentTask | None:
+def check(place: Workplace, told: list[dict[str, Any]], kept: Kept) -> Job | None:
     """Everything told is kept, the file is whole, the task is what it is, and looking at it does nothing."""
     store = place.store
     for event in told:
@@ -181,7 +181,7 @@ def check(place: Workplace, told: list[dict[str, Any]], kept: Kept) -> AgentTask
     if session_id is None:
         return None
     before = (store.path("kept").read_bytes(), (store.home.sessions / f"{session_id}.jsonl").read_bytes())
-    found = asyncio.run(AgentTaskRunner().find(store, "kept"))
+    found = asyncio.run(AgentJobs().find(store, "kept"))
     after = (store.path("kept").read_bytes(), (store.home.sessions / f"{session_id}.jsonl").read_bytes())
     assert before == after, "looking changes nothing"
     assert found is None or not found.is_working, found
@@ -229,7 +229,7 @@ class Seat:
         self._place, self._env, self._choose = place, env, choose
         self.queued = 0
 
-    def work_and_kill(self, task: AgentTask | None, number: int, kept: Kept) -> None:
+    def work_and_kill(self, task: Job | None, number: int, kept: Kept) -> None:
         """Begin, answer or go on, perhaps queue something, and kill the program."""
         choose, store = self._choose, self._place.store
         remember(store.home, Remembered(persona_id="kept"))  # a draft of an earlier life is in nobody's way
@@ -246,7 +246,7 @@ class Seat:
             terminal.process.kill()
             terminal.process.wait()
 
-    def _say(self, terminal: Terminal, task: AgentTask | None, number: int) -> None:
+    def _say(self, terminal: Terminal, task: Job | None, number: int) -> None:
         choose = self._choose
         if task is not None and task.is_waiting:
             terminal.until("Reply", seconds=60)
@@ -307,7 +307,7 @@ def _run(place: Workplace, choose: random.Random, runs: int, seed: int, on_scree
     kept = Kept()
     met: Counter[str] = Counter()
     brain = WanderingBrain(seed)
-    task: AgentTask | None = None
+    task: Job | None = None
     with MessagesServer(brain) as server:
         env = {"PERSONA_MODEL": "", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
         seat = Seat(place, {**env, "PERSONA_MODEL": "claude-sonnet-5-5"}, choose)

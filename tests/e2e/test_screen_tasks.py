@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from agent.jobs.recovery import read_task
+from agent.jobs.recovery import find_job
 from personas.files import trust
 from personas.files.home import open_home
 from personas.store import Store
@@ -36,7 +36,7 @@ def test_a_task_at_work_in_a_terminal_that_vanishes_is_left_to_be_gone_on_with(t
             terminal.until("Word")
             terminal.hang_up()
             assert terminal.ended() == 129
-    left = read_task(Store(open_home(tmp_path / "home", env={})), "optimist")
+    left = find_job(Store(open_home(tmp_path / "home", env={})), "optimist")
     assert left is not None and left.status == "interrupted"
 
 

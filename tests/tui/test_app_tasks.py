@@ -12,9 +12,9 @@ import pytest
 from textual.events import Key
 
 from agent.core.model import Usage
-from agent.jobs.job import AgentTask
-from agent.jobs.task_log import TaskLog
+from agent.jobs.job import Job
 from agent.models.scripted import Hang, ToolUse, answer
+from tests.agent.task_bench import log_event
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tui.app.ui_state import recall, remember
 from tui.chat.panel_state import PanelState
@@ -106,10 +106,10 @@ async def test_task_mode_is_a_switch(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer("A."), answer(DONE), answer("B."), settings=QUICK) as p:
         await p.say("/task")
         await p.run_to_end("first")
-        assert (task(p).mode, task(p).status) == ("task", "completed")
+        assert (task(p).kind, task(p).status) == ("task", "completed")
         p.main.action_task_mode()
         await p.run_to_end("second")
-        assert (task(p).mode, task(p).status) == ("chat", "completed")
+        assert (task(p).kind, task(p).status) == ("chat", "completed")
 
 
 async def test_esc_stops_a_task_and_the_work_stays(tmp_path: Path) -> None:
@@ -543,10 +543,8 @@ async def test_an_interrupted_task_is_told_and_goes_on_only_when_asked(tmp_path:
         await p.run_to_end("hi")
     session = store.session_of("one")
     assert session is not None
-    left = AgentTask(
-        persona_id="one", session_id=session, status="thinking", original_prompt="go", step_count=2
-    )
-    TaskLog(store.home, session).write(left, sync=True)
+    left = Job(persona_id="one", session_id=session, status="thinking", original_prompt="go", step_count=2)
+    log_event(store, "started", left)
     async with program(store, answer(DONE), settings=QUICK) as p:
         await p.until(lambda: any("at step 2" in text and "/continue" in text for text in texts(p)))
         assert not p.main.conversing.running and p.main.conversing.question is None

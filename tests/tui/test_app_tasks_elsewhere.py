@@ -10,10 +10,10 @@ import pytest
 from agent.chat.chat import Chat
 from agent.core.events import AgentStart
 from agent.core.turns import UserTurn
+from agent.jobs.agent_jobs import AgentJobs
 from agent.jobs.approval_policy import ApprovalRules
-from agent.jobs.options import TaskOptions
-from agent.jobs.recovery import read_task
-from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.options import JobOptions
+from agent.jobs.recovery import find_job
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from agent.transcript.session_store import open_session, start_session
 from personas.errors import StorageError
@@ -46,9 +46,9 @@ class Other:
     """Another program on the same home, in this process."""
 
     def __init__(self, store: Store, *answers: Any, model: Any = None) -> None:
-        options = TaskOptions(ApprovalRules("ask-all"), request_pause=0)
+        options = JobOptions(ApprovalRules("ask-all"), request_pause=0)
         self.chat = Chat(store, "one", model or ScriptedModel(answers))
-        self.runner = AgentTaskRunner(options, is_trusted=lambda _home: True)
+        self.runner = AgentJobs(options, is_trusted=lambda _home: True)
 
     async def leave_waiting(self, p: Program) -> None:
         await p.until(
@@ -104,7 +104,7 @@ async def test_an_answer_to_what_was_answered_elsewhere_comes_back(tmp_path: Pat
             )
         )
         assert p.main.chat_bar.mode != "asking", "it is no answer to that one"
-        found = read_task(store, "one")
+        found = find_job(store, "one")
         assert found is not None and found.pending_question == "Delete everything?"
 
 
@@ -125,7 +125,7 @@ async def test_a_message_from_before_the_question_does_not_become_its_answer(
         assert label(p) == "Reply"
         await p.press("enter")
         await p.told("Enter gives this as the answer")
-        found = read_task(store, "one")
+        found = find_job(store, "one")
         assert found is not None and found.is_waiting and "second line" in p.on_disk("one")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,13 @@ from typing import Any
 import pytest
 
 from agent.core.model import Usage
-from agent.jobs.job import AgentTask
-from agent.jobs.runner import AgentTaskRunner
-from agent.jobs.task_files import SUFFIX
+from agent.jobs.agent_jobs import AgentJobs
+from agent.jobs.job import Job
 from agent.models.scripted import ToolUse, answer
+from agent.transcript.older_task_log import SUFFIX
 from personas.files import trust
 from personas.store import Store
+from tests.agent.task_bench import logged, session_file
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_tasks import (
     ASK,
@@ -131,8 +133,11 @@ async def play(p: Program) -> list[str]:
     return texts(p)
 
 
-def task_log(store: Store) -> Path:
-    return store.home.sessions / f"{store.session_of('one')}{SUFFIX}"
+def job_lines(store: Store) -> tuple[Path, list[str], list[str]]:
+    """The log of the conversation, its lines, and those of them that tell of jobs."""
+    path = session_file(store, "one")
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return path, lines, [line for line in lines if json.loads(line)["type"] == "job"]
 
 
 async def test_steps_and_ends_of_all_earlier_tasks_are_told_by_the_next_program(tmp_path: Path) -> None:
@@ -155,8 +160,13 @@ async def test_the_ends_of_tasks_in_a_log_of_an_earlier_version_are_told_too(tmp
     async with program(store, *ENDS, settings=QUICK) as p:
         shown = await play(p)
         await leave(p)
-    lines = task_log(store).read_bytes().splitlines(keepends=True)
-    task_log(store).write_bytes(b"".join(line for line in lines if b'"mark"' not in line))
+    path, lines, of_jobs = job_lines(store)
+    tasks, _ = logged(store, "one")
+    older = "".join(
+        json.dumps({"type": "task", **task.to_record()}) + "\n" for task in tasks if task.kind == "task"
+    )
+    path.write_text("".join(line for line in lines if line not in of_jobs), encoding="utf-8")
+    path.with_name(f"{path.stem}{SUFFIX}").write_text(older, encoding="utf-8")
     async with program(store) as p:
         assert texts(p) == [text for text in shown if text == "step 1" or not text.startswith("step ")]
 
@@ -202,7 +212,12 @@ async def test_a_damaged_log_of_tasks_keeps_no_conversation_from_being_shown(tmp
     async with program(store, *ENDS, settings=QUICK) as p:
         shown = await play(p)
         await leave(p)
-    task_log(store).write_bytes(b"\0\1 noise\n[]\n" + task_log(store).read_bytes()[:-200])
+    path, lines, of_jobs = job_lines(store)
+    damaged = [
+        f'{{"type":"job","id":{number}}}\n' if line in of_jobs[2:] else line
+        for number, line in enumerate(lines)
+    ]
+    path.write_text("".join(damaged), encoding="utf-8")
     async with program(store) as p:
         assert set(texts(p)) <= set(shown) and "A plain answer." in texts(p)
 
@@ -215,13 +230,13 @@ async def test_a_task_that_begins_is_not_taken_for_the_one_before(
         await play(p)
         await leave(p)
     held = asyncio.Event()
-    begin = AgentTaskRunner.start
+    begin = AgentJobs.start
 
-    async def later(*given: Any, **named: Any) -> AgentTask:
+    async def later(*given: Any, **named: Any) -> Job:
         await held.wait()
         return await begin(*given, **named)
 
-    monkeypatch.setattr(AgentTaskRunner, "start", later)
+    monkeypatch.setattr(AgentJobs, "start", later)
     async with program(store, answer(DONE, ids="new"), settings=QUICK) as p:
         await p.say("/task third")
         talk = p.main.conversing.talk
@@ -238,11 +253,9 @@ async def test_time_that_was_worked_in_an_earlier_program_counts(tmp_path: Path)
         await p.say("/task go")
         await asked(p)
         await leave(p)
-    lines = task_log(store).read_text(encoding="utf-8").splitlines()
-    task_log(store).write_text(
-        "\n".join([*lines, f'{{"type":"task","id":"{_id_of(lines)}","worked_seconds":100.0}}']) + "\n",
-        "utf-8",
-    )
+    path, lines, of_jobs = job_lines(store)
+    worked = {**json.loads(of_jobs[-1]), "worked_seconds": 100.0}
+    path.write_text("".join([*lines, json.dumps(worked) + "\n"]), "utf-8")
     seen: list[float] = []
     async with program(store, answer(DONE), settings=QUICK) as p:
         await asked(p)
@@ -254,9 +267,3 @@ async def test_time_that_was_worked_in_an_earlier_program_counts(tmp_path: Path)
         seen.append(talk.time.before)
         assert "1 min 4" in texts(p)[-1]
     assert seen[0] >= 100
-
-
-def _id_of(lines: list[str]) -> str:
-    import json
-
-    return str(json.loads(lines[-1])["id"])

@@ -20,12 +20,10 @@ from unittest import mock
 
 import pytest
 
-from agent.jobs.job import AgentTask
-from agent.jobs.questions import AskingTask
-from agent.tools import chat_tools
-from agent.tools.context import Desk
-from agent.tools.control import begin_task_tool, task_tools
-from agent.tools.names import TOOL_NAMES
+from agent.jobs.job import Job
+from agent.jobs.questions import AskingJob
+from agent.tools import REGISTRY, make_tools
+from agent.tools.context import ToolEnvironment
 from personas.errors import StorageError
 from tests.hostile import ESCAPES
 from tests.messages_answers import Refusal
@@ -142,14 +140,14 @@ def test_a_question_without_an_answer_ends_with_3_and_reply_goes_on(serve: Any) 
 def test_an_answer_that_the_disk_refuses_is_told_and_the_question_stays_open(
     serve: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line, keep = serve(ASK, DONE), AskingTask.keep
+    line, keep = serve(ASK, DONE), AskingJob.keep
 
-    async def keep_but_the_first(asking: AskingTask, task: AgentTask | None = None) -> None:
-        if task is not None and task.pending is not None and task.pending.answer == "the first":
+    async def keep_but_the_first(asking: AskingJob, event: Any, task: Job) -> None:
+        if task.pending is not None and task.pending.answer == "the first":
             raise StorageError("The disk is full.")
-        await keep(asking, task)
+        await keep(asking, event, task)
 
-    monkeypatch.setattr(AskingTask, "keep", keep_but_the_first)
+    monkeypatch.setattr(AskingJob, "keep", keep_but_the_first)
     code, told, _ = line.run("chat", "kept", "Do it", "--task", stdin="1\n2\n")
     assert {"type": "notice", "content": "The disk is full."} in told
     assert code == 0 and "the second" in results(told).values()
@@ -389,11 +387,21 @@ def open_ends(line: Any) -> tuple[str, Any, str, Any]:
     return history.splitlines()[-1], found, " ".join(row.split()), listed["kept"]
 
 
+def last_job_record(line: Any) -> tuple[Path, dict[str, Any]]:
+    """The log of the conversation, and the last record of a job in it."""
+    (path,) = line.place.home.joinpath("agent-sessions").glob("*.jsonl")
+    return path, next(
+        record
+        for one in reversed(path.read_bytes().splitlines())
+        if (record := json.loads(one))["type"] == "job"
+    )
+
+
 def interrupt(line: Any) -> None:
     """Make the last task one that was thinking when its program was killed."""
-    (path,) = line.place.home.joinpath("agent-sessions").glob("*.tasks.journal")
-    record = json.loads(path.read_bytes().splitlines()[0])
-    record |= {"status": "thinking", "ended_at": None, "step_count": 2}
+    path, record = last_job_record(line)
+    record = {name: record[name] for name in ("type", "id", "kind")}
+    record |= {"event": "step", "ended_at": None, "step_count": 2}
     path.write_bytes(path.read_bytes() + json.dumps(record).encode() + b"\n")
 
 
@@ -658,8 +666,7 @@ def test_a_terminal_is_asked_and_answered_and_hostile_questions_are_harmless(ser
 def test_what_a_stranger_left_waiting_is_shown_harmlessly(serve: Any, text: str) -> None:
     line = serve(ASK)
     assert line.run("chat", "kept", "Do it", "--task")[0] == 3
-    (path,) = line.place.home.joinpath("agent-sessions").glob("*.tasks.journal")
-    record = json.loads(path.read_bytes().splitlines()[-1])
+    path, record = last_job_record(line)
     record["pending"]["text"] = text
     path.write_bytes(path.read_bytes() + json.dumps(record).encode() + b"\n")
     err = io.StringIO()
@@ -731,12 +738,9 @@ def test_a_setting_by_its_former_name_holds_and_the_new_name_is_told(tmp_path: P
 
 
 def test_the_names_rules_can_have_are_those_of_all_tools(place: Workplace) -> None:
-    async def ask(*_: Any) -> str:
-        return ""
-
-    tools = [*chat_tools(Desk(place.store, "kept")), *task_tools(ask, print), begin_task_tool(str)]
-    assert {tool.name for tool in tools} == TOOL_NAMES
-    settings = Settings(approval_of=dict.fromkeys(TOOL_NAMES, "ask"))
+    tools = make_tools(ToolEnvironment(place.store, "kept"), "always", "in tasks", "before tasks")
+    assert {tool.name for tool in tools} == set(REGISTRY)
+    settings = Settings(approval_of=dict.fromkeys(REGISTRY, "ask"))
     assert len(settings.approval_of) == len(tools)
 
 

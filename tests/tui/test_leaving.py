@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.jobs.recovery import read_task
+from agent.jobs.recovery import find_job
 from agent.models.scripted import answer
 from personas.errors import StorageError
 from personas.store import Store
@@ -140,7 +140,7 @@ async def test_a_task_is_found_interrupted_unless_the_person_stopped_it(tmp_path
             await p.until(lambda: not p.main.conversing.working)
             p.main.action_leave()
         await p.until(lambda: p.app._exit)
-    left = read_task(store, "one")
+    left = find_job(store, "one")
     assert left is not None and left.status == ("cancelled" if how == "stop and quit" else "interrupted")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.agent_jobs import AgentJobs
 from agent.models.scripted import ToolUse, answer
 from personas.errors import StorageError
 from personas.store import Store
@@ -142,16 +142,16 @@ async def test_what_is_sent_while_the_last_run_is_looked_back_at_does_not_come_b
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = make_store(tmp_path)
-    looks, go, find = asyncio.Event(), asyncio.Event(), AgentTaskRunner.find
+    looks, go, find = asyncio.Event(), asyncio.Event(), AgentJobs.find
 
-    async def slow(self: AgentTaskRunner, at: Store, persona_id: str) -> Any:
+    async def slow(self: AgentJobs, at: Store, persona_id: str) -> Any:
         if not p.main.conversing.running:
             looks.set()
             await go.wait()
         return await find(self, at, persona_id)
 
     async with program(store, answer("Yes."), answer("Again.")) as p:
-        monkeypatch.setattr(AgentTaskRunner, "find", slow)
+        monkeypatch.setattr(AgentJobs, "find", slow)
         await p.say("the first")
         await p.until(looks.is_set)
         hold = begin_late(p)
@@ -181,11 +181,11 @@ async def test_a_run_after_which_the_disk_fails_is_over_and_gives_back_what_was_
     store, hold = make_store(tmp_path), Gate()
     async with program(store, model=GatedModel([[hold, *answer("Yes.")]])) as p:
         if refuses:
-            monkeypatch.setattr(AgentTaskRunner, "start", refuse)
+            monkeypatch.setattr(AgentJobs, "start", refuse)
         await p.say("the first")
         await p.until(lambda: p.main.conversing.running)
         await p.say("and more")
-        monkeypatch.setattr(AgentTaskRunner, "find", fail)
+        monkeypatch.setattr(AgentJobs, "find", fail)
         (hold.set if refuses else p.main.conversing.stop)()
         await p.until(lambda: not p.main.conversing.panel.in_flight)
         assert p.main.chat_bar.draft == ("the first\nand more" if refuses else "and more")

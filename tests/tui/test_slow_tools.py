@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import Act, ToolUse, answer
-from agent.tools import persona as persona_tools
+from agent.tools import spec as tool_spec
 from personas.store import Store
 from tests.slow_fsync import SlowFsync
 from tests.tui.program import Program, make_store, program
@@ -137,7 +137,7 @@ async def test_a_stop_during_a_write_is_told_with_what_was_done(tmp_path: Path, 
 async def test_a_write_that_ends_after_its_run_is_the_agents_deed_in_the_editor(
     tmp_path: Path, disk: SlowFsync, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(persona_tools, "SETTLES_WITHIN", 0.0)
+    monkeypatch.setattr(tool_spec, "SETTLES_WITHIN", 0.0)
     async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done")) as p:
         await blocked(p, disk)
         p.main.focus_chat()

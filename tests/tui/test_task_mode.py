@@ -48,7 +48,7 @@ async def test_task_mode_is_seen_while_something_is_typed_and_switched_by_mouse(
         assert await p.pilot.click(".chat--act")
         await p.until(lambda: p.main.conversing.talk.task.status == "completed")  # type: ignore[union-attr]
         task = p.main.conversing.talk.task  # type: ignore[union-attr]
-        assert task is not None and task.mode == "task"
+        assert task is not None and task.kind == "task"
         await p.until(lambda: signs(p) == ("Start task", "● task"))
         assert await p.pilot.click(".chat--task")
         await p.until(lambda: signs(p) == ("Send", "○ task"))

@@ -10,7 +10,7 @@ from tui.terminal.sanitise import one_line
 if TYPE_CHECKING:
     from agent.core.events import Event
     from agent.core.model import Usage
-    from agent.jobs.job import AgentTask
+    from agent.jobs.job import Job
 
 Doing = Literal["thinking", "writing", "calling", "tool", "retrying", "silent"]
 
@@ -112,7 +112,7 @@ class WorkTime:
         return self.before if self.since is None else self.before + now - self.since
 
 
-def activity_line(activity: Activity, task: AgentTask | None, elapsed: float, now: float) -> str:
+def activity_line(activity: Activity, task: Job | None, elapsed: float, now: float) -> str:
     """Return what goes on as one line: the step, what it is at, how long in all, tokens and cost.
 
     Args:
@@ -126,7 +126,7 @@ def activity_line(activity: Activity, task: AgentTask | None, elapsed: float, no
     if task is not None and task.is_over:
         task = None  # the one before: what begins now is no task yet
     parts = []
-    step = task.step_count if task is not None and task.mode == "task" else 0
+    step = task.step_count if task is not None and task.kind == "task" else 0
     if step:
         parts.append(f"step {step}")
     doing, at_this = activity.text(now), now - activity.since
@@ -140,7 +140,7 @@ def activity_line(activity: Activity, task: AgentTask | None, elapsed: float, no
     return " · ".join(parts)
 
 
-def ending_line(task: AgentTask) -> str:
+def ending_line(task: Job) -> str:
     """Return how a task ended: what became of it, steps, time of work, tokens, cost."""
     words = {
         "completed": "Task complete",

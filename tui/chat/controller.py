@@ -23,8 +23,8 @@ from tui.widgets.text.document_editor import TextEditor
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
     from agent.core.model import Model
-    from agent.jobs.job import Mode
-    from agent.jobs.runner import AgentTaskRunner
+    from agent.jobs.agent_jobs import AgentJobs
+    from agent.jobs.job import AgentKind
     from tui.chat.conversation_state import Talk
     from tui.chat.conversations import Badge
     from tui.drafts.outbox import Message
@@ -107,12 +107,12 @@ class Conversing(Hearing):
 
     # -- opening ------------------------------------------------------------------------------------------
 
-    def _make_runner(self) -> AgentTaskRunner:
-        from agent.jobs.runner import AgentTaskRunner
-        from agent.jobs.saved_approvals import Grants
+    def _make_runner(self) -> AgentJobs:
+        from agent.jobs.agent_jobs import AgentJobs
+        from agent.jobs.saved_approvals import SavedApprovals
         from tui.settings.model_factory import task_options
 
-        return AgentTaskRunner(task_options(self._screen.program.settings), grants=Grants.of_person())
+        return AgentJobs(task_options(self._screen.program.settings), grants=SavedApprovals.of_person())
 
     def _make_chat(self, talk: Talk) -> Chat:
         """Make a conversation; runs in a thread."""
@@ -261,19 +261,19 @@ class Conversing(Hearing):
 
     # -- sending ------------------------------------------------------------------------------------------
 
-    def send(self, text: str, *, mode: Mode | None = None) -> Coroutine[Any, Any, None]:
+    def send(self, text: str, *, kind: AgentKind | None = None) -> Coroutine[Any, Any, None]:
         """Send a message about the open persona: it opens a task, or steers the one that is at work.
 
         It is kept from now on, not from when the coroutine begins, and is for that persona whichever is open then.
 
         Args:
             text: what the person says.
-            mode: how long it goes on; None for what the person has chosen.
+            kind: how long it goes on; None for what the person has chosen.
         """
-        typed = f"/task {text}" if mode == "task" else as_typed(text)
-        return self._send(self._sent(typed), text, mode or ("task" if self.task_mode else "chat"))
+        typed = f"/task {text}" if kind == "task" else as_typed(text)
+        return self._send(self._sent(typed), text, kind or ("task" if self.task_mode else "chat"))
 
-    async def _send(self, message: Message, text: str, mode: Mode) -> None:
+    async def _send(self, message: Message, text: str, kind: AgentKind) -> None:
         with self._on_its_way(message):
             await self.settled.wait()  # in the first moments the home is still being read
             await self._look_at_settings()
@@ -291,7 +291,7 @@ class Conversing(Hearing):
                 self.sync()
             if not talk.running:
                 await self._flush()
-            talks.send(talk, text, mode=mode, typed=message.typed)
+            talks.send(talk, text, kind=kind, typed=message.typed)
             self._underway.end(message)
         self.sync()
 
@@ -324,7 +324,7 @@ class Conversing(Hearing):
         A tool's write that is under way has its own time: its result says what was done.
         """
         if self._talks is not None:
-            from agent.tools.write_queue import SETTLES_WITHIN
+            from agent.tools.context import SETTLES_WITHIN
 
             is_writing = self._editing is not None and self._editing.workspace.writing
             await self._talks.close(seconds + (SETTLES_WITHIN if is_writing else 0.0))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.core.events import Event
     from agent.core.model import Model, Usage
     from agent.core.turns import CustomTurn, Turn, UserTurn
-    from agent.jobs.job import AgentTask, Question
+    from agent.jobs.job import Job, Question
     from tui.widgets.conversation.view import Kept
 
 
@@ -52,7 +52,7 @@ class Talk:
 
     persona_id: str
     chat: Chat | None = None
-    task: AgentTask | None = None
+    task: Job | None = None
     news: bool = False
     run_id: str | None = None
     older: tuple[Turn, ...] | None = None

@@ -1,6 +1,6 @@
 """The conversations of the personas that were opened: their tasks go on while another persona is on the screen.
 
-Every message is a task of the one `AgentTaskRunner`; what is to be shown of each is kept here.
+Every message is a task of the one `AgentJobs`; what is to be shown of each is kept here.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from agent.core.events import AgentEnd, Event
     from agent.core.model import Model
     from agent.core.turns import CustomTurn, Turn
-    from agent.jobs.job import AgentTask, Mode
-    from agent.jobs.options import TaskOptions
-    from agent.jobs.runner import AgentTaskRunner
+    from agent.jobs.agent_jobs import AgentJobs
+    from agent.jobs.job import AgentKind, Job
+    from agent.jobs.options import JobOptions
 
 MakeChat = Callable[[Talk], "Chat"]
 Badge = Literal["", "working", "waiting", "done", "failed"]
@@ -49,7 +49,7 @@ class Talks:
 
     def __init__(
         self,
-        runner: AgentTaskRunner,
+        runner: AgentJobs,
         make_chat: MakeChat,
         *,
         on_event: Callable[[Talk, Event], None],
@@ -205,7 +205,7 @@ class Talks:
         chat.load()
         return chat
 
-    def use_options(self, options: ChatOptions, tasks: TaskOptions) -> None:
+    def use_options(self, options: ChatOptions, tasks: JobOptions) -> None:
         """Go by other settings in every conversation from its next run on."""
         self.runner.options = tasks
         for talk in self._talks.values():
@@ -276,7 +276,7 @@ class Talks:
 
     def _mark_step(self, talk: Talk) -> None:
         task = self.runner.task(talk.persona_id)
-        if task is not None and task.mode == "task" and task.step_count:
+        if task is not None and task.kind == "task" and task.step_count:
             mark = step_mark(task.step_count + 1)
             if talk.mark(mark):
                 self._on_mark(talk, mark)
@@ -286,13 +286,13 @@ class Talks:
         task = self.runner.task(talk.persona_id)
         if (
             task is not None
-            and task.mode == "task"
+            and task.kind == "task"
             and task.prompt_turn_id == turn_id
             and talk.mark(step_mark(1))
         ):
             self._on_mark(talk, talk.marks[turn_id][-1])
 
-    def _see(self, task: AgentTask) -> None:
+    def _see(self, task: Job) -> None:
         talk = self._talks.get(task.persona_id)
         if talk is not None:
             talk.task = task
@@ -303,7 +303,7 @@ class Talks:
 
     # -- acting ----------------------------------------------------------------------------------------
 
-    def send(self, talk: Talk, text: str, *, mode: Mode = "chat", typed: str | None = None) -> None:
+    def send(self, talk: Talk, text: str, *, kind: AgentKind = "chat", typed: str | None = None) -> None:
         """Start a task, or steer the one that is at work; `typed`: what comes back if it cannot begin."""
         if talk.chat is None:
             return
@@ -311,7 +311,7 @@ class Talks:
             talk.chat.steer(text)
             return
         self._start(
-            talk, as_typed(text) if typed is None else typed, self.runner.start(talk.chat, text, mode=mode)
+            talk, as_typed(text) if typed is None else typed, self.runner.start(talk.chat, text, kind=kind)
         )
 
     def resume(self, talk: Talk, text: str = "") -> None:
@@ -325,7 +325,7 @@ class Talks:
         """Answer what the conversation's task waits for, in this program or since an earlier one.
 
         Raises:
-            PersonaError: see `AgentTaskRunner.respond`.
+            PersonaError: see `AgentJobs.respond`.
         """
         assert talk.chat is not None
         if self.runner.is_live(talk.persona_id):
@@ -353,14 +353,14 @@ class Talks:
         """Close a task that waits or can be continued, and does not run here.
 
         Raises:
-            PersonaError: see `AgentTaskRunner.stop_found`.
+            PersonaError: see `AgentJobs.stop_found`.
         """
         assert talk.chat is not None
         talk.task = await self.runner.stop_found(talk.chat)
         talk.earlier, talk.events = tuple(talk.chat.turns), []
         await self.mark_found(talk, talk.earlier)
 
-    def _start(self, talk: Talk, text: str, begin: Awaitable[AgentTask] | None, before: float = 0.0) -> None:
+    def _start(self, talk: Talk, text: str, begin: Awaitable[Job] | None, before: float = 0.0) -> None:
         talk.earlier = talk.earlier if begin is None else tuple(talk.chat.turns) if talk.chat else ()
         if begin is not None:
             talk.events.clear()
@@ -370,7 +370,7 @@ class Talks:
             talk.activity = Activity(since=time.monotonic())  # it has said nothing yet
         talk._run = asyncio.create_task(self._follow(talk, begin))
 
-    async def _follow(self, talk: Talk, begin: Awaitable[AgentTask] | None) -> None:
+    async def _follow(self, talk: Talk, begin: Awaitable[Job] | None) -> None:
         assert talk.chat is not None
         end: AgentEnd | None = None
         try:
@@ -401,7 +401,7 @@ class Talks:
         try:
             if talk.failure:
                 await self.look(talk)  # a question may still be open
-            elif talk.task is not None and talk.task.mode == "chat" and talk.task.is_over:
+            elif talk.task is not None and talk.task.kind == "chat" and talk.task.is_over:
                 await self._look_back(talk)
             else:
                 return
@@ -412,7 +412,7 @@ class Talks:
     async def _mark_ending(self, talk: Talk) -> None:
         """Say in the conversation how a task ended, with the diff of everything it did."""
         task = self.runner.task(talk.persona_id)
-        if task is None or task.mode != "task" or not (task.is_over or task.can_continue):
+        if task is None or task.kind != "task" or not (task.is_over or task.can_continue):
             return
         assert talk.chat is not None
         mark = await asyncio.to_thread(ending_mark, talk.chat, task)

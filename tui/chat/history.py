@@ -107,11 +107,11 @@ class SaidBefore(Tasking):
 
     async def _leave_task(self, chat: Chat) -> str | None:
         """Return what is said of a task that stays behind in the open conversation; None, told, where it waits."""
-        from agent.jobs.recovery import TaskWaits, leave_task
+        from agent.jobs.recovery import JobWaits, leave_task
 
         try:
             return await asyncio.to_thread(leave_task, chat.store, chat.persona_id)
-        except TaskWaits:
+        except JobWaits:
             self._screen.tell("The task waits for your answer; give it, or stop the task first.")
             return None
 

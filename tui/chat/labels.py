@@ -35,7 +35,7 @@ class Trace:
 
     def note(self, event: ToolEnd, run_id: str | None) -> None:
         """A tool has ended, in a run that is undone under this id."""
-        from agent.jobs.event_messages import has_written
+        from agent.jobs.messages import has_written
 
         self._run = run_id
         self._last = event

@@ -183,10 +183,10 @@ class Tasking(Delivering):
             if talk.running:  # asked for twice
                 message.typed = as_typed(text)
                 return
-            if talk.task.mode == "task":
+            if talk.task.kind == "task":
                 talks.resume(talk, text)
             else:
-                from agent.jobs.resuming import CONTINUE
+                from agent.jobs.recovery import CONTINUE
 
                 talks.send(talk, text or CONTINUE, typed=message.typed)
             self._underway.end(message)

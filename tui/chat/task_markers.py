@@ -11,7 +11,7 @@ from tui.chat.activity import ending_line
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
     from agent.core.turns import CustomTurn, Turn
-    from agent.jobs.job import AgentTask
+    from agent.jobs.job import Job
 
 STEP, ENDING = "task_step", "task_ending"
 """Their kinds, as `tui.widgets.conversation` knows them."""
@@ -24,7 +24,7 @@ def step_mark(number: int) -> CustomTurn:
     return CustomTurn(type=STEP, fields={"text": f"step {number}"})
 
 
-def ending_mark(chat: Chat, task: AgentTask, until: str | None = None) -> CustomTurn:
+def ending_mark(chat: Chat, task: Job, until: str | None = None) -> CustomTurn:
     """Return what the conversation says of a task that ended, with the diff of everything it did. Reads the disk.
 
     Args:
@@ -33,7 +33,7 @@ def ending_mark(chat: Chat, task: AgentTask, until: str | None = None) -> Custom
         until: leave out what it did later than this (UTC, ISO 8601), when it went on; None for nothing.
     """
     from agent.core.turns import CustomTurn
-    from agent.jobs.diff_message import task_diff
+    from agent.jobs.messages import task_diff
 
     try:
         done = task_diff(chat.store, task, until=until)
@@ -52,7 +52,7 @@ def ending_mark(chat: Chat, task: AgentTask, until: str | None = None) -> Custom
     )
 
 
-def found_marks(chat: Chat, last: AgentTask | None, turns: Sequence[Turn]) -> dict[str, list[CustomTurn]]:
+def found_marks(chat: Chat, last: Job | None, turns: Sequence[Turn]) -> dict[str, list[CustomTurn]]:
     """Return the marks of the tasks of earlier programs that stand among these turns, by the turn before each.
 
     Reads the disk; what cannot be read makes no marks.
@@ -62,19 +62,16 @@ def found_marks(chat: Chat, last: AgentTask | None, turns: Sequence[Turn]) -> di
         last: its last task as it is now.
         turns: a stretch of it.
     """
-    from agent.jobs.task_log import TaskLog
+    from agent.jobs.job_log import past
 
     if not turns or chat.session_id is None:
         return {}
-    try:
-        tasks, marks = TaskLog(chat.store.home, chat.session_id).past(chat.persona_id)
-    except PersonaError:
-        return {}
+    tasks, marks = past(chat.session.jobs, chat.persona_id, chat.session_id)
     here = {turn.id for turn in turns}
     found = {
         task.prompt_turn_id: [step_mark(1)]
         for task in tasks
-        if task.mode == "task" and task.step_count and task.prompt_turn_id in here
+        if task.kind == "task" and task.step_count and task.prompt_turn_id in here
     }
     final = {mark.task.id: mark for mark in marks if mark.kind == "ending"}
     for mark in marks:
@@ -89,7 +86,7 @@ def found_marks(chat: Chat, last: AgentTask | None, turns: Sequence[Turn]) -> di
     # The log of an earlier version of this program, or of one that died, does not say where a task ended.
     ended = {task.id: task for task in tasks} | ({last.id: last} if last is not None else {})
     for task in ended.values():
-        if task.id not in final and task.mode == "task" and (place := place_of_ending(task, turns)) in here:
+        if task.id not in final and task.kind == "task" and (place := place_of_ending(task, turns)) in here:
             found.setdefault(str(place), []).append(ending_mark(chat, task))
     return found
 
@@ -106,7 +103,7 @@ def read_conversation(chat: Chat) -> list[Turn]:
     return read_recent(chat.store, chat.persona_id, session_id) if session_id is not None else []
 
 
-def place_of_ending(task: AgentTask, turns: Sequence[Turn]) -> str | None:
+def place_of_ending(task: Job, turns: Sequence[Turn]) -> str | None:
     """Return the id of the turn with which a task that is over ended; None where it cannot be told."""
     from agent.core.tool import TASK_COMPLETE
     from agent.core.turns import FAILED, NoticeTurn, ToolCallTurn, ToolResultTurn

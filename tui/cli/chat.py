@@ -11,8 +11,8 @@ from tui.cli.task_answers import patience, wait_option
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
-    from agent.jobs.job import AgentTask, Mode
-    from agent.jobs.runner import AgentTaskRunner
+    from agent.jobs.agent_jobs import AgentJobs
+    from agent.jobs.job import AgentKind, Job
     from tui.cli.stream import Printer
 
 
@@ -52,13 +52,13 @@ def chat(
 
     if model:
         invocation.model_flag = model
-    mode: Mode = "task" if as_task else "chat"
+    kind: AgentKind = "task" if as_task else "chat"
 
     def begin(printer: Printer) -> int:
         said = message_of(message)
 
-        async def act(runner: AgentTaskRunner, conversation: Chat) -> AgentTask:
-            return await runner.start(conversation, said, mode=mode)
+        async def act(runner: AgentJobs, conversation: Chat) -> Job:
+            return await runner.start(conversation, said, kind=kind)
 
         waits = patience(wait, as_json)
         return converse(

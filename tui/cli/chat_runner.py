@@ -22,8 +22,8 @@ from tui.cli.tasks import open_task, reminder
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
     from agent.core.events import AgentEnd
-    from agent.jobs.job import AgentTask, Question
-    from agent.jobs.runner import AgentTaskRunner
+    from agent.jobs.agent_jobs import AgentJobs
+    from agent.jobs.job import Job, Question
     from tui.cli.group import Invocation
     from tui.cli.stream import Printer
 
@@ -33,7 +33,7 @@ FAILED, WAITS, READER_GONE = 1, 3, 141
 LONGEST_MESSAGE = 4_000_000
 """Characters of one message; a megabyte of prompt fits, a file sent by mistake does not."""
 
-Act = Callable[["AgentTaskRunner", "Chat"], Awaitable["AgentTask"]]
+Act = Callable[["AgentJobs", "Chat"], Awaitable["Job"]]
 
 
 def converse(
@@ -61,9 +61,9 @@ def converse(
         PersonaError: nothing could begin.
     """
     from agent.chat.chat import Chat
+    from agent.jobs.agent_jobs import AgentJobs
     from agent.jobs.recovery import leave_task
-    from agent.jobs.runner import AgentTaskRunner
-    from agent.jobs.saved_approvals import Grants
+    from agent.jobs.saved_approvals import SavedApprovals
     from tui.cli.logging_setup import set_up
     from tui.settings.model_factory import build_model, chat_options, connection, task_options
 
@@ -88,7 +88,7 @@ def converse(
         printer.notice(left)
 
     async def go() -> int:
-        runner = AgentTaskRunner(task_options(settings), grants=Grants.of_person())
+        runner = AgentJobs(task_options(settings), grants=SavedApprovals.of_person())
         try:
             return await _Talk(runner, chat, printer, Answers(patience=wait)).follow(act)
         finally:
@@ -100,7 +100,7 @@ def converse(
 class _Talk:
     """One command's part in a task."""
 
-    def __init__(self, runner: AgentTaskRunner, chat: Chat, printer: Printer, answers: Answers) -> None:
+    def __init__(self, runner: AgentJobs, chat: Chat, printer: Printer, answers: Answers) -> None:
         self._runner = runner
         self._chat = chat
         self._printer = printer
@@ -154,7 +154,7 @@ class _Talk:
         )
         return f'{first}answer with: {command("reply", persona_id)} "…"'
 
-    def _report_without_run(self, task: AgentTask) -> int:
+    def _report_without_run(self, task: Job) -> int:
         """Nothing ran: the task is closed, or asks anew."""
         if task.is_waiting and task.pending is not None:
             self._printer.question(task.pending)
@@ -162,8 +162,8 @@ class _Talk:
         self._printer.close("stopped; what was done stays, `persona undo` takes it back")
         return 0
 
-    def _offer_to_continue(self, task: AgentTask | None) -> None:
-        if task is not None and task.can_continue and task.mode == "task":
+    def _offer_to_continue(self, task: Job | None) -> None:
+        if task is not None and task.can_continue and task.kind == "task":
             self._printer.notice(f"To go on: {command('reply', task.persona_id)} continue")
 
     def _stop(self, number: signal.Signals) -> None:
@@ -189,7 +189,7 @@ class _Talk:
         self._printer.mute()
         return True
 
-    def _see(self, task: AgentTask) -> None:
+    def _see(self, task: Job) -> None:
         question = task.pending
         if question is None or not task.is_waiting or question.id == self._asked:
             return

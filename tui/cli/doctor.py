@@ -154,10 +154,10 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
             "personas",
             f"{store.home.personas / name} is no persona: a persona is a file that ends in .toml",
         )
-    from agent.jobs.saved_approvals import Grants
+    from agent.jobs.saved_approvals import SavedApprovals
     from agent.transcript.session_store import read_history
 
-    if allowed := Grants.of_person().always(root):
+    if allowed := SavedApprovals.of_person().always(root):
         text = f"always allowed here: {', '.join(allowed)}; persona trust --revoke takes that back"
         yield Finding("ok", "approval", text)
     for persona in personas:

@@ -18,7 +18,7 @@ from tui.cli.group import Invocation
 from tui.cli.output import columns, emit, say
 
 if TYPE_CHECKING:
-    from agent.jobs.job import AgentTask
+    from agent.jobs.job import Job
 
 
 @click.command("list")
@@ -175,7 +175,7 @@ def with_lf(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _listed(persona: Persona, task: AgentTask | None) -> dict[str, object]:
+def _listed(persona: Persona, task: Job | None) -> dict[str, object]:
     from tui.cli.tasks import task_field
 
     return {
@@ -198,7 +198,7 @@ def _row(persona: Persona) -> tuple[str, ...]:
     return persona.id, persona.name, said
 
 
-def _with_task(row: tuple[str, ...], task: AgentTask | None) -> tuple[str, ...]:
+def _with_task(row: tuple[str, ...], task: Job | None) -> tuple[str, ...]:
     from tui.cli.tasks import task_word
 
     return *row[:2], task_word(task) if task is not None else "", *row[2:]

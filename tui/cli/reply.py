@@ -14,8 +14,8 @@ from tui.cli.task_answers import patience, wait_option
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
-    from agent.jobs.job import AgentTask
-    from agent.jobs.runner import AgentTaskRunner
+    from agent.jobs.agent_jobs import AgentJobs
+    from agent.jobs.job import Job
     from tui.cli.stream import Printer
 
 
@@ -47,7 +47,7 @@ def reply(
     persona reply optimist continue
     persona reply optimist --stop
     """
-    from agent.jobs.recovery import read_task, refuse_when_at_work
+    from agent.jobs.recovery import find_job, refuse_when_at_work
     from tui.cli.chat_runner import converse, message_of, picked, run_printed
 
     if model:
@@ -58,10 +58,10 @@ def reply(
     def begin(printer: Printer) -> int:
         said = message_of(message) if message else ""
 
-        async def act(runner: AgentTaskRunner, conversation: Chat) -> AgentTask:
+        async def act(runner: AgentJobs, conversation: Chat) -> Job:
             if stop:
                 return await runner.stop_found(conversation)
-            task = await asyncio.to_thread(read_task, conversation.store, persona_id)
+            task = await asyncio.to_thread(find_job, conversation.store, persona_id)
             if task is not None and task.can_continue:
                 wants_only_that = said.strip().casefold() == "continue"
                 return await runner.resume(conversation, "" if wants_only_that else said)

@@ -19,7 +19,7 @@ from agent.core.turns import (
     thaw,
 )
 from agent.models.anthropic.error_mapping import with_next_step
-from agent.tools.control import CONTROL
+from agent.tools import is_control
 from tui.cli import let_stream_end
 from tui.cli.output import drop
 from tui.cli.stderr import complain, remark, write
@@ -260,7 +260,7 @@ class TextPrinter(_Output):
 
     def _tool(self, turn: ToolResultTurn) -> None:
         call = self._calls.get(turn.tool_use_id)
-        if call is not None and call.tool_name in CONTROL and not turn.is_error:
+        if call is not None and is_control(call.tool_name) and not turn.is_error:
             self._say_report(call)
             return
         details = turn.details or {}

@@ -8,54 +8,37 @@ from personas.errors import PersonaError
 from personas.files.slug import command
 
 if TYPE_CHECKING:
-    from agent.jobs.job import AgentTask, Question
+    from agent.jobs.job import Job, Question
     from personas.store import Store
 
 
-def open_task(store: Store, persona_id: str) -> AgentTask | None:
+def open_task(store: Store, persona_id: str) -> Job | None:
     """Return the persona's task that is not over, None where there is none, or none that can be read."""
-    from agent.jobs.task_files import sessions_with_tasks
-
-    if store.session_of(persona_id) not in sessions_with_tasks(store.home):
-        return None
-    return _read(store, persona_id)
-
-
-def open_tasks(store: Store) -> dict[str, AgentTask]:
-    """Return every persona's task that is not over, as far as they can be read."""
-    from agent.jobs.task_files import sessions_with_tasks
-    from personas.files.current_sessions import current_sessions
-
-    logged = set(sessions_with_tasks(store.home))
-    if not logged:  # what reads them takes as long to load as the list takes
-        return {}
-    current = current_sessions(store.home)
-    found = {
-        persona_id: _read(store, persona_id)
-        for persona_id, session_id in current.items()
-        if session_id in logged
-    }
-    return {persona_id: task for persona_id, task in found.items() if task is not None}
-
-
-def _read(store: Store, persona_id: str) -> AgentTask | None:
-    from agent.jobs.recovery import read_task
+    from agent.jobs.recovery import find_job
 
     try:
-        task = read_task(store, persona_id)
+        task = find_job(store, persona_id)
     except PersonaError:
         return None  # `history` says what is wrong with the conversation
     return None if task is None or task.is_over else task
 
 
-def task_field(task: AgentTask | None) -> dict[str, Any]:
+def open_tasks(store: Store) -> dict[str, Job]:
+    """Return every persona's task that is not over, as far as they can be read."""
+    from agent.transcript.open_jobs import personas_with_open_jobs
+
+    found = {persona_id: open_task(store, persona_id) for persona_id in personas_with_open_jobs(store.home)}
+    return {persona_id: task for persona_id, task in found.items() if task is not None}
+
+
+def task_field(task: Job | None) -> dict[str, Any]:
     """Return the field `task` of a JSON document; no field where there is no task."""
     if task is None:
         return {}
     question = task.pending if task.is_waiting else None
     fields = {
         "id": task.id,
-        "mode": task.mode,
+        "mode": task.kind,
         "status": task.status,
         "prompt": task.original_prompt,
         "step_count": task.step_count,
@@ -82,7 +65,7 @@ def question_fields(question: Question) -> dict[str, Any]:
     return fields
 
 
-def task_word(task: AgentTask) -> str:
+def task_word(task: Job) -> str:
     """Return what a task that is not over is at: the sign of the program's list, and a word."""
     if task.is_waiting:
         return "? waits for you"
@@ -91,7 +74,7 @@ def task_word(task: AgentTask) -> str:
     return "* at work"
 
 
-def task_line(task: AgentTask) -> str:
+def task_line(task: Job) -> str:
     """Return what stands behind the conversation of a task that is not over, and what can be done."""
     persona_id = task.persona_id
     if task.is_waiting:
@@ -109,9 +92,9 @@ def task_line(task: AgentTask) -> str:
     return "(A task is at work here in another program)"
 
 
-def reminder(task: AgentTask) -> str:
+def reminder(task: Job) -> str:
     """Return what is said with a message that leaves a task as it is; empty where it need not be said."""
-    if not task.can_continue or task.mode != "task":
+    if not task.can_continue or task.kind != "task":
         return ""
     from agent.jobs.messages import how_left
 

@@ -26,10 +26,10 @@ def trust(invocation: Invocation, revoke: bool, as_json: bool) -> None:
 
     root = invocation.store.home.root
     if revoke:
-        from agent.jobs.saved_approvals import Grants
+        from agent.jobs.saved_approvals import SavedApprovals
 
         trusted.distrust(root)
-        Grants.of_person().forget(root)
+        SavedApprovals.of_person().forget(root)
     else:
         trusted.trust(root)
     if as_json:

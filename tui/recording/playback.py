@@ -92,7 +92,7 @@ async def play_run(screen: MainScreen, run: RecordedRun, talk: Talk, hands: Hand
         return False
     bar.input.sent.add(as_typed(run.message))
     bar.input.load_text("")
-    await conversing.send(run.message, mode="task" if run.is_task else "chat")
+    await conversing.send(run.message, kind="task" if run.is_task else "chat")
     while talk.running:
         question = talk.question
         reply = run.replies.get(question.tool_use_id) if question is not None else None

@@ -22,7 +22,7 @@ from agent.core.turns import (
     thaw,
 )
 from agent.models.scripted import Cue, Pause, Script, ScriptedModel, Thought, ToolUse, answer
-from agent.tools.control import BEGIN_TASK, CONTROL
+from agent.tools import REGISTRY
 from agent.transcript.turn_records import from_record
 from personas.errors import BrokenFile
 from personas.files.journal import Journal
@@ -34,7 +34,7 @@ FIRST_LOOK = Path(__file__).parent / "demos" / "first-look.jsonl"
 """The recording that comes with the program."""
 
 Block = AssistantTextTurn | ThinkingTurn | ToolCallTurn
-TASK_TOOLS = CONTROL - {BEGIN_TASK}
+TASK_TOOLS = frozenset(spec.name for spec in REGISTRY.values() if spec.offered == "in tasks")
 """What only a task calls; `begin_task` is for what is none yet."""
 LARGEST = 64 * 1024 * 1024
 """Bytes of a recording: a longer conversation is nothing to watch."""

@@ -14,7 +14,7 @@ from tui.settings.schema import DEFAULT_MODEL, OFFLINE, ConfigError, Settings
 if TYPE_CHECKING:
     from agent.chat.chat import ChatOptions
     from agent.core.model import Model
-    from agent.jobs.options import TaskOptions
+    from agent.jobs.options import JobOptions
 
 KEY_COMMAND_SECONDS = 30
 CLOSE_SECONDS = 5
@@ -182,12 +182,12 @@ def chat_options(settings: Settings) -> ChatOptions:
     )
 
 
-def task_options(settings: Settings) -> TaskOptions:
+def task_options(settings: Settings) -> JobOptions:
     """Return what the settings say about tasks."""
     from agent.jobs.approval_policy import ApprovalRules
-    from agent.jobs.options import TaskOptions
+    from agent.jobs.options import JobOptions
 
-    return TaskOptions(
+    return JobOptions(
         approval=ApprovalRules(settings.approval, settings.approval_of),  # type: ignore[arg-type]  # checked
         max_steps=settings.max_steps,
         max_seconds=settings.max_minutes * 60,

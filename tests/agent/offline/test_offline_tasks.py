@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent.chat.chat import Chat
-from agent.jobs.job import AgentTask
-from agent.jobs.options import TaskOptions
-from agent.jobs.runner import AgentTaskRunner
+from agent.jobs.agent_jobs import AgentJobs
+from agent.jobs.job import Job
+from agent.jobs.options import JobOptions
 from agent.models.offline import OfflineModel
 from agent.models.offline.task import as_conversation
 from personas.changes import AddTestInput
@@ -29,12 +29,12 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-async def work(store: Store, text: str, answer: str | None = None) -> AgentTask:
+async def work(store: Store, text: str, answer: str | None = None) -> Job:
     """Run a task; answer its question in a second life of the program, if it asks."""
     for say in (text, answer):
         if say is None:
             break
-        runner, chat = AgentTaskRunner(TaskOptions(request_pause=0)), Chat(store, "kept", OfflineModel())
+        runner, chat = AgentJobs(JobOptions(request_pause=0)), Chat(store, "kept", OfflineModel())
         act = runner.start if say is text else runner.respond
         await act(chat, say)
         while (task := runner.task("kept")) is not None and not (task.is_waiting or task.is_over):
@@ -56,7 +56,7 @@ async def test_it_does_what_is_asked_and_completes_the_task_with_its_words(store
 async def test_it_asks_and_understands_the_answer_after_a_restart(store: Store) -> None:
     asked = await work(store, "Delete the test input about dragons")
     assert asked.status == "waiting_user" and "dragons" in (asked.pending_question or "")
-    runner, chat = AgentTaskRunner(TaskOptions(request_pause=0)), Chat(store, "kept", OfflineModel())
+    runner, chat = AgentJobs(JobOptions(request_pause=0)), Chat(store, "kept", OfflineModel())
     await runner.respond(chat, "the second")
     await runner.wait("kept")
     assert [test_input.content for test_input in store.get("kept").test_inputs] == ["What is rain?"]

@@ -366,7 +366,7 @@ class ChatActions(Screen[None]):
             self._all.chat_bar.put_back(f"/task {text}")
             self._all.tell("A task about this persona is at work; wait for it or stop it first.")
         else:
-            await self._chat.send(text, mode="task")
+            await self._chat.send(text, kind="task")
 
     async def _export(self, name: str) -> None:
         import asyncio

@@ -430,7 +430,7 @@ def _hint(words: str, key: str) -> str:
 
 def _load_panel(terminal: Capabilities) -> AgentPanel:
     """Make the agent's panel for a terminal. Its modules, and those of tasks, are loaded here, after the first paint."""
-    import agent.jobs.runner  # noqa: F401 - it takes a while, and is wanted in a moment
+    import agent.jobs.agent_jobs  # noqa: F401 - it takes a while, and is wanted in a moment
     import tui.chat.conversations  # noqa: F401 - the same
     from tui.widgets.agent_panel import AgentPanel
     from tui.widgets.conversation import Glyphs

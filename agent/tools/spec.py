@@ -1,0 +1,133 @@
+"""What the program knows of a tool: its name, what it does to the persona, and how it is made for one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel
+
+from agent.core.tool import Tool, ToolContext, ToolOutput
+from agent.tools.context import NOTHING_CHANGED, SETTLES_WITHIN, WHOLE, ToolEnvironment
+from personas.edited_text import edited_diff
+
+if TYPE_CHECKING:
+    from personas.changes import Change
+    from personas.store import Store
+
+Effect = Literal["read", "write", "destructive", "control"]
+"""What a call may do: nothing to the persona, change it, take something away as a whole, or act on the job alone."""
+
+Run = Callable[[ToolEnvironment, Any, ToolContext], Awaitable[str | ToolOutput]]
+Offered = Literal["always", "in tasks", "before tasks"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a call would change in the persona's texts, as a diff of them as they are edited.
+
+    Attributes:
+        diff: unified; empty when the call would change nothing.
+        added, removed: how many lines.
+    """
+
+    diff: str
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """One tool, not yet bound to a persona.
+
+    Attributes:
+        name, description, label, input: as in `Tool`.
+        effect: what a call may do; the approval policy and the screen go by it.
+        run: the tool itself.
+        offered: to every run, only in tasks, or to messages that may become a task.
+        change: the one change of the file that a call is; the preview follows from it.
+        texts: the file's text before and after a call, where it is no single change.
+        when_cut: what the result says when the call is cancelled while it runs; None: what suits the effect.
+    """
+
+    name: str
+    description: str
+    label: str
+    input: type[BaseModel]
+    effect: Effect
+    run: Run
+    offered: Offered = "always"
+    change: Callable[[Any], Change] | None = None
+    texts: Callable[[Store, str], tuple[str, str]] | None = None
+    when_cut: str | None = None
+
+    def make(self, env: ToolEnvironment) -> Tool:
+        """Return the tool for one persona and session."""
+        reads, writes = self.effect == "read", self.effect in ("write", "destructive")
+        return Tool(
+            self.name,
+            self.description,
+            self.label,
+            self.input,
+            partial(self.run, env),
+            sequential=writes,
+            destructive=self.effect == "destructive",
+            max_output=WHOLE if reads else None,
+            when_cut=self.when_cut or (NOTHING_CHANGED if reads else None),
+            settles_within=SETTLES_WITHIN if writes else None,
+        )
+
+    def preview(self, store: Store, persona_id: str, given: Any) -> Preview | None:
+        """Return what a call would change now, computed without writing; None where that is not known.
+
+        Args:
+            store: where the persona lives.
+            persona_id: whose file.
+            given: the validated input.
+
+        Raises:
+            PersonaError: the call could not be made: the value or the file does not allow it.
+        """
+        if self.texts is not None:
+            before, after = self.texts(store, persona_id)
+        elif self.change is not None:
+            before = store.text(persona_id)
+            after = self.change(given).apply(before)
+        else:
+            return None
+        name = f"{persona_id}.toml"
+        diff = edited_diff(before, after, name, name)
+        signs = [line[:1] for line in diff.split("\n")[2:]]
+        return Preview(diff, signs.count("+"), signs.count("-"))
+
+
+def tool(
+    label: str,
+    description: str,
+    input: type[BaseModel],
+    effect: Effect,
+    *,
+    offered: Offered = "always",
+    change: Callable[[Any], Change] | None = None,
+    texts: Callable[[Store, str], tuple[str, str]] | None = None,
+    when_cut: str | None = None,
+) -> Callable[[Run], ToolSpec]:
+    """Make a function a tool of its name. Arguments as for `ToolSpec`."""
+
+    def make(run: Run) -> ToolSpec:
+        return ToolSpec(
+            name=run.__name__,
+            description=description,
+            label=label,
+            input=input,
+            effect=effect,
+            run=run,
+            offered=offered,
+            change=change,
+            texts=texts,
+            when_cut=when_cut,
+        )
+
+    return make
