@@ -1,4 +1,4 @@
-"""What the personas of a home are for, as its optional `about.md` says. Whose words these are, nobody knows: data."""
+"""What the personas of a home are for: its optional `about.md`, quoted as data because nobody knows who wrote it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The changes a persona can undergo, as values. Each turns a file's text into its new text and says so briefly.
 
-Pure: nothing here reads or writes a disk. `Store.change` applies them.
+Pure: nothing here reads or writes a disk. `Store.change` applies them. A value that has another type in the file than
+the program gives it is refused: that is for a person to look at.
 """
 
 from __future__ import annotations
@@ -8,48 +9,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
-from personas.errors import InvalidValue
-from personas.fields import field_at, line_counts, require_line, set_field, short
-from personas.input_changes import (
-    TEST_INPUT_ID_LIMIT,
-    AddTestInput,
-    DeleteTestInput,
-    MoveTestInput,
-    UpdateTestInput,
-    new_test_input_id,
-)
+from personas.errors import EditRefused, InvalidValue
+from personas.files.slug import free_id, slug
 from personas.look_alikes import describe_difference, near_match
 from personas.toml import edit as toml_edit
 from personas.toml.parse import parse
-
-__all__ = [
-    "KEEP",
-    "NAME_LIMIT",
-    "TEST_INPUT_ID_LIMIT",
-    "AddTestInput",
-    "Change",
-    "DeleteTestInput",
-    "EditPrompt",
-    "Keep",
-    "MoveTestInput",
-    "ReplaceText",
-    "SetDescription",
-    "SetModel",
-    "SetName",
-    "SetPrompt",
-    "SetSummary",
-    "SetTags",
-    "UpdateTestInput",
-    "new_test_input_id",
-]
+from personas.versions.merge import count
 
 NAME_LIMIT = 200
 """Most characters of a display name, a tag, and the names of a model and its effort."""
 
+TEST_INPUT_ID_LIMIT = 100
+"""Most characters of a test input's id. A longer one in a file written by hand is read and kept."""
+
 _MOST_COUNTED = 100
 """So many matches are counted, and no more: each is a search of its own, slow where a long text overlaps itself."""
+
+
+_ID_LENGTH = 24
+_SHOWN_LENGTH = 40
 
 
 class Keep(Enum):
@@ -95,14 +75,14 @@ class SetName:
     subject: ClassVar[str] = "name"
 
     def apply(self, text: str) -> str:
-        if field_at(parse(text), ("name",), str) == self.name:  # which may be longer than we would write it
+        if _field_at(parse(text), ("name",), str) == self.name:  # which may be longer than we would write it
             return text
         require_line(self.name, "A name", NAME_LIMIT)
-        return set_field(text, ("name",), self.name)
+        return _set_field(text, ("name",), self.name)
 
     def summarise(self, old: str, new: str) -> str:
-        before = field_at(parse(old), ("name",), str)
-        return f"name: {short(before)} -> {short(self.name)}" if before else f"name: {short(self.name)}"
+        before = _field_at(parse(old), ("name",), str)
+        return f"name: {_short(before)} -> {_short(self.name)}" if before else f"name: {_short(self.name)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +93,13 @@ class _SetText:
     typed: ClassVar[bool] = True
     subject: ClassVar[str]
 
-    @property
-    def value(self) -> str:
-        raise NotImplementedError
-
     def apply(self, text: str) -> str:
-        fields = parse(text)
-        if self.key not in fields and not self.value:
-            return text
-        return set_field(text, (self.key,), self.value)
+        fields, value = parse(text), getattr(self, self.key)
+        return text if self.key not in fields and not value else _set_field(text, (self.key,), value)
 
     def summarise(self, old: str, new: str) -> str:
-        return f"{self.subject} {line_counts(field_at(parse(old), (self.key,), str) or '', self.value)}"
+        before = _field_at(parse(old), (self.key,), str) or ""
+        return f"{self.subject} {_line_counts(before, getattr(self, self.key))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +110,6 @@ class SetDescription(_SetText):
     key: ClassVar[str] = "description"
     subject: ClassVar[str] = "description"
 
-    @property
-    def value(self) -> str:
-        return self.description
-
 
 @dataclass(frozen=True, slots=True)
 class SetSummary(_SetText):
@@ -148,10 +119,6 @@ class SetSummary(_SetText):
     key: ClassVar[str] = "summary"
     subject: ClassVar[str] = "summary"
 
-    @property
-    def value(self) -> str:
-        return self.summary
-
 
 @dataclass(frozen=True, slots=True)
 class SetPrompt(_SetText):
@@ -160,10 +127,6 @@ class SetPrompt(_SetText):
     system_prompt: str
     key: ClassVar[str] = "system_prompt"
     subject: ClassVar[str] = "system prompt"
-
-    @property
-    def value(self) -> str:
-        return self.system_prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +141,7 @@ class EditPrompt:
     def apply(self, text: str) -> str:
         if not self.old:
             raise InvalidValue("The text to replace must not be empty.")
-        prompt = field_at(parse(text), ("system_prompt",), str) or ""
+        prompt = _field_at(parse(text), ("system_prompt",), str) or ""
         matches = _occurrences(prompt, self.old)
         if matches == 0:
             message = "The text to replace has no match in the system prompt; it must have exactly one."
@@ -194,11 +157,11 @@ class EditPrompt:
                 f"The text to replace has {told} matches in the system prompt; it must have exactly one: "
                 "include more of the text around it."
             )
-        return set_field(text, ("system_prompt",), prompt.replace(self.old, self.new, 1))
+        return _set_field(text, ("system_prompt",), prompt.replace(self.old, self.new, 1))
 
     def summarise(self, old: str, new: str) -> str:
-        prompt = field_at(parse(old), ("system_prompt",), str) or ""
-        return f"{self.subject} {line_counts(prompt, prompt.replace(self.old, self.new, 1))}"
+        prompt = _field_at(parse(old), ("system_prompt",), str) or ""
+        return f"{self.subject} {_line_counts(prompt, prompt.replace(self.old, self.new, 1))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +180,10 @@ class SetTags:
                 require_line(tag, "A tag", NAME_LIMIT)
         if known is None and not tags:
             return text
-        return set_field(text, ("tags",), tags)
+        return _set_field(text, ("tags",), tags)
 
     def summarise(self, old: str, new: str) -> str:
-        return f"tags: {short(', '.join(self.tags)) or 'none'}"
+        return f"tags: {_short(', '.join(self.tags)) or 'none'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,15 +205,15 @@ class SetModel:
             if isinstance(line, str):
                 require_line(line, what, NAME_LIMIT)
         for key, value in self._fields():
-            table = field_at(parse(text), ("model",), dict) or {}
+            table = _field_at(parse(text), ("model",), dict) or {}
             if value is not None:
-                text = set_field(text, ("model", key), value)
+                text = _set_field(text, ("model", key), value)
             elif key in table:
                 text = toml_edit.remove_key(text, ("model", key))
         return text
 
     def summarise(self, old: str, new: str) -> str:
-        fields = ", ".join(f"{key} {short(str(value or 'unset'))}" for key, value in self._fields())
+        fields = ", ".join(f"{key} {_short(str(value or 'unset'))}" for key, value in self._fields())
         return f"model: {fields or 'unchanged'}"
 
     def _fields(self) -> list[tuple[str, str | int | None]]:
@@ -270,7 +233,155 @@ class ReplaceText:
         return self.text
 
     def summarise(self, old: str, new: str) -> str:
-        return f"file {line_counts(old, new)}"
+        return f"file {_line_counts(old, new)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AddTestInput:
+    """Add a test input at the end; its `id` is made from the content when not given, see `new_test_input_id`."""
+
+    content: str
+    id: str | None = None
+    typed: ClassVar[bool] = False
+    subject: ClassVar[str] = "test inputs"
+
+    def apply(self, text: str) -> str:
+        _require_content(self.content)
+        inputs = _test_inputs(text)
+        taken = [table.get("id") for table in inputs]
+        if self.id is None:
+            wanted = new_test_input_id(self.content, taken)
+        else:
+            wanted = self.id
+            require_line(wanted, "A test input's id", TEST_INPUT_ID_LIMIT)
+            if wanted in taken:
+                raise InvalidValue(f"There is already a test input with the id {wanted!r}.")
+        return toml_edit.append_table(text, ("test_inputs",), {"id": wanted, "content": self.content})
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"test input added: {_short(self.content)}"
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateTestInput:
+    """Replace the content of a test input."""
+
+    id: str
+    content: str
+    typed: ClassVar[bool] = True
+
+    @property
+    def subject(self) -> str:
+        return f"test input {_short(self.id)}"
+
+    def apply(self, text: str) -> str:
+        _require_content(self.content)
+        return _set_field(text, ("test_inputs", _index_of(text, self.id), "content"), self.content)
+
+    def summarise(self, old: str, new: str) -> str:
+        path = ("test_inputs", _index_of(old, self.id), "content")
+        before = _field_at(parse(old), path, str) or ""
+        return f"{self.subject} {_line_counts(_ended(before), _ended(self.content))}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTestInput:
+    """Remove a test input and the comments right above it."""
+
+    id: str
+    typed: ClassVar[bool] = False
+    subject: ClassVar[str] = "test inputs"
+
+    def apply(self, text: str) -> str:
+        return toml_edit.remove_table(text, ("test_inputs", _index_of(text, self.id)))
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"test input deleted: {_short(self.id)}"
+
+
+@dataclass(frozen=True, slots=True)
+class MoveTestInput:
+    """Move a test input to a position counted from 0; beyond the end means the end."""
+
+    id: str
+    position: int
+    typed: ClassVar[bool] = False
+    subject: ClassVar[str] = "test inputs"
+
+    def apply(self, text: str) -> str:
+        index = _index_of(text, self.id)
+        position = min(max(self.position, 0), len(_test_inputs(text)) - 1)
+        if position == index:
+            return text
+        return toml_edit.move_table(text, ("test_inputs", index), position)
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"test input moved: {_short(self.id)}"
+
+
+# -- the fields in the text of a file ------------------------------------------------------------------
+
+
+def _set_field(text: str, path: tuple[str | int, ...], value: Any) -> str:
+    """Return the text with a value set; equal text where it is so already.
+
+    Raises:
+        BrokenFile: the text is no TOML.
+        EditRefused: the file has a value of another type there.
+    """
+    fields = parse(text)
+    if len(path) > 1:
+        _field_at(fields, path[:1], list if path[0] == "test_inputs" else dict)
+    old = _field_at(fields, path, type(value))
+    return text if old == value else toml_edit.set_value(text, path, value)
+
+
+def _field_at(fields: Any, path: tuple[str | int, ...], kind: type) -> Any:
+    """Return the value at `path`, or None where there is none.
+
+    Raises:
+        EditRefused: it has another type.
+    """
+    value = fields
+    for part in path:
+        value = value.get(part) if isinstance(part, str) else value[part]
+        if value is None:
+            return None
+    if type(value) is not kind:
+        where = ".".join(str(part) for part in path if isinstance(part, str))
+        raise EditRefused(f"{where} has the wrong type in the file; mend it by hand first.")
+    return value
+
+
+def require_line(text: str, what: str, limit: int) -> None:
+    """Check a text that is to be one line, not blank, of at most `limit` characters.
+
+    Args:
+        text: what is to be stored.
+        what: names it in the error, as the beginning of a sentence.
+        limit: most characters.
+
+    Raises:
+        InvalidValue: it is not.
+    """
+    if not text.strip():
+        raise InvalidValue(f"{what} must not be empty.")
+    if any(mark in text for mark in "\n\r\0"):
+        raise InvalidValue(f"{what} is a single line.")
+    if len(text) > limit:
+        raise InvalidValue(f"{what} has at most {limit} characters; this one has {len(text)}.")
+
+
+def _line_counts(old: str, new: str) -> str:
+    """Return how many lines of a text were added and removed: `+2 -1`; how the file writes it is another matter."""
+    added, removed = count(old, new)
+    return f"+{added} -{removed}"
+
+
+def _short(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN_LENGTH else line[: _SHOWN_LENGTH - 1] + "…"
 
 
 def _occurrences(text: str, part: str) -> int:
@@ -280,3 +391,42 @@ def _occurrences(text: str, part: str) -> int:
         total += 1
         at = text.find(part, at + 1)
     return total
+
+
+def _ended(content: str) -> str:
+    return content if content.endswith("\n") else content + "\n"
+
+
+def new_test_input_id(content: str, taken: Sequence[object]) -> str:
+    """Return a short id for a test input, from the first words of its content, not among `taken`."""
+    return free_id(slug(content, fallback="test", limit=_ID_LENGTH), lambda wanted: wanted in taken)
+
+
+def _test_inputs(text: str) -> list[dict[str, Any]]:
+    """Return the test inputs as they stand in the file.
+
+    Raises:
+        EditRefused: they are not a list of tables.
+    """
+    inputs = _field_at(parse(text), ("test_inputs",), list) or []
+    if any(type(table) is not dict for table in inputs):
+        raise EditRefused("test_inputs holds something else than tables; mend it by hand first.")
+    return list(inputs)
+
+
+def _index_of(text: str, input_id: str) -> int:
+    inputs = _test_inputs(text)
+    found = [i for i, table in enumerate(inputs) if table.get("id") == input_id]
+    if len(found) > 1:
+        raise EditRefused(
+            f"{len(found)} test inputs have the id {_short(input_id)!r}; give them ids of their own first."
+        )
+    if not found:
+        known = ", ".join(_short(str(table["id"])) for table in inputs[:20] if "id" in table)
+        raise InvalidValue(f"There is no test input {_short(input_id)!r}; there is {known or 'none'}.")
+    return found[0]
+
+
+def _require_content(content: str) -> None:
+    if not content.strip():
+        raise InvalidValue("A test input must not be empty.")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 from personas.errors import BrokenFile, EditRefused
-from personas.persona import Persona
 from personas.toml.parse import line_and_column
 
 _MARK = re.compile(r"^(<{7}|={7}|>{7})(?=[ \r\n]|\Z)[^\n]*", re.MULTILINE)
@@ -37,11 +37,14 @@ def conflict_in(text: str) -> BrokenFile | None:
     return BrokenFile(f"unresolved merge conflict, lines {lines}")
 
 
-def require_kept(before: Persona, after: Persona) -> None:
+def require_kept(before: Iterable[str], after: Iterable[str]) -> None:
     """Refuse a change to what stands between the marks of a conflict, or to the marks: the person resolves it.
 
+    Args:
+        before, after: the texts of a persona.
+
     Raises:
-        EditRefused: a conflict in the texts of `before` is not in those of `after` as it was.
+        EditRefused: a conflict in the texts before is not in those after as it was.
     """
     if _conflicts_of(before) - _conflicts_of(after):
         raise EditRefused(
@@ -50,7 +53,5 @@ def require_kept(before: Persona, after: Persona) -> None:
         )
 
 
-def _conflicts_of(persona: Persona) -> Counter[str]:
-    inputs = [test_input.content for test_input in persona.test_inputs]
-    texts = [persona.system_prompt, persona.description, persona.summary, *inputs]
+def _conflicts_of(texts: Iterable[str]) -> Counter[str]:
     return Counter(text[start:end] for text in texts for start, end in conflicts(text))

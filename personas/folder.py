@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from personas.errors import OutsideHome, StorageError, UnknownPersona
 from personas.files.home import Home
 from personas.files.slug import command, is_id, shown_id
 from personas.files.text_file import read_link, read_regular, remove_file, storage_error
-from personas.persona import Persona
-from personas.persona_reading import broken_persona, read_persona
+from personas.persona import Persona, broken_persona, read_persona
 
 
 def stems(home: Home) -> list[str]:
@@ -49,15 +49,14 @@ def _names(home: Home) -> list[tuple[str, bool]]:
         raise storage_error(error, "read", folder) from None
 
 
-def read_file(home: Home, persona_id: str) -> bytes:
-    """Return the bytes of a persona's file.
+def read_file(home: Home, path: Path) -> bytes:
+    """Return the bytes of a document's file.
 
     Raises:
         FileNotFoundError: nothing is there, or a link that leads to nothing.
         OutsideHome: it leads out of the home, or is no regular file; of a link the message says what to do with it.
         StorageError: it is too large or cannot be read.
     """
-    path = home.personas / f"{persona_id}.toml"
     try:
         return read_regular(path, root=home.root)
     except OutsideHome:
@@ -65,7 +64,7 @@ def read_file(home: Home, persona_id: str) -> bytes:
             raise
         raise OutsideHome(
             f"{path} is a link to {target}, which is no file in {home.root}: put the file itself in its place, or take "
-            f"the link away with `{command('rm', persona_id)}`."
+            f"the link away with `{command('rm', path.stem)}`."
         ) from None
 
 
@@ -79,7 +78,7 @@ def remove_dead_link(home: Home, persona_id: str) -> bool:
     if read_link(path) is None:
         return False
     try:
-        read_file(home, persona_id)
+        read_file(home, path)
     except (FileNotFoundError, OutsideHome):
         remove_file(path, root=home.root)
         return True
@@ -105,7 +104,7 @@ def read_all(home: Home, sessions: Mapping[str, str]) -> list[Persona]:
             path = folder / f"{stem}.toml"
             # The folder is checked already; only a symlink in it can lead elsewhere.
             is_link = os.path.islink(path)  # noqa: PTH114 - never raises; reading says what is wrong
-            content = read_file(home, stem) if is_link else read_regular(path, root=folder)
+            content = read_file(home, path) if is_link else read_regular(path, root=folder)
             personas.append(read_persona(stem, content, session_id))
         except FileNotFoundError:
             gone = StorageError("The file is gone, or a symlink that leads nowhere.")

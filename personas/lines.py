@@ -1,4 +1,4 @@
-"""What two texts have in common, lines above all, fast also where they are long or repeat themselves. Pure."""
+"""Line differences and common beginnings of two texts, fast also where they are long or repeat themselves. Pure."""
 
 from __future__ import annotations
 

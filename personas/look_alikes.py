@@ -1,4 +1,4 @@
-"""The passage of a text that differs from a wanted one only by look-alikes: blanks, quotes, dashes, composed letters."""
+"""Find the passage that differs from a wanted one only in look-alikes: blanks, quotes, dashes, composed letters."""
 
 from __future__ import annotations
 

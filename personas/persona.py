@@ -1,12 +1,32 @@
-"""What a persona is: the values of one `personas/<id>.toml` and of what the program adds to it.
+"""What a persona is, and reading one from the bytes of its file.
 
-They are checked where the file is read, in `persona_reading`.
+A file is read as far as it makes sense; what is wrong with it is told with its place, never raised.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from personas.conflict_marks import conflict_in
+from personas.errors import BrokenFile, PersonaError
+from personas.files.text_file import decode, sha256
+from personas.toml.parse import parse
+
+_Path = tuple[str | int, ...]
+_NUMBER_LIMIT = 2**63  # what TOML promises to hold; printing a longer one can fail
+_SHOWN_LENGTH = 60
+_LOCATED = 20  # faults whose place is looked up to find the first one
+
+_KINDS = {
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "a table",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +108,192 @@ class Persona:
     note: FileError | None = None
     agent_chat_session_id: str | None = None
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that a person writes: prompt, description, summary, test inputs."""
+        inputs = [test_input.content for test_input in self.test_inputs]
+        return (self.system_prompt, self.description, self.summary, *inputs)
+
     def to_record(self) -> dict[str, Any]:
         """Return a dict of all fields, for JSON."""
         return asdict(self)
+
+
+def read_persona(persona_id: str, content: bytes, session_id: str | None = None) -> Persona:
+    """Return the persona a file holds; faults become its `error`, never an exception.
+
+    Args:
+        persona_id: the file's stem.
+        content: the file's bytes.
+        session_id: its current conversation.
+    """
+    revision = sha256(content)
+    conflict = None
+    try:
+        text = decode(content).text
+        conflict = conflict_in(text)
+        fields = parse(text)
+    except BrokenFile as error:
+        return broken_persona(persona_id, conflict or error, revision=revision, session_id=session_id)
+    reader = _Fields(fields)
+    persona = Persona(
+        id=persona_id,
+        name=reader.text("name") or persona_id,
+        description=reader.text("description"),
+        tags=reader.texts("tags"),
+        summary=reader.text("summary"),
+        system_prompt=reader.text("system_prompt"),
+        model=reader.model(),
+        test_inputs=reader.test_inputs(),
+        parts=reader.parts(),
+        traits=reader.texts("traits"),
+        skills=reader.texts("skills"),
+        guardrails=reader.texts("guardrails"),
+        arc=reader.arc(),
+        revision=revision,
+        note=None if conflict is None else _fault(conflict),
+        agent_chat_session_id=session_id,
+    )
+    if reader.faults:
+        return replace(persona, error=_first_fault(text, reader.faults))
+    return persona
+
+
+def broken_persona(
+    persona_id: str, error: PersonaError, *, revision: str = "", session_id: str | None = None
+) -> Persona:
+    """Return the persona of a file of which nothing can be read."""
+    return Persona(
+        id=persona_id,
+        name=persona_id,
+        revision=revision,
+        error=_fault(error),
+        agent_chat_session_id=session_id,
+    )
+
+
+def _fault(error: PersonaError) -> FileError:
+    if isinstance(error, BrokenFile):
+        return FileError(message=error.message, line=error.line, column=error.column)
+    return FileError(message=str(error).removesuffix("."))
+
+
+def _first_fault(text: str, faults: list[tuple[_Path, str]]) -> FileError:
+    """Return the fault that stands first in the file, and how many more there are."""
+    from personas.toml.scanner import locate
+
+    places = []
+    for path, message in faults[:_LOCATED]:
+        try:
+            span = locate(text, path)
+        except PersonaError:
+            span = None
+        places.append((span.line if span else 1 << 60, span.column if span else 0, message))
+    line, column, message = min(places)
+    if len(faults) > 1:
+        message += f" (and {len(faults) - 1} more)"
+    if line == 1 << 60:
+        return FileError(message=message)
+    return FileError(message=message, line=line, column=column)
+
+
+class _Fields:
+    """Takes typed fields out of parsed TOML, noting what has the wrong type."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self._fields = fields
+        self.faults: list[tuple[_Path, str]] = []
+
+    def text(self, key: str) -> str:
+        value = self._typed(self._fields, key, str, ())
+        return value if value is not None else ""
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        values = self._typed(self._fields, key, list, ()) or []
+        for i, value in enumerate(values):
+            if type(value) is not str:
+                self._note((key, i), f"{key} must hold texts, not {_kind(value)}")
+        return tuple(value for value in values if type(value) is str)
+
+    def model(self) -> ModelSettings:
+        table = self._typed(self._fields, "model", dict, ()) or {}
+        limit = self._typed(table, "max_tokens", int, ("model",))
+        if limit is not None and limit <= 0:
+            self._note(("model", "max_tokens"), "max_tokens must be greater than 0")
+            limit = None
+        return ModelSettings(
+            name=self._typed(table, "name", str, ("model",)),
+            effort=self._typed(table, "effort", str, ("model",)),
+            max_tokens=limit,
+        )
+
+    def test_inputs(self) -> tuple[TestInput, ...]:
+        found: dict[str, TestInput] = {}
+        for path, table in self._tables("test_inputs"):
+            number = int(path[1]) + 1
+            input_id = self._typed(table, "id", str, path)
+            if not input_id:
+                if input_id == "" or "id" not in table:
+                    self._note(path, f"test input {number} has no id")
+                continue
+            if input_id in found:
+                self._note((*path, "id"), f"two test inputs have the id {_shown(input_id)}")
+                continue
+            if "content" not in table:
+                self._note(path, f"test input {_shown(input_id)} has no content")
+            content = self._typed(table, "content", str, path)
+            found[input_id] = TestInput(id=input_id, content=content or "")
+        return tuple(found.values())
+
+    def parts(self) -> tuple[PartLink, ...]:
+        links = []
+        for path, table in self._tables("parts"):
+            name = self._typed(table, "name", str, path)
+            order = self._typed(table, "order", int, path)
+            priority = self._typed(table, "priority", int, path)
+            if name:
+                links.append(PartLink(name=name, order=order or 0, priority=priority or 0))
+            elif name == "" or "name" not in table:
+                self._note(path, f"part {int(path[1]) + 1} has no name")
+        return tuple(links)
+
+    def arc(self) -> ArcLink | None:
+        table = self._typed(self._fields, "arc", dict, ())
+        if table is None:
+            return None
+        name = self._typed(table, "name", str, ("arc",))
+        stage = self._typed(table, "stage", str, ("arc",))
+        if not name:
+            if name == "" or "name" not in table:
+                self._note(("arc",), "the arc has no name")
+            return None
+        return ArcLink(name=name, stage=stage)
+
+    def _tables(self, key: str) -> Iterator[tuple[_Path, dict[str, Any]]]:
+        for i, table in enumerate(self._typed(self._fields, key, list, ()) or []):
+            if type(table) is dict:
+                yield (key, i), table
+            else:
+                self._note((key, i), f"{key} must hold tables, not {_kind(table)}")
+
+    def _typed(self, table: dict[str, Any], key: str, kind: type, above: _Path) -> Any:
+        """Return the value if it has the type; else None, with a fault noted if there is a value."""
+        value = table.get(key)
+        if kind is int and type(value) is int and not -_NUMBER_LIMIT <= value < _NUMBER_LIMIT:
+            self._note((*above, key), f"{key} is too large a number")
+            return None
+        if value is None or type(value) is kind:
+            return value
+        self._note((*above, key), f"{key} must be {_KINDS[kind]}, not {_kind(value)}")
+        return None
+
+    def _note(self, path: _Path, message: str) -> None:
+        self.faults.append((path, message))
+
+
+def _shown(input_id: str) -> str:
+    return repr(input_id if len(input_id) <= _SHOWN_LENGTH else input_id[: _SHOWN_LENGTH - 1] + "…")
+
+
+def _kind(value: Any) -> str:
+    return _KINDS.get(type(value), "a date or time")

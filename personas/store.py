@@ -1,7 +1,7 @@
 """`Store`: the one door to read, list, change, delete, undo and restore personas.
 
 A file is written under its persona's lock, checked against what is on disk, with the old text stored first, in one
-step: see `PersonaFile`.
+step: see `Document`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ import builtins
 import contextlib
 import os
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from personas.document import Document, OpenInEditor
 from personas.errors import (
     Busy,
     Conflict,
     InvalidValue,
     NothingToUndo,
     OutsideHome,
+    PersonaError,
     StorageError,
     UnknownVersion,
 )
@@ -31,18 +32,16 @@ from personas.files.slug import free_id, is_id, slug
 from personas.files.text_file import BOM, SIZE_LIMIT, decode, encode, readable, replace_file, sha256
 from personas.files.unsaved_texts import give_back, is_kept, set_aside
 from personas.folder import read_all, remove_dead_link, stems, taken_ids, unknown_persona
-from personas.persona import Persona
-from personas.persona_file import PersonaFile
-from personas.persona_reading import broken_persona, read_persona
+from personas.persona import Persona, broken_persona, read_persona
 from personas.toml.parse import parsing_once
-from personas.versions.authorship import Author, Diff, Undone, Version
+from personas.undo import step_everywhere, without
+from personas.versions.authorship import USER, Author, Diff, Undone, Version
+from personas.versions.log import VersionLog
 from personas.versions.merge import count, unified_diff
-from personas.versions.timeline import Timeline
+from personas.versions.undo import Direction
 
 if TYPE_CHECKING:
     from personas.changes import Change
-    from personas.open_in_editor import Hand
-    from personas.versions.undo import Retrace
 
 VERSION_NAME_LIMIT = 200
 """Most characters of a version's name."""
@@ -67,7 +66,7 @@ class Store:
     def __init__(self, home: Home, *, now: Callable[[], datetime] = utc_now) -> None:
         self.home = home
         self._now = now
-        self.in_hand: dict[str, Hand] = {}
+        self.in_editor: dict[str, OpenInEditor] = {}
 
     # -- reading --------------------------------------------------------------------------------------
 
@@ -156,9 +155,9 @@ class Store:
                     with contextlib.suppress(StorageError):  # only what later goes on outside needs it
                         file.remember(content)
             except FileExistsError:  # another process took it just now
-                taken.add(file.persona_id)
+                taken.add(file.key)
                 continue
-            return read_persona(file.persona_id, content)
+            return read_persona(file.key, content)
 
     def change(
         self,
@@ -168,8 +167,8 @@ class Store:
         revision: str | None,
         by: Author,
         reason: str = "",
-        retrace: Retrace | None = None,
         alone: bool = False,
+        unit: str = "",
     ) -> Persona:
         """Apply one change and return the persona as it is then. A change to equal text writes nothing.
 
@@ -179,8 +178,8 @@ class Store:
             revision: `Persona.revision` the caller looked at; None: whatever is on disk now.
             by: who changes it.
             reason: why, for the log; a summary of the change when empty.
-            retrace: the person took back, or did again, a part of what they typed: no new change, a step of undo.
             alone: it is a unit of undo by itself, not a part of the person's stretch of editing.
+            unit: key of a unit of undo that the change is a part of, also with changes of other documents.
 
         Raises:
             Conflict: the file is no longer at `revision`; carries both texts.
@@ -191,7 +190,9 @@ class Store:
         for attempts_left in (2, 1, 0):
             try:
                 with file.lock(), parsing_once():
-                    return self._change(file, change, revision, by, reason, retrace, alone)
+                    return self._change(
+                        file, change, revision, by, reason, typed=change.typed and not alone, unit=unit
+                    )
             except Conflict:
                 if revision is not None or not attempts_left:
                     raise
@@ -209,12 +210,12 @@ class Store:
             text = change.apply(decode(content).text)
             kept = encode(text.removeprefix("\ufeff"), bom=content.startswith(BOM))
             if kept != content:
-                file.snapshot(file.noticed(content), content, by=by, reason=reason, kept=kept)
+                file.keep(file.catch_up(content), content, kept, by=by, reason=reason)
 
     def delete(self, persona_id: str, *, by: Author) -> int | None:
-        """Delete the file and return the number of the version that keeps its text for `restore`.
+        """Delete the file and return the number of the version that has its text, for `restore`.
 
-        What is kept of it and not saved (`personas.kept_texts`) goes there too. None: it was a link that leads to no
+        What is kept of it and not saved (`personas.files.unsaved_texts`) goes there too. None: it was a link that leads to no
         file of the home; only the link is gone.
         """
         file = self._existing(persona_id)
@@ -222,35 +223,64 @@ class Store:
             if remove_dead_link(self.home, persona_id):
                 return None
             content = self._content(file)
-            number = file.delete(file.noticed(content), content, by=by).version
+            number = file.delete(file.catch_up(content), content, by=by)
             set_aside(self.home, persona_id)
             return number
 
     # -- versions -------------------------------------------------------------------------------------
 
     def log(self, persona_id: str) -> builtins.list[Version]:
-        """Return the stored versions, newest first; also those of a deleted persona."""
-        _, timeline = self._recorded(persona_id)
-        return sorted(timeline.versions.values(), key=lambda version: version.number, reverse=True)
+        """Return the versions after the first text, newest first; also those of a deleted persona."""
+        _, log = self._recorded(persona_id)
+        return sorted(log.versions.values(), key=lambda version: version.number, reverse=True)
+
+    def current_version(self, persona_id: str) -> int:
+        """Return the number of the last change that is in the file, or deleted it; 0: the text is the first one."""
+        return self._recorded(persona_id)[1].current
 
     def version_text(self, persona_id: str, version: str | int | Version) -> str:
-        """Return the text of a version given by number (also as a string of digits), by name, or out of `log`.
+        """Return the text of a version; of a deletion, the text that was deleted.
+
+        Args:
+            persona_id: whose.
+            version: its number (also as a string of digits; 0 is the first text), its name, or a version from `log`.
 
         Raises:
             UnknownVersion: there is none.
         """
         if isinstance(version, Version):  # the log need not be read once more
-            return readable(self.file(persona_id).versions.load(version.sha))
-        file, timeline = self._recorded(persona_id)
-        return readable(file.versions.load(_find(persona_id, timeline, version).sha))
+            return readable(self.file(persona_id).versions.load(version.sha or version.before))
+        file, log = self._recorded(persona_id)
+        return readable(self._load(file, log, _find(persona_id, log, version)))
 
-    def name_version(self, persona_id: str, name: str, *, version: str | int | None = None) -> Version:
-        """Give a version a name, so that it is never thinned out.
+    def text_before(self, persona_id: str, version: Version) -> str:
+        """Return the text as it was before a change out of `log`.
+
+        Raises:
+            UnknownVersion: it is not stored any more.
+        """
+        return readable(self.file(persona_id).versions.load(version.before))
+
+    def fix_version(self, persona_id: str) -> int:
+        """Return the number of the version that the file holds, for whoever uses its text; it stays that text's.
+
+        What is typed next is a version of its own, however soon. 0 is the first text.
+        """
+        file = self._existing(persona_id)
+        content = self._content(file)
+        log = file.log(content)
+        if log.last_sha == sha256(content) and not log.is_open:  # nobody need be waited for
+            return log.current
+        with file.lock():
+            return file.fix(self._content(file))
+
+    def name_version(self, persona_id: str, name: str, *, version: str | int | None = None) -> int:
+        """Give a version a name, so that it is never pruned, and return its number.
 
         Args:
             persona_id: whose version.
             name: one line, not only digits, not taken by another version of this persona.
-            version: which; None stores the text as it is now as a version of its own.
+            version: which; None: the text as it is now.
 
         Raises:
             InvalidValue: the name is empty, a number or taken.
@@ -266,16 +296,12 @@ class Store:
         encode(name)
         with file.lock():
             content = file.read_if_there()
-            timeline = file.noticed(content)
-            if any(other.name == name for other in timeline.versions.values()):
+            log = file.catch_up(content)
+            if name in log.names.values():
                 raise InvalidValue(f"There is already a version called {name!r}.")
-            if version is not None:
-                found = _find(persona_id, timeline, version)
-            else:
-                number = file.snapshot(timeline, self._content(file), by=Author("user"), reason=name).version
-                found = timeline.versions[number]
-            file.versions.append({"type": "name", "version": found.number, "name": name}, sync=True)
-        return replace(found, name=name)
+            number = file.fix(self._content(file)) if version is None else _find(persona_id, log, version)
+            file.versions.append({"type": "name", "version": number, "name": name}, sync=True)
+        return number
 
     def diff(
         self,
@@ -283,31 +309,36 @@ class Store:
         from_version: str | int | None = None,
         to_version: str | int | None = None,
     ) -> Diff:
-        """Return the difference between two versions, or a version and now.
+        """Return the last change, or the difference between two versions, or a version and now.
 
         Args:
             persona_id: whose texts.
-            from_version: the older one; None: the last version.
+            from_version: the older one; None: the last change.
             to_version: the newer one; None: the text as it is now.
 
         Raises:
             UnknownVersion: no such version, or there are none yet.
         """
-        file, timeline = self._recorded(persona_id)
+        file, log = self._recorded(persona_id)
+        newer: int | None
         if from_version is not None:
-            older = _find(persona_id, timeline, from_version)
-        elif timeline.versions:
-            older = timeline.versions[max(timeline.versions)]
+            older = _find(persona_id, log, from_version)
+            newer = None if to_version is None else _find(persona_id, log, to_version)
+            old = self._load(file, log, older)
+            new = self._content(file) if newer is None else self._load(file, log, newer)
+        elif log.current:
+            newer = log.current
+            last, older = log.versions[newer], log.before(newer)
+            old = file.versions.load(last.before)
+            new = self._content(file) if last.sha is None else file.versions.load(last.sha)
         else:
             raise UnknownVersion(f"{persona_id} has no versions yet: nothing has been changed.")
-        newer = None if to_version is None else _find(persona_id, timeline, to_version)
-        old = readable(file.versions.load(older.sha))
-        new = readable(self._content(file) if newer is None else file.versions.load(newer.sha))
-        to_name = "now" if newer is None else f"version {newer.number}"
+        to_name = "now" if newer is None else f"version {newer}"
         title = f"{persona_id}.toml"
-        diff = unified_diff(old, new, f"{title} (version {older.number})", f"{title} ({to_name})")
-        added, removed = count(old, new)
-        return Diff(older.number, newer.number if newer else None, diff, added, removed)
+        diff = unified_diff(
+            readable(old), readable(new), f"{title} (version {older})", f"{title} ({to_name})"
+        )
+        return Diff(older, newer, diff, *count(readable(old), readable(new)))
 
     def restore(self, persona_id: str, version: str | int, *, by: Author) -> Persona:
         """Make the file what it was in `version`, byte for byte; also brings back a deleted persona.
@@ -319,41 +350,62 @@ class Store:
         Raises:
             UnknownVersion: there is none.
         """
-        from personas.versions.restore import write_version
-
         file = self.file(persona_id)
         with file.lock():
             before = file.read_if_there()
-            timeline = file.noticed(before)
-            if before is None and not timeline.versions:
+            log = file.catch_up(before)
+            if before is None and not log.versions:
                 raise unknown_persona(self.home, persona_id, has_versions=False)
-            found = _find(persona_id, timeline, version)
-            after = file.versions.load(found.sha, before)
-            write_version(file, timeline, before, found.number, after, by=by)
+            number = _find(persona_id, log, version)
+            after = self._load(file, log, number, before)
+            file.restore(log, before, number, after, by=by)
             if before is None:
                 give_back(self.home, persona_id)
             return read_persona(persona_id, after, self.session_of(persona_id))
 
-    def undo(self, persona_id: str, *, by: Author, only: str | None = None) -> Undone:
+    def undo(
+        self, persona_id: str, *, by: Author = USER, only: str | None = None, version: str | int | None = None
+    ) -> Undone:
         """Undo the last unit (an agent's run, or a stretch of the person's editing); again: the one before.
 
-        What was written since stays.
+        What was written since stays. A unit that changed several documents goes back in each where that can be
+        done; the others are left, which the answer tells.
 
         Args:
             persona_id: whose file.
             by: who undoes it.
             only: `agent` undoes the agent's last run, whatever was done since; the key of a unit undoes that one.
+            version: undoes what the version belongs to, whatever was done since; of an undo, that is a redo.
 
         Raises:
             NothingToUndo: no unit is left.
             Conflict: what was written since touches the same lines; nothing changed. Carries the text after
                 the unit (`base`), before it (`ours`) and now (`theirs`).
+            UnknownVersion: there is no such version.
         """
-        return self._step(persona_id, "undo", by, only)
+        direction: Direction = "undo"
+        if version is not None:
+            direction, only = self._unit_of(persona_id, version)
+        return self._step(persona_id, direction, by, only, version)
 
-    def redo(self, persona_id: str, *, by: Author, only: str | None = None) -> Undone:
-        """Do again what the last undo undid; any new change ends that. Arguments and errors as in `undo`."""
+    def redo(self, persona_id: str, *, by: Author = USER, only: str | None = None) -> Undone:
+        """Redo what the last undo undid; any new change ends that. Arguments and errors as in `undo`."""
         return self._step(persona_id, "redo", by, only)
+
+    def preview_undo(self, persona_id: str) -> tuple[str, str]:
+        """Return the file's text as it is and as `undo` would leave it, without writing anything.
+
+        Raises:
+            NothingToUndo: no unit is left.
+            Conflict: what was written since is in the same place.
+        """
+        file = self.file(persona_id)
+        before = file.read()
+        for unit in file.preview_log(before).history.candidates("undo"):
+            after = without(file, unit, before, "undo")
+            if after != before:
+                return readable(before), readable(after)
+        raise NothingToUndo(f"There is nothing to undo in {persona_id}.")
 
     # -- the current conversation ---------------------------------------------------------------------
 
@@ -372,39 +424,54 @@ class Store:
 
     # -- inside ---------------------------------------------------------------------------------------
 
-    def file(self, persona_id: str) -> PersonaFile:
-        """Return a persona's file with its versions, for what works on both; it need not exist."""
-        return PersonaFile(self.home, persona_id, self._now, self.in_hand.get(persona_id))
+    def file(self, persona_id: str) -> Document:
+        """Return a persona's file with its versions; it need not exist.
 
-    def _existing(self, persona_id: str) -> PersonaFile:
+        Raises:
+            OutsideHome: the id is no plain file name.
+        """
+        if not is_id(persona_id):
+            raise OutsideHome(f"{persona_id!r} cannot be a persona's id: an id is a plain file name.")
+        return Document(
+            self.home,
+            persona_id,
+            (self.home.personas / f"{persona_id}.toml",),
+            now=self._now,
+            subject=f"The persona {persona_id}",
+            is_broken=lambda content: read_persona(persona_id, content).error is not None,
+            editor=self.in_editor.get(persona_id),
+        )
+
+    def _existing(self, persona_id: str) -> Document:
         """Return a persona's file, refusing an unknown id before any lock is made for it."""
         file = self.file(persona_id)
         if not os.path.lexists(file.path):
             raise unknown_persona(self.home, persona_id, has_versions=file.versions.exists())
         return file
 
-    def _content(self, file: PersonaFile) -> bytes:
+    def _content(self, file: Document) -> bytes:
         """Return a persona's bytes; an unknown id is told with the ids that look like it."""
         content = file.read_if_there()
         if content is not None:
             return content
-        raise unknown_persona(self.home, file.persona_id, has_versions=file.versions.exists())
+        raise unknown_persona(self.home, file.key, has_versions=file.versions.exists())
 
     def _change(
         self,
-        file: PersonaFile,
+        file: Document,
         change: Change,
         revision: str | None,
         by: Author,
         reason: str,
-        retrace: Retrace | None,
-        alone: bool,
+        *,
+        typed: bool,
+        unit: str,
     ) -> Persona:
         from personas.changes import ReplaceText
 
         before = self._content(file)
         if revision is not None and sha256(before) != revision:
-            raise file.stale(change, revision, before)
+            raise _stale(file, change, revision, before)
         bom = before.startswith(BOM)
         # Replacing the whole file is how a person mends one that is not even UTF-8.
         old = readable(before) if isinstance(change, ReplaceText) else decode(before).text
@@ -412,46 +479,78 @@ class Store:
         after = encode(new.removeprefix("\ufeff") if bom else new, bom=bom)
         if after != before:
             note = (change.subject, change.summarise(old, new))
-            timeline = file.noticed(before)
-            if retrace is None:
-                typed = change.typed and not alone
-                file.write(timeline, before, after, by=by, note=note, reason=reason, typed=typed)
-            else:
-                from personas.versions.undo_step import retrace_step
+            log = file.catch_up(before)
+            file.write(
+                log, before, after, by=by, note=note, reason=reason, typed=typed and not unit, unit=unit
+            )
+        return read_persona(file.key, after, self.session_of(file.key))
 
-                unit, after = retrace_step(file, timeline, before, after, retrace)
-                file.write(timeline, before, after, by=by, note=note, reason=reason, role=retrace, unit=unit)
-        return read_persona(file.persona_id, after, self.session_of(file.persona_id))
-
-    def _recorded(self, persona_id: str) -> tuple[PersonaFile, Timeline]:
+    def _recorded(self, persona_id: str) -> tuple[Document, VersionLog]:
         """Return a persona's versions, changes from outside included where they can be recorded now."""
         file = self.file(persona_id)
         if not file.versions.exists():
-            return file, file.timeline(self._content(file))
+            return file, file.log(self._content(file))
         try:
             with file.lock():
-                return file, file.noticed(file.read_if_there())
+                return file, file.catch_up(file.read_if_there())
         except (Busy, StorageError, UnknownVersion):
-            return file, file.timeline(file.read_if_there())
+            return file, file.log(file.read_if_there())
+
+    def _load(self, file: Document, log: VersionLog, number: int, now: bytes | None = None) -> bytes:
+        """Return the text of a version; of a deletion, the text that was deleted."""
+        if number == 0:
+            return self._content(file) if log.first_sha is None else file.versions.load(log.first_sha, now)
+        version = log.versions[number]
+        return file.versions.load(version.sha or version.before, now)
+
+    def _unit_of(self, persona_id: str, version: str | int) -> tuple[Direction, str]:
+        """Return the unit that a version belongs to, and which way undoing the version goes."""
+        _, log = self._recorded(persona_id)
+        number = _find(persona_id, log, version)
+        found = log.versions.get(number)
+        if found is None or found.sha is None or found.role in ("kept", "snapshot"):
+            raise NothingToUndo(f"Version {number} of {persona_id} is no change that can be undone.")
+        return "redo" if found.role == "undo" else "undo", found.unit
 
     def _step(
-        self, persona_id: str, direction: Literal["undo", "redo"], by: Author, only: str | None
+        self,
+        persona_id: str,
+        direction: Direction,
+        by: Author,
+        only: str | None,
+        version: str | int | None = None,
     ) -> Undone:
-        from personas.versions.undo_step import take_step
-
         file = self._existing(persona_id)
-        with file.lock(), parsing_once():
-            taken = take_step(file, self._content(file), direction, by=by, only=only)
-            if taken is None:
-                of = "of the agent's " if only == "agent" else ""
-                raise NothingToUndo(f"There is nothing {of}to {direction} in {persona_id}.")
-            unit, entry, after = taken
-            persona = read_persona(persona_id, after, self.session_of(persona_id))
-            return Undone(persona, entry.version, unit.describe(), unit.run_id)
+        done = step_everywhere(self.home, file, self.file, direction, by=by, only=only)
+        if done is None:
+            of = "of the agent's " if only == "agent" else ""
+            raise NothingToUndo(
+                f"There is nothing {of}to {direction} in {persona_id}."
+                if version is None
+                else f"What version {version} of {persona_id} belongs to cannot be undone: it is, or it is too old."
+            )
+        if done.content is None:
+            persona = self.get(persona_id)
+        else:
+            persona = read_persona(persona_id, done.content, self.session_of(persona_id))
+        return Undone(persona, done.version, done.unit.describe(), done.unit.run_id, done.also, done.left)
 
 
-def _find(persona_id: str, timeline: Timeline, version: str | int) -> Version:
-    found = timeline.find(version)
-    if found is None:
+def _stale(file: Document, change: Change, revision: str, now: bytes) -> Conflict:
+    """Return the conflict of a change that was meant for the text of an earlier revision."""
+    theirs = readable(now)
+    base = ours = ""
+    with contextlib.suppress(PersonaError):  # the earlier text may not be stored, or not take the change
+        base = ours = readable(file.versions.load(revision))
+    with contextlib.suppress(PersonaError):
+        ours = change.apply(base or theirs)
+    return Conflict(
+        f"{file.key} was changed meanwhile; nothing was written.", base=base, ours=ours, theirs=theirs
+    )
+
+
+def _find(persona_id: str, log: VersionLog, version: str | int) -> int:
+    found = log.find(version)
+    if found is None or (found == 0 and not (log.versions or log.first_sha)):
         raise UnknownVersion(f"{persona_id} has no version {version!r}; log shows which there are.")
     return found

@@ -249,6 +249,7 @@ class Chat:
         self.scope = CancelScope()
         self._assignment = assignment
         self._env.unit = assignment.unit
+        self._env.request = said.content if said is not None else ""
         self.session.rest_is_made = False
         try:
             if assignment.in_reach is not None:

@@ -6,7 +6,7 @@ Also the calls in it that an earlier program left open, and what becomes of them
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from threading import RLock
 from typing import Any
@@ -28,7 +28,6 @@ from agent.transcript.session_store import (
 from agent.transcript.user_edits import Look, Seen, hand_edit_turn
 from personas.about import read_about
 from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError, StorageError
-from personas.external_writes import know
 from personas.files.slug import command
 from personas.persona import Persona
 from personas.store import Store
@@ -289,7 +288,8 @@ class ChatSession:
             self._hold(held)
             self._is_held = True
             held.callback(self._let_go)
-        know(self._store, self._persona_id)
+        with suppress(PersonaError):  # no message waits for a disk that refuses
+            self._store.fix_version(self._persona_id)
         if not self._env.seen.name:
             self._env.seen.name = persona.name
         if self._env.seen.about is None:

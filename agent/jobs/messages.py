@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Sequence
 from typing import Any
 
 from agent.core.events import AgentEnd, ToolEnd
@@ -13,12 +11,9 @@ from agent.jobs.job import Job, Status
 from agent.models.anthropic.error_mapping import with_next_step
 from agent.tools import effect_of
 from agent.tools.spec import Preview
-from personas.errors import UnknownVersion
-from personas.files.text_file import readable
 from personas.store import Store
 from personas.versions.authorship import Version
 from personas.versions.merge import count, unified_diff
-from personas.versions.version_store import VersionFolder
 
 GO_ON_TASK = (
     "The task is still open. Go on with the next step; call task_complete when everything is done, or ask_user when "
@@ -153,19 +148,9 @@ def task_diff(store: Store, task: Job, *, until: str | None = None) -> Preview |
     ]
     if not made:
         return None
-    before = store.version_text(task.persona_id, min(made, key=_number))
-    after = _text_after(store, task.persona_id, max(made, key=_number), log)
+    before = store.text_before(task.persona_id, min(made, key=_number))
+    after = store.version_text(task.persona_id, max(made, key=_number))
     return Preview(unified_diff(before, after, "before", "after"), *count(before, after))
-
-
-def _text_after(store: Store, persona_id: str, last: Version, log: Sequence[Version]) -> str:
-    """Return the text a change led to, or what comes next to it where that is not stored any more."""
-    if last.after is not None and last.after != last.sha:
-        # Not the next version's text: that may be one which was kept and never was the file's.
-        with contextlib.suppress(UnknownVersion):
-            return readable(VersionFolder(store.home, persona_id).load(last.after))
-    later = [version for version in log if version.number > last.number]
-    return store.version_text(persona_id, min(later, key=_number)) if later else store.text(persona_id)
 
 
 def _number(version: Version) -> int:

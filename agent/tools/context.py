@@ -13,12 +13,11 @@ from agent.core.tool import ToolContext, ToolOutput
 from agent.core.tool_execution import NOT_RUN
 from agent.transcript.user_edits import Seen
 from personas.conflict_marks import require_kept
+from personas.document import LONGEST_WAIT
 from personas.errors import BrokenFile, Conflict, PersonaError
 from personas.files.text_file import encode
-from personas.persona import Persona
-from personas.persona_file import LONGEST_WAIT, busy_persona
-from personas.persona_reading import read_persona
-from personas.versions.authorship import Author
+from personas.persona import Persona, read_persona
+from personas.versions.authorship import REQUEST_LIMIT, Author
 from personas.versions.merge import count, unified_diff
 
 if TYPE_CHECKING:
@@ -195,6 +194,7 @@ class ToolEnvironment:
         persona_id: which one; tools cannot reach another.
         session_id: whose session writes, for the versions.
         unit: changes are undone together under this name instead of run by run, None: run by run.
+        request: what the person asked for in this run, for the versions.
         on_change: called after each write with what it made, before anybody else of the program writes; also of a write
             that ends after its call was given up.
         writes: how a write gets its turn and its thread.
@@ -207,6 +207,7 @@ class ToolEnvironment:
     persona_id: str
     session_id: str | None = None
     unit: str | None = None
+    request: str = ""
     on_change: Callable[[Written], None] = field(default=lambda _written: None)
     writes: Writes = write_in_thread
     seen: Seen = field(default_factory=Seen)
@@ -231,7 +232,12 @@ class ToolEnvironment:
 
     def author(self, ctx: ToolContext) -> Author:
         """Return who a change of this call is by: one unit per run."""
-        return Author("agent", session_id=ctx.session_id or self.session_id, run_id=self.unit or ctx.run_id)
+        return Author(
+            "agent",
+            session_id=ctx.session_id or self.session_id,
+            run_id=self.unit or ctx.run_id,
+            request=self.request[:REQUEST_LIMIT] or None,
+        )
 
     async def free(self) -> None:
         """Wait until no other program writes the persona; what waits in the store for that cannot be called off.
@@ -243,7 +249,7 @@ class ToolEnvironment:
         end = clock() + LONGEST_WAIT
         while (pid := await asyncio.to_thread(self.store.writer, self.persona_id)) is not None:
             if clock() >= end:
-                raise busy_persona(self.persona_id, pid)
+                raise self.store.file(self.persona_id).busy(pid)
             await asyncio.sleep(PAUSE)
 
     async def write(
@@ -275,7 +281,7 @@ class ToolEnvironment:
             check(before)
             if before.note is not None:
                 text = change.apply(self.store.text(self.persona_id))
-                require_kept(before, read_persona(self.persona_id, encode(text)))
+                require_kept(before.texts, read_persona(self.persona_id, encode(text)).texts)
             writing.begin()
             return before, self.store.change(
                 self.persona_id, change, revision=before.revision, by=by, reason=reason

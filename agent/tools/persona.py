@@ -14,7 +14,7 @@ from agent.transcript.user_edits import Seen
 from personas.changes import EditPrompt, SetName, SetPrompt
 from personas.errors import PersonaError
 from personas.persona import Persona
-from personas.versions.undo_preview import preview_undo
+from personas.store import Store
 
 
 class NameInput(BaseModel, extra="forbid"):
@@ -116,7 +116,7 @@ async def edit_system_prompt(env: ToolEnvironment, wanted: EditInput, ctx: ToolC
     "again undoes the change before.",
     NoInput,
     "destructive",
-    texts=preview_undo,
+    texts=Store.preview_undo,
 )
 async def undo(env: ToolEnvironment, _input: NoInput, ctx: ToolContext) -> str | ToolOutput:
     seen = env.seen
@@ -124,7 +124,8 @@ async def undo(env: ToolEnvironment, _input: NoInput, ctx: ToolContext) -> str |
         before, undone = await env.undo(ctx)
     except PersonaError as error:
         return fail(error)
-    return _undone(seen, before, undone.persona, f"Undone: {undone.summary}.")
+    left = "".join(f" Left as it is: {name}: {why}" for name, why in undone.left)
+    return _undone(seen, before, undone.persona, f"Undone: {undone.summary}.{left}")
 
 
 def _undone(seen: Seen, before: Persona, after: Persona, sentence: str) -> ToolOutput:

@@ -14,8 +14,7 @@ from pathlib import Path
 from agent.core.turns import CustomTurn, Turn, UserTurn
 from personas.errors import BrokenFile, OutsideHome, PersonaError, StorageError, UnknownVersion
 from personas.files.text_file import decode, encode, read_regular, replace_file, sha256
-from personas.persona import Persona, TestInput
-from personas.persona_reading import read_persona
+from personas.persona import Persona, TestInput, read_persona
 from personas.store import Store
 from personas.versions.merge import unified_diff
 from personas.versions.version_store import VersionFolder
@@ -149,9 +148,9 @@ class Look:
         self._store = store
         self.persona = persona
         self._folder = VersionFolder(store.home, persona.id)
-        timeline = self._folder.timeline(persona.revision)
-        self._versions = list(timeline.versions.values())
-        self.mark = timeline.next_version
+        log = self._folder.log(persona.revision)
+        self._versions = log.changes()
+        self.mark = log.next_version
 
     def edits(self, seen: Seen, session_id: str) -> list[Edit]:
         """Return what others changed since the agent was told last; its own changes in this session are none.
@@ -165,8 +164,7 @@ class Look:
             if not 0 < seen.mark <= version.number:
                 continue
             if version.by.kind == "agent" and version.by.session_id == session_id:
-                # Not the next version's text: that may be one which was kept and never was the file's.
-                stops += [version.sha, None if version.after == version.sha else version.after]
+                stops += [version.before, version.sha]
         stops.append(self.persona.revision)
         pairs = [(old, new) for old, new in zip(stops[::2], stops[1::2], strict=True) if old != new]
         texts = [(self._text(old), self._text(new)) for old, new in pairs]

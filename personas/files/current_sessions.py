@@ -1,4 +1,4 @@
-"""Which conversation is a persona's current one. Kept beside the sessions, never in the persona's file."""
+"""The current conversation of each persona, kept beside the sessions and never in the persona's file."""
 
 from __future__ import annotations
 

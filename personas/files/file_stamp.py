@@ -1,4 +1,4 @@
-"""By what it is noticed that a file was changed, without reading it. Blocking."""
+"""A stamp of a file (place, size, times), by which a change is noticed without reading the file. Blocking."""
 
 from __future__ import annotations
 

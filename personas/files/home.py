@@ -101,7 +101,7 @@ class Home:
 
     @cached_property
     def locks(self) -> Path:
-        """One lock file a thing, see `personas.lock`."""
+        """One lock file a thing, see `personas.files.lock`."""
         return self.state / "locks"
 
     def inside(self, path: Path) -> Path:

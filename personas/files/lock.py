@@ -1,4 +1,4 @@
-"""One advisory lock per thing, saying who holds it. Where the file system has no locks, nothing is held up.
+"""Advisory lock files that say who holds them. Where the file system has no locks, nobody is held up.
 
 Within one process a thread waits for another one as long as that is at work; only another process counts as busy.
 """

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from personas.errors import EditRefused
-from personas.toml.brackets import insert_entries, move_entry, remove_entries, reordered
 from personas.toml.guard import Replacement, apply, check, same_data, with_value, without_value
+from personas.toml.inline import change_value, insert_entries, move_entry, remove_entries, reordered
 from personas.toml.layout import (
     assignment,
     deletions,
@@ -42,7 +42,6 @@ from personas.toml.nodes import (
 from personas.toml.parse import parse
 from personas.toml.render import plain
 from personas.toml.scanner import locate, scan
-from personas.toml.values import change_value
 
 __all__ = [
     "KeyPath",

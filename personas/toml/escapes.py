@@ -1,4 +1,4 @@
-"""Escapes of TOML's basic strings, many at once: a whole string in a few passes instead of mark by mark."""
+"""Escapes of TOML's basic strings, decoded and written for a whole string in a few passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guard of an edit: the new text must hold the old data with the one change, and differ nowhere else."""
+"""Checks every edit: the new text holds the old data with the one change, and differs nowhere else."""
 
 from __future__ import annotations
 

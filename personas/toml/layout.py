@@ -5,11 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from personas.toml.brackets import comments_above
 from personas.toml.guard import Replacement
 from personas.toml.nodes import Array, Document, Entry, InlineTable, Section, Table
 from personas.toml.parse import BOM
 from personas.toml.render import render_key, render_value
+
+
+def comments_above(text: str, line_start: int, floor: int) -> int:
+    """Return where the comment lines directly above a line start, going no further up than `floor`."""
+    while line_start > floor:
+        above = text.rfind("\n", floor, line_start - 1) + 1
+        above = above or floor
+        if not text[above:line_start].lstrip(" \t").startswith("#") or not starts_line(text, above):
+            break
+        line_start = above
+    return line_start
+
+
+def starts_line(text: str, offset: int) -> bool:
+    """Whether a line starts at an offset."""
+    return offset == 0 or text[offset - 1] in "\n\ufeff"
 
 
 def section_start(document: Document, section: Section) -> int:

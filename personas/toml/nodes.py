@@ -1,4 +1,4 @@
-"""What a scanned TOML text is made of: values, entries, sections and tables, each knowing its characters."""
+"""The nodes of a scanned TOML text: values, entries, sections and tables, each with its character span."""
 
 from __future__ import annotations
 

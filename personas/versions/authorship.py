@@ -1,14 +1,21 @@
-"""Who made a change, and what a version, a diff and an undo tell about it. Values only."""
+"""Who made a change, what a version is, and what a diff or an undo tells. Values only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from personas.persona import Persona
 
-AuthorKind = Literal["user", "agent", "import", "restore", "external"]
-KINDS: tuple[AuthorKind, ...] = get_args(AuthorKind)
+KINDS = ("user", "agent", "import", "restore", "external")
+MCP = "mcp:"
+"""An author of this kind is a client that writes over MCP; its name follows."""
+REQUEST_LIMIT = 300
+"""Most characters that are kept of the request that led to a change."""
+
+Role = Literal["change", "undo", "redo", "external", "snapshot", "kept", "delete"]
+Note = tuple[str, str]
+"""Subject and summary of a change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,46 +23,63 @@ class Author:
     """Who made a change.
 
     Attributes:
-        kind: `external` is a change made outside the program and noticed later.
+        kind: one of `KINDS`, or `mcp:` and the name of a client. `external` is a change made outside the program and
+            noticed later.
         session_id: the conversation an agent's change belongs to.
         run_id: the agent's run; all changes of one run are undone together.
+        request: what the person asked for, as far as it is kept.
     """
 
-    kind: AuthorKind
+    kind: str
     session_id: str | None = None
     run_id: str | None = None
+    request: str | None = None
 
 
 USER = Author("user")
 
 
+def is_author_kind(kind: object) -> bool:
+    """Whether a value is a kind of author."""
+    return isinstance(kind, str) and (kind in KINDS or (kind.startswith(MCP) and kind != MCP))
+
+
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One stored earlier text: the text before a change, and what that change was.
+    """One change of a document, and the text it led to.
 
     Attributes:
-        number: ascending from 1; numbers may have gaps.
-        name: given by a person, unique among the persona's versions, or None.
-        by: who made the change that followed this text.
+        number: ascending from 1; numbers may have gaps. Version 0, the first text, is no change and has none.
+        by: who made the change.
         at: when, UTC ISO 8601.
         reason: why, in the words of whoever made it; else a summary of the change.
-        added: lines the change added.
-        removed: lines the change removed.
-        sha: SHA-256 (hex) of the stored bytes.
-        after: SHA-256 of the file after that change, the last one where several are one version; None: it was
-            deleted. Of what was thinned out it may be `sha`, where it is not known any more. That text need not be
-            stored.
+        before: SHA-256 (hex) of the text before the change.
+        sha: SHA-256 of the text after it; None: the document was deleted.
+        added, removed: lines.
+        name: given by a person, unique among the document's versions, or None.
+        role: what kind of change. `snapshot` left the text as it was; `kept` is a text that never was the file's.
+        note: subject and summary.
+        typed: whether another autosave may join it.
+        unit: key of the unit of undo it belongs to.
+        link: where the file led that was deleted, if it was a symlink.
+        pruned: it was written again when the log was pruned; what can be undone of it is recorded apart.
     """
 
     number: int
-    name: str | None
     by: Author
     at: str
     reason: str
-    added: int
-    removed: int
-    sha: str
-    after: str | None = None
+    before: str
+    sha: str | None
+    added: int = 0
+    removed: int = 0
+    name: str | None = None
+    role: Role = "change"
+    note: Note = ("", "")
+    typed: bool = False
+    unit: str = ""
+    link: str | None = None
+    pruned: bool = False
 
     def to_record(self) -> dict[str, object]:
         """Return the JSON-ready shape of `persona log --json`."""
@@ -63,6 +87,9 @@ class Version:
             "version": self.number,
             "name": self.name,
             "by": self.by.kind,
+            "session_id": self.by.session_id,
+            "run_id": self.by.run_id,
+            "request": self.by.request,
             "at": self.at,
             "reason": self.reason,
             "added": self.added,
@@ -72,7 +99,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """A unified diff between two texts of one persona.
+    """A unified diff between two texts of one document.
 
     Attributes:
         from_: number of the older version.
@@ -99,12 +126,16 @@ class Undone:
 
     Attributes:
         persona: the persona as it is now.
-        version: number of the version that holds the text as it was just before.
+        version: number of the version that the step made.
         summary: what was undone or redone, in a few words.
         run_id: the agent's run that was undone or redone; None: it was none.
+        also: the other documents in which the unit was undone or redone.
+        left: the documents that were left as they are, each with the reason.
     """
 
     persona: Persona
     version: int
     summary: str
     run_id: str | None = None
+    also: tuple[str, ...] = ()
+    left: tuple[tuple[str, str], ...] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 
-from personas.versions.authorship import Author, Version
+from personas.versions.authorship import Version
 
 _ALWAYS = 200  # the newest ones
 _STEPS = (  # younger than this: one version kept in each stretch of that length
@@ -16,49 +17,44 @@ _BEYOND = timedelta(days=7)
 
 
 def versions_to_keep(versions: list[Version], now: datetime) -> list[Version]:
-    """Return the versions to keep, ascending, each with the text after it as it is then (`Version.after`).
+    """Return the versions to keep, ascending. Numbers stay; they have gaps then.
 
-    Never dropped: named ones, the text before each of the agent's runs, the first one, the newest ones, and the newest
-    of those that other programs wrote over.
+    Never dropped: named ones, the text before each of the agent's runs and the one after it, the newest ones, and the
+    newest of those that other programs wrote. A run whose changes in the middle are dropped is one change from then on.
 
     Args:
         versions: all of them.
         now: an aware datetime.
     """
     ordered = sorted(versions, key=lambda version: version.number)
-    recent = {version.number for version in ordered[-_ALWAYS:]}
-    recent.update([version.number for version in ordered if version.by.kind == "external"][-_ALWAYS:])
-    runs: set[tuple[str | None, str]] = set()
+    keep = {version.number for version in ordered[-_ALWAYS:]}
+    keep.update([version.number for version in ordered if version.role == "external"][-_ALWAYS:])
+    keep.update(version.number for version in ordered if version.name is not None)
+    keep.update(_around_runs(ordered))
     slots: set[tuple[timedelta, int]] = set()
-    kept = []
     for version in ordered:
-        slot = _slot(version, now)
-        starts_run = version.by.run_id is not None and (version.by.session_id, version.by.run_id) not in runs
-        if starts_run or version.name is not None or version.number in recent or slot not in slots:
+        if version.by.run_id is None and (slot := _slot(version, now)) not in slots:
+            keep.add(version.number)
+            slots.add(slot)
+    kept: list[Version] = []
+    dropped: Version | None = None  # the last change, where it is dropped and one of a run
+    for version in ordered:
+        if dropped is not None and (dropped.by, dropped.sha) == (version.by, version.before):
+            version = replace(version, before=dropped.before)
+        dropped = version if version.number not in keep and version.by.run_id is not None else None
+        if version.number in keep:
             kept.append(version)
-        slots.add(slot)
-        if version.by.run_id is not None:
-            runs.add((version.by.session_id, version.by.run_id))
-    return _joined(ordered, kept)
+    return kept
 
 
-def _joined(ordered: list[Version], kept: list[Version]) -> list[Version]:
-    """Return the kept versions of agents' runs with what the run's dropped changes right after them led to.
-
-    Where somebody else changed the text between them, what the run led to cannot be told by one text: then `after` is
-    `sha`, as where it is not known.
-    """
-    numbers = {version.number for version in kept}
-    last: dict[Author, Version] = {}  # the kept version of a run that its dropped ones join
-    joined: dict[int, Version] = {}
-    for version in ordered:
-        if version.number in numbers:
-            last[version.by] = version
-        elif version.by.run_id is not None and (first := last.get(version.by)) is not None:
-            follows = first.after == version.sha and first.after != first.sha
-            after = version.after if follows else first.sha
-            joined[first.number] = last[version.by] = replace(first, after=after)
-    return [joined.get(version.number, version) for version in kept]
+def _around_runs(ordered: list[Version]) -> set[int]:
+    """Return the numbers of the texts that an agent's run began with or led to, also where others wrote in between."""
+    changes = [version for version in ordered if version.role != "kept"]
+    return {
+        version.number
+        for version, following in pairwise(changes)
+        if version.by != following.by and (version.by.run_id or following.by.run_id)
+    }
 
 
 def _slot(version: Version, now: datetime) -> tuple[timedelta, int]:

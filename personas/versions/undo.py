@@ -1,4 +1,7 @@
-"""The undo cursor: which units can be undone or redone, and what undoing one makes of a text. Pure."""
+"""The units of undo in a document's log, and what reversing one makes of a text. Pure.
+
+A unit is an agent's run, or one editing stretch of a person. Undo and redo reverse its hunks by three-way merge.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from personas.versions.authorship import KINDS, AuthorKind
+from personas.versions.authorship import Note, Version, is_author_kind
 from personas.versions.merge import merge3
 
-Retrace = Literal["undo", "redo"]
-"""What a step of the person's own did with what was typed: took it back, or did it again."""
-
-Note = tuple[str, str]
-"""Subject and summary of a change."""
+Direction = Literal["undo", "redo"]
 
 _COUNTS = re.compile(r"\+\d+ -\d+$")
 
@@ -22,6 +21,16 @@ _COUNTS = re.compile(r"\+\d+ -\d+$")
 def key_of_run(session_id: str | None, run_id: str) -> str:
     """Return the key of the unit that is an agent's run."""
     return f"run:{session_id}:{run_id}"
+
+
+def key_of_version(number: int) -> str:
+    """Return the key of a unit that is one version of one document."""
+    return f"version:{number}"
+
+
+def may_span_documents(key: str) -> bool:
+    """Whether changes of several documents can have this unit."""
+    return not key.startswith("version:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +43,26 @@ class Hop:
 
 @dataclass(slots=True)
 class Unit:
-    """What is undone at once: an agent's run, or a stretch of the person's editing.
+    """What is undone at once.
 
     Attributes:
-        key: names the unit among those that can be undone.
-        kind: who made it.
-        hops: its steps, oldest first.
+        key: names the unit in the document's log.
+        kind: the kind of author who made it.
+        hops: its steps, oldest first; once it was undone or redone, that one step.
         notes: subject and summary of each of its changes.
-        order: its place in time among the others; a run that goes on is as young as its last change.
-        typed: whether it is a stretch of typing.
+        position: its place in time; a run that goes on is as young as its last change.
+        undone_at: when it was undone, counted like `position`; 0: it is not.
+        superseded: how far something new that was written since it was undone puts it aside: 1: a run that is redone
+            only as the agent's, 2: redone only by its key.
     """
 
     key: str
-    kind: AuthorKind
+    kind: str
     hops: list[Hop] = field(default_factory=list)
-    notes: list[tuple[str, str]] = field(default_factory=list)
-    order: int = 0
-    typed: bool = False
+    notes: list[Note] = field(default_factory=list)
+    position: int = 0
+    undone_at: int = 0
+    superseded: int = 0
 
     @property
     def run_id(self) -> str | None:
@@ -65,9 +77,13 @@ class Unit:
             said[subject] = summary if subject not in said or said[subject] == summary else subject
         parts = list(said.values())
         text = ", ".join(parts[:3]) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
-        who = {"agent": "the agent's run", "user": "your edit", "restore": "the restore"}.get(
-            self.kind, self.kind
-        )
+        names = {
+            "agent": "the agent's run",
+            "user": "your edit",
+            "restore": "the restore",
+            "external": "the change from outside",
+        }
+        who = names.get(self.kind, self.kind)
         return f"{who} ({text})" if text else who
 
     def to_record(self) -> dict[str, Any]:
@@ -77,7 +93,6 @@ class Unit:
             "kind": self.kind,
             "hops": [[hop.before, hop.after] for hop in self.hops],
             "notes": [list(note) for note in self.notes],
-            **({"typed": True} if self.typed else {}),
         }
 
     @classmethod
@@ -89,121 +104,108 @@ class Unit:
         """
         hops = [Hop(str(before), str(after)) for before, after in record["hops"]]
         notes = [(str(subject), str(summary)) for subject, summary in record["notes"]]
-        if record["kind"] not in KINDS:
+        if not is_author_kind(record["kind"]):
             raise ValueError("not a unit")
-        return cls(str(record["key"]), record["kind"], hops, notes, typed=record.get("typed") is True)
+        return cls(str(record["key"]), record["kind"], hops, notes)
 
 
-class Cursor:
-    """Two stacks of units. Fed with what happened, in order, it says what is next to undo and to redo.
-
-    An undo always gives something to redo and a redo something to undo, also where it was not of a whole unit.
-    """
+class UndoHistory:
+    """The units of one document. Fed with its changes in order, it says what is next to undo and to redo."""
 
     def __init__(self) -> None:
-        self.undo: dict[str, Unit] = {}  # by key, the youngest and next one last
-        self.redo: dict[str, Unit] = {}  # by key, the next one last
-        self.aside: dict[str, Unit] = {}  # runs that were undone before something new was written
+        self.units: dict[str, Unit] = {}
         self._count = 0
 
-    def changed(self, key: str, kind: AuthorKind, hop: Hop, note: Note, *, typed: bool = False) -> None:
-        """A change happened: it joins its unit, which becomes the next to undo; nothing is left to redo.
+    def add(self, version: Version) -> None:
+        """Account for a change that left a text."""
+        if version.sha is None:
+            return
+        hop = Hop(version.before, version.sha)
+        if version.role in ("undo", "redo"):
+            unit = self.units.setdefault(
+                version.unit, Unit(version.unit, version.by.kind, notes=[version.note])
+            )
+            unit.hops, unit.superseded = [hop], 0
+            unit.undone_at = self._next() if version.role == "undo" else 0
+            unit.position = unit.position or self._next()
+        else:
+            if version.by.kind != "external":
+                self._end_redo(version.by.kind)
+            self._add_hop(version, hop)
 
-        A run that was undone can still be asked for by itself, until the agent changes something again.
+    def _end_redo(self, kind: str) -> None:
+        """Something new was written: what was undone before is not redone by itself any more.
+
+        The agent's last runs can still be redone as such, until the agent changes something again.
         """
-        self.aside.update((unit.key, unit) for unit in self.redo.values() if unit.kind == "agent")
-        if kind == "agent":
-            self.aside.clear()
-        self.redo.clear()
-        unit = self.undo.pop(key, None) or Unit(key, kind, typed=typed and kind == "user")
-        unit.order = self._next_place()
+        for unit in self.units.values():
+            if unit.undone_at:
+                unit.superseded = max(unit.superseded, 1 if unit.kind == "agent" != kind else 2)
+
+    def _add_hop(self, version: Version, hop: Hop) -> None:
+        unit = self.units.get(version.unit)
+        if unit is None or unit.undone_at:
+            unit = self.units[version.unit] = Unit(version.unit, version.by.kind)
+        unit.position = self._next()
         if unit.hops and unit.hops[-1].after == hop.before:
             unit.hops[-1] = Hop(unit.hops[-1].before, hop.after)  # directly on top of its last step: one step
         else:
             unit.hops.append(hop)
+        note = version.note
         if note in unit.notes and _COUNTS.search(note[1]):
-            note = note[0], note[0]  # twice as many lines, or the same ones twice: none of the counts is true
+            note = note[0], note[0]  # the counts of one change are not those of the unit
         if note not in unit.notes:
             unit.notes.append(note)
-        self.undo[key] = unit
 
-    def candidates(self, direction: Retrace, only: str | None = None) -> list[Unit]:
-        """Return what can be undone or redone, the next one first; `only` of that kind, or under that key, if given."""
-        stack = self.undo if direction == "undo" else self.redo
-        units = list(reversed(stack.values()))
-        if only == "agent" and direction == "redo":
-            units += reversed(self.aside.values())
-        return [unit for unit in units if only is None or only in (unit.kind, unit.key)]
+    def candidates(self, direction: Direction, only: str | None = None) -> list[Unit]:
+        """Return what can be undone or redone, the next one first.
 
-    def joined(self, retrace: Retrace, now: str) -> str:
-        """Return the key under which a step back or forth of the person's own goes on from the text `now` (SHA-256).
-
-        Empty where no unit ends there.
+        Args:
+            direction: which way.
+            only: units of that kind of author, or the one with that key. Without it changes from outside are left out.
         """
-        source, target = (self.undo, self.redo) if retrace == "undo" else (self.redo, self.undo)
-        for stack in (source, target):
-            unit = next((unit for unit in reversed(stack.values()) if unit.kind == "user"), None)
-            if unit is not None and len(unit.hops) == 1 and unit.hops[0].after == now:
-                return unit.key if stack is source or unit.key not in source else ""
-        return ""
+        if direction == "undo":
+            units = [unit for unit in self.units.values() if not unit.undone_at]
+            units.sort(key=lambda unit: -unit.position)
+        else:
+            units = [unit for unit in self.units.values() if unit.undone_at]
+            units.sort(key=lambda unit: -unit.undone_at)
+        if only is None:
+            return [
+                unit for unit in units if not unit.superseded and (unit.undone_at or unit.kind != "external")
+            ]
+        return [unit for unit in units if only == unit.key or (only == unit.kind and unit.superseded < 2)]
+
+    def drop(self, key: str) -> None:
+        """Forget a unit that has no effect any more, or whose texts are lost."""
+        self.units.pop(key, None)
+
+    def keep_newest(self, count: int) -> None:
+        """Forget all but the newest units that can be undone, and those that can be redone."""
+        for unit in self.candidates("undo")[count:]:
+            del self.units[unit.key]
+        outside = [unit.key for unit in self.units.values() if unit.kind == "external" and not unit.undone_at]
+        put_aside = [unit.key for unit in self.units.values() if unit.superseded == 2]
+        for key in [*outside[:-count], *put_aside]:
+            del self.units[key]
 
     def shas(self) -> set[str]:
         """Return the hashes of all texts that undoing and redoing may need."""
-        return {
-            sha
-            for unit in (*self.undo.values(), *self.redo.values(), *self.aside.values())
-            for hop in unit.hops
-            for sha in (hop.before, hop.after)
-        }
+        return {sha for unit in self.units.values() for hop in unit.hops for sha in (hop.before, hop.after)}
 
-    def undone(self, key: str, hop: Hop | None, kind: AuthorKind = "user", note: Note = ("", "")) -> None:
-        """A unit was undone by the step `hop`; None: it had no effect any more. `kind`, `note`: of the step."""
-        self._move(self.undo, self.redo, key, hop, kind, note)
-
-    def redone(self, key: str, hop: Hop | None, kind: AuthorKind = "user", note: Note = ("", "")) -> None:
-        """A unit was done again by the step `hop`; None: its effect was there already. `kind`, `note`: of the step."""
-        source = self.redo if key in self.redo or key not in self.aside else self.aside
-        self._move(source, self.undo, key, hop, kind, note)
-        places = [unit.order for unit in self.undo.values()]
-        if places != sorted(places):  # a run that was undone from under what is younger goes back there
-            self.undo = {unit.key: unit for unit in sorted(self.undo.values(), key=lambda unit: unit.order)}
-
-    def _move(
-        self,
-        source: dict[str, Unit],
-        target: dict[str, Unit],
-        key: str,
-        hop: Hop | None,
-        kind: AuthorKind,
-        note: Note,
-    ) -> None:
-        unit = source.pop(key, None)
-        if hop is None:
-            return
-        if unit is not None and _is_part(unit, hop):  # the rest stays where it was
-            begin, notes = unit.hops[0].before, [*unit.notes]
-            below = next(reversed(source.values()), None)
-            if below is not None and below.typed and unit.typed and below.hops[-1].after == begin:
-                del source[
-                    below.key
-                ]  # a stretch may have begun in the middle of the part: then both are the rest
-                begin, notes = below.hops[0].before, [*below.notes, *notes]
-            if begin != hop.after:
-                source[key] = Unit(key, unit.kind, [Hop(begin, hop.after)], notes, unit.order, unit.typed)
-        moved = target.pop(key, None)
-        if moved is not None and len(moved.hops) == 1 and moved.hops[0].after == hop.before:
-            hop = Hop(moved.hops[0].before, hop.after)
-        unit = unit or moved or Unit(key, kind, notes=[note], order=self._next_place())
-        target[key] = Unit(key, unit.kind, [hop], unit.notes, unit.order, unit.typed)
-
-    def _next_place(self) -> int:
+    def _next(self) -> int:
         self._count += 1
         return self._count
 
     def to_record(self) -> dict[str, Any]:
-        """Return the JSON-ready form that `take_record` reads."""
-        stacks = {"undo": self.undo, "redo": self.redo, **({"aside": self.aside} if self.aside else {})}
-        return {name: [unit.to_record() for unit in stack.values()] for name, stack in stacks.items()}
+        """Return the JSON-ready form that `take_record` reads: each list with the next one last."""
+        undone = self.candidates("redo")
+        lists = {
+            "undo": sorted((unit for unit in self.units.values() if not unit.undone_at), key=_position),
+            "redo": undone[::-1],
+            "aside": [unit for unit in self.units.values() if unit.superseded == 1],
+        }
+        return {name: [unit.to_record() for unit in units] for name, units in lists.items()}
 
     def take_record(self, record: dict[str, Any]) -> None:
         """Go on from what was recorded.
@@ -216,39 +218,41 @@ class Cursor:
             for units in (record["undo"], record["redo"], record.get("aside", []))
         )
         for unit in [*aside, *undo, *reversed(redo)]:
-            unit.order = self._next_place()
-        self.undo, self.redo, self.aside = ({u.key: u for u in units} for units in (undo, redo, aside))
+            unit.position = self._next()
+        for unit in [*aside, *redo]:
+            unit.undone_at = self._next()
+        for unit in aside:
+            unit.superseded = 1
+        self.units = {unit.key: unit for unit in [*aside, *redo, *undo]}
 
 
-def _is_part(unit: Unit, hop: Hop) -> bool:
-    """Whether a step begins where the unit ends and does not go all the way to where it began."""
-    return len(unit.hops) == 1 and unit.hops[0].after == hop.before and unit.hops[0].before != hop.after
+def _position(unit: Unit) -> int:
+    return unit.position
 
 
-@dataclass(frozen=True, slots=True)
-class Reversal:
-    """What reversing a unit makes of a text: the text, or None where what was written since meets it.
+class HunksMeet(Exception):
+    """What was written since is in the same place as a step, which led from `before` to `after`."""
 
-    Then `before` and `after` are the texts of the step that could not be reversed.
-    """
-
-    text: str | None
-    before: str = ""
-    after: str = ""
+    def __init__(self, before: str, after: str) -> None:
+        self.before = before
+        self.after = after
 
 
-def reverse(unit: Unit, now: str, load: Callable[[str], str]) -> Reversal:
+def reverse(hops: list[Hop], now: str, load: Callable[[str], str]) -> str:
     """Take a unit's steps out of the text as it is now, keeping everything else.
 
     Args:
-        unit: what to reverse.
+        hops: the steps, oldest first.
         now: the text.
         load: gives the text of a SHA-256; its errors pass through.
+
+    Raises:
+        HunksMeet: that cannot be done.
     """
-    for hop in reversed(unit.hops):
+    for hop in reversed(hops):
         before, after = load(hop.before), load(hop.after)
         merged = merge3(after, before, now).text
         if merged is None:
-            return Reversal(None, before, after)
+            raise HunksMeet(before, after)
         now = merged
-    return Reversal(now)
+    return now

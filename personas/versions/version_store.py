@@ -1,4 +1,4 @@
-"""Stored versions of one persona on disk: its texts by hash, and its journal.
+"""Stored versions of one document on disk: its texts by hash, and its journal.
 
 A change is recorded before the file is written and marked done after; a record whose change never reached the
 file is recognised and ignored. Whoever calls a method that writes holds the persona's lock.
@@ -16,28 +16,31 @@ from personas.errors import DamagedVersion, PersonaError, UnknownVersion
 from personas.files.home import Home
 from personas.files.journal import Journal, encode_record
 from personas.files.text_file import SIZE_LIMIT, read_regular, replace_file, sha256, storage_error
-from personas.versions.timeline import SHA, Timeline, read_timeline, thinned_records
+from personas.versions.log import SHA, VersionLog, pruned_records, read_log
+from personas.versions.pruning import versions_to_keep
 
 _UNITS_KEPT = 200
+"""So many units can be undone, however many versions are pruned."""
 _PACKED_LIMIT = SIZE_LIMIT + SIZE_LIMIT // 1024
 """Most bytes of a stored text: what cannot be made smaller grows a little."""
 
 
 class VersionFolder:
-    """The versions of one persona.
+    """The versions of one document.
 
     Whatever reads or writes the disk may raise `StorageError` (it refused) or `OutsideHome` (a folder leads out of
     the home).
 
     Args:
         home: the home.
-        persona_id: a checked id (a plain file name).
+        key: of the document: a checked id, or its kind and a checked name with a slash between.
     """
 
-    def __init__(self, home: Home, persona_id: str) -> None:
+    def __init__(self, home: Home, key: str) -> None:
         self._home = home
-        self._persona_id = persona_id
-        self.path = home.versions / persona_id
+        self._key = key
+        # No persona's id begins with a dot: what is no persona has its versions in a folder of its own.
+        self.path = home.versions / (f".library/{key}" if "/" in key else key)
         self._texts = self.path / "texts"
         self._journal_path = self.path / "journal.jsonl"
 
@@ -47,14 +50,14 @@ class VersionFolder:
 
     # -- reading --------------------------------------------------------------------------------------
 
-    def timeline(self, current: str | None) -> Timeline:
-        """Return what the journal says.
+    def log(self, current: str | None) -> VersionLog:
+        """Return the version log.
 
         Args:
             current: SHA-256 of the file as it is now, None if there is no file; tells whether the last recorded
                 change reached it.
         """
-        return read_timeline(self.records(), current)
+        return read_log(self.records(), current)
 
     def records(self) -> list[dict[str, Any]]:
         """Return the whole records of the journal, oldest first."""
@@ -76,26 +79,26 @@ class VersionFolder:
         if now is not None and sha256(now) == sha:
             return now
         if not SHA.match(sha):
-            raise UnknownVersion(f"The text of that version of {self._persona_id} is not stored.")
+            raise UnknownVersion(f"The text of that version of {self._key} is not stored.")
         try:
             packed = read_regular(self._texts / f"{sha}.z", root=self._home.root, limit=_PACKED_LIMIT)
         except FileNotFoundError:
-            raise UnknownVersion(f"The text of that version of {self._persona_id} is not stored.") from None
+            raise UnknownVersion(f"The text of that version of {self._key} is not stored.") from None
         try:
             content = zlib.decompressobj().decompress(packed, SIZE_LIMIT + 1)
         except zlib.error:
             content = b""
         if sha256(content) != sha:
-            raise DamagedVersion(f"A stored version of {self._persona_id} is damaged: {sha[:12]}.")
+            raise DamagedVersion(f"A stored version of {self._key} is damaged: {sha[:12]}.")
         return content
 
-    def find(self, sha: str) -> bytes | None:
+    def find(self, sha: str | None) -> bytes | None:
         """Return a stored text, None where it is lost: not stored, or damaged.
 
         A text that only cannot be read now, on a bad disk or by who has too many files open, is not lost.
         """
         try:
-            return self.load(sha)
+            return None if sha is None else self.load(sha)
         except UnknownVersion:
             return None
 
@@ -121,37 +124,32 @@ class VersionFolder:
         self._home.inside(self.path)
         try:
             for folder in (self.path, self._texts):
-                folder.mkdir(0o700, exist_ok=True)
+                folder.mkdir(0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise storage_error(error, "create", self._texts) from None
         self._home.inside(self._texts)
 
-    def thin(self, timeline: Timeline, now: datetime) -> None:
-        """Drop old versions that lie close together, and their texts; see `personas.thinning`."""
-        from personas.versions.pruning import versions_to_keep
-
-        kept = versions_to_keep(list(timeline.versions.values()), now)
-        timeline.cursor.undo = dict(list(timeline.cursor.undo.items())[-_UNITS_KEPT:])
-        shas = timeline.cursor.shas() | {version.sha for version in kept}
-        if timeline.last_sha is not None:
-            shas.add(timeline.last_sha)
-        outside = (timeline.outside.get(version.number) for version in kept)
-        shas.update(entry.after for entry in outside if entry is not None and entry.after is not None)
-        records = list(thinned_records(timeline, kept))
-        text = b"".join(encode_record(record) for record in records)
+    def prune(self, log: VersionLog, now: datetime) -> None:
+        """Drop old versions that lie close together, and their texts; see `personas.versions.pruning`."""
+        kept = versions_to_keep(list(log.versions.values()), now)
+        log.history.keep_newest(_UNITS_KEPT)
+        shas = log.history.shas() | {log.first_sha, log.last_sha}
+        shas.update(version.sha for version in kept)
+        shas.update(v.before for v in kept if v.role == "external" or v.by.run_id is not None)
+        text = b"".join(encode_record(record) for record in pruned_records(log, kept))
         replace_file(self._journal_path, text, root=self._home.root)
         self._drop_texts(shas)
 
-    def drop_unused(self, sha: str, timeline: Timeline) -> None:
+    def drop_unused(self, sha: str, log: VersionLog) -> None:
         """Drop a text that nothing refers to any more, such as an autosave in the middle of a stretch."""
-        used = timeline.cursor.shas() | {timeline.last_sha}
-        for version in timeline.versions.values():
-            used |= {version.sha, version.after}  # the text after it may be what another program wrote
+        used = log.history.shas() | {log.first_sha, log.last_sha}
+        for version in log.versions.values():
+            used |= {version.before, version.sha}
         if sha not in used:
             with contextlib.suppress(OSError):  # left over, it costs room, nothing else
                 os.unlink(self._texts / f"{sha}.z")  # noqa: PTH108
 
-    def _drop_texts(self, keep: set[str]) -> None:
+    def _drop_texts(self, keep: set[str | None]) -> None:
         try:
             with os.scandir(self._texts) as entries:
                 for entry in entries:

@@ -17,7 +17,7 @@ from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
 from agent.tools import context as base
 from agent.tools.context import LONGEST_WAIT, ToolEnvironment
 from agent.transcript.session_store import RECENT_TURNS, lock_path, open_session, session_lock, start_session
-from personas import persona_file
+from personas import document
 from personas.changes import SetName, SetPrompt
 from personas.errors import Busy, StorageError
 from personas.files.home import open_home
@@ -139,7 +139,7 @@ async def test_a_writer_that_does_not_end_is_named(store: Store, monkeypatch: py
 async def test_who_writes_in_the_same_program_is_waited_for_however_slow_the_disk_is(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (base, persona_file):
+    for module in (base, document):
         monkeypatch.setattr(module, "LONGEST_WAIT", 0.001)
     change = ToolUse("edit_system_prompt", {"old": "One.", "new": "Two."})
     chat = Chat(store, "wren", ScriptedModel([answer(change), answer("done")]))
@@ -161,7 +161,7 @@ async def test_who_writes_in_the_same_program_is_waited_for_however_slow_the_dis
 async def test_a_writer_that_does_not_end_is_told_as_by_the_store(
     store: Store, monkeypatch: pytest.MonkeyPatch, known: bool
 ) -> None:
-    for module in (base, persona_file):
+    for module in (base, document):
         monkeypatch.setattr(module, "LONGEST_WAIT", 0.0)
     with held_elsewhere(store.home.locks / "persona-wren.lock", PID if known else None):
         with pytest.raises(Busy) as waited:

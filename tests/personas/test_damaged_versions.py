@@ -15,7 +15,6 @@ from personas.files.text_file import SIZE_LIMIT, sha256
 from personas.store import Store
 from personas.versions import version_store as versions
 from personas.versions.authorship import USER, Author
-from personas.versions.undo_preview import preview_undo
 from personas.versions.version_store import VersionFolder
 
 _TEXT = 'name = "A"\nsystem_prompt = "p"\n'
@@ -61,8 +60,9 @@ def test_what_is_edited_outside_over_a_damaged_text_can_be_changed_undone_and_de
         file.write_text(file.read_text() + "# by hand\n")
         outside = file.read_text()
         act()
-        assert store.version_text("a", store.log("a")[0].number) == outside
-    store.restore("a", store.log("a")[0].number, by=USER)
+        (written,) = [version for version in store.log("a")[:2] if version.by.kind == "external"]
+        assert store.version_text("a", written.number) == outside
+    store.restore("a", written.number, by=USER)
     assert file.read_text() == outside
 
 
@@ -72,10 +72,10 @@ def test_what_is_edited_outside_next_is_noticed_again(store: Store, file: Path, 
     since = moment(store, "a")
     damage(stored(store, file.read_text()))
     file.write_text(first := file.read_text() + "# by hand\n")
-    assert [version.by.kind for version in store.log("a")] == ["agent"]
-    file.write_text(first + "# once more\n")
     assert [version.by.kind for version in store.log("a")] == ["external", "agent"]
-    assert store.version_text("a", store.log("a")[0].number) == first
+    file.write_text(first + "# once more\n")
+    assert [version.by.kind for version in store.log("a")] == ["external", "external", "agent"]
+    assert store.version_text("a", store.log("a")[1].number) == first
     assert written_since(store, "a", since) == [(first, first + "# once more\n")]
 
 
@@ -97,7 +97,7 @@ def test_a_text_at_hand_is_stored_anew_over_a_damaged_one(store: Store, file: Pa
     before = file.read_text()
     damage(stored(store, before))
     store.change("a", SetName("C"), revision=None, by=Author("agent", "s", "next"))
-    assert store.version_text("a", store.log("a")[0].number) == before
+    assert store.text_before("a", store.log("a")[0]) == before
     store.undo("a", by=USER)
     assert file.read_text() == before
 
@@ -106,11 +106,11 @@ def test_a_text_at_hand_is_stored_anew_over_a_damaged_one(store: Store, file: Pa
 def test_the_text_that_is_in_the_file_need_not_be_stored(store: Store, file: Path, damage: Damage) -> None:
     store.change("a", SetName("B"), revision=None, by=_RUN)
     damage(stored(store, file.read_text()))
-    assert preview_undo(store, "a")[1] == _TEXT
+    assert store.preview_undo("a")[1] == _TEXT
     store.undo("a", by=USER)
     assert file.read_text() == _TEXT
     damage(stored(store, _TEXT))
-    store.restore("a", 1, by=USER)
+    store.restore("a", 2, by=USER)
     assert file.read_text() == _TEXT
 
 
@@ -169,7 +169,7 @@ def test_a_deleted_text_that_is_damaged_is_no_hindrance_to_another(
     damage(stored(store, deleted))
     with pytest.raises(UnknownVersion):
         store.restore("a", number, by=USER)
-    store.restore("a", 1, by=USER)
+    store.restore("a", 0, by=USER)
     assert file.read_text() == _TEXT
 
 
@@ -177,8 +177,8 @@ def test_a_damaged_text_is_told_as_such(store: Store, file: Path) -> None:
     store.change("a", SetName("B"), revision=None, by=_RUN)
     stored(store, _TEXT).write_bytes(b"noise")
     for act in (
-        lambda: store.version_text("a", 1),
-        lambda: store.diff("a", 1),
+        lambda: store.version_text("a", 0),
+        lambda: store.diff("a"),
         lambda: store.undo("a", by=USER),
     ):
         with pytest.raises(DamagedVersion, match="damaged") as raised:
@@ -223,7 +223,8 @@ def test_a_text_that_only_cannot_be_read_now_is_a_version_once_it_can_be(
         assert not isinstance(raised.value, UnknownVersion) and file.read_text() == outside
     reads_fail(False)
     assert [version.by.kind for version in store.log("a")] == ["external", "agent"]
-    assert store.version_text("a", store.log("a")[0].number) == ours
+    assert store.text_before("a", store.log("a")[0]) == ours
+    assert store.version_text("a", store.log("a")[0]) == outside
 
 
 def test_what_is_typed_is_saved_where_no_earlier_text_can_be_read(
@@ -234,7 +235,7 @@ def test_what_is_typed_is_saved_where_no_earlier_text_can_be_read(
     assert store.change("a", SetPrompt("two\n"), revision=None, by=USER).system_prompt == "two\n"
     reads_fail(False)
     assert [version.by.kind for version in store.log("a")] == ["user", "user"]
-    assert "one" in store.version_text("a", store.log("a")[0].number)
+    assert "one" in store.version_text("a", store.log("a")[1].number)
 
 
 def test_a_text_of_the_largest_size_is_read_again(store: Store, file: Path) -> None:

@@ -49,7 +49,7 @@ def test_undo_takes_back_a_restore_that_followed_a_deletion(store: Store, file: 
         file.unlink()
     else:
         store.delete("a", by=USER)
-    store.restore("a", 1, by=RESTORE)
+    store.restore("a", 0, by=RESTORE)
     names = []
     for _ in range(3):
         done = store.undo("a", by=USER)
@@ -75,7 +75,7 @@ def test_a_file_brought_back_by_hand_is_a_change_from_outside(store: Store, file
     number = store.delete("a", by=USER)
     file.write_text("# by hand\n" + now)
     newest = store.log("a")[0]
-    assert (newest.number, newest.reason) == (number + 1, "brought back outside the program")
+    assert (newest.number, newest.reason) == (number + 2, "brought back outside the program")
     store.undo("a", by=USER)
     assert file.read_text() == "# by hand\n" + now.replace("third", "second")
 
@@ -89,7 +89,7 @@ def test_a_file_brought_back_as_it_was_is_known_again(store: Store, file: Path) 
     file.write_text(now + "# more\n")
     newest = store.log("a")[0]
     assert newest.reason == "changed outside the program"
-    assert store.version_text("a", newest.number) == now
+    assert store.text_before("a", newest) == now
 
 
 # -- symlinks -----------------------------------------------------------------------------------------

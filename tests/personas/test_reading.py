@@ -9,8 +9,7 @@ import pytest
 
 from personas.errors import OutsideHome, UnknownPersona
 from personas.files.home import Home
-from personas.persona import ArcLink, ModelSettings, PartLink, TestInput
-from personas.persona_reading import read_persona
+from personas.persona import ArcLink, ModelSettings, PartLink, TestInput, read_persona
 from personas.store import Store
 
 _FULL = """\

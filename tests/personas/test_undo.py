@@ -28,8 +28,8 @@ from personas.errors import (
 )
 from personas.files.home import Home, open_home
 from personas.store import Store
-from personas.versions import pruning as thinning
-from personas.versions import timeline
+from personas.versions import log as version_log
+from personas.versions import pruning
 from personas.versions import version_store as versions
 from personas.versions.authorship import USER, Author, Version
 from tests.personas.conftest import Clock
@@ -68,10 +68,12 @@ def test_the_texts_of_a_log_are_read_without_reading_the_journal_again(
     log = store.log("a")
     monkeypatch.setattr(versions.VersionFolder, "records", lambda _folder: pytest.fail("it was read"))
     texts = [store.version_text("a", version) for version in reversed(log)]
-    assert [text.splitlines()[0] for text in texts] == ['name = "A"', 'name = "B"', 'name = "C"']
+    assert [text.splitlines()[0] for text in texts] == ['name = "B"', 'name = "C"', 'name = "D"']
 
 
-def test_a_version_is_the_text_before_a_change_and_says_what_the_change_was(store, change, clock) -> None:
+def test_a_version_is_the_text_after_a_change_and_says_what_the_change_was(
+    store, change, clock, file
+) -> None:
     change(SetName("B"), _run(1), "you asked for it")
     clock.pass_by(minutes=1)
     change(SetDescription("d"))
@@ -79,12 +81,16 @@ def test_a_version_is_the_text_before_a_change_and_says_what_the_change_was(stor
     assert (first.number, first.by, first.reason) == (1, _run(1), "you asked for it")
     assert (first.at, first.added, first.removed) == ("2026-01-01T12:00:00.000Z", 1, 1)
     assert (second.number, second.by, second.reason) == (2, USER, "description +1 -0")
-    assert store.version_text("a", 1) == _TEXT
-    assert store.version_text("a", "2") == _TEXT.replace('"A"', '"B"')
+    assert store.version_text("a", 0) == store.text_before("a", first) == _TEXT
+    assert store.version_text("a", "1") == store.text_before("a", second) == _TEXT.replace('"A"', '"B"')
+    assert store.version_text("a", 2) == file.read_text()
     assert first.to_record() == {
         "version": 1,
         "name": None,
         "by": "agent",
+        "session_id": "s1",
+        "run_id": "r1",
+        "request": None,
         "at": "2026-01-01T12:00:00.000Z",
         "reason": "you asked for it",
         "added": 1,
@@ -96,9 +102,11 @@ def test_a_diff_compares_versions_and_now(store, change) -> None:
     change(SetName("B"), _run(1))
     change(SetName("C"), _run(2))
     last = store.diff("a")
-    assert (last.from_, last.to, last.added, last.removed) == (2, None, 1, 1)
+    assert (last.from_, last.to, last.added, last.removed) == (1, 2, 1, 1)
     assert '-name = "B"\n+name = "C"\n' in last.diff
-    assert '-name = "A"\n+name = "C"\n' in store.diff("a", 1).diff
+    assert '-name = "A"\n+name = "C"\n' in store.diff("a", 0).diff
+    assert store.diff("a", 1).diff.splitlines()[2:] == last.diff.splitlines()[2:]
+    assert store.diff("a", 1).to is None
     assert store.diff("a", "1", "2").to_record()["to"] == 2
     assert store.diff("a", 1, 1).diff == ""
 
@@ -122,8 +130,9 @@ def test_autosaves_within_ten_minutes_are_one_version(store, change, clock) -> N
         change(SetPrompt(f"minute {minute}\n"))
         clock.pass_by(minutes=1)
     assert [version.number for version in store.log("a")] == [3, 2, 1]
-    assert store.version_text("a", 1) == _TEXT
-    assert "minute 10\n" in store.version_text("a", 2)
+    assert store.version_text("a", 0) == _TEXT
+    assert "minute 10\n" in store.version_text("a", 1)
+    assert "minute 21\n" in store.version_text("a", 2)
     first = store.log("a")[2]
     assert (first.added, first.removed) == (1, 5)
 
@@ -154,7 +163,8 @@ def test_changes_from_outside_become_versions(store, change, file) -> None:
     file.write_text(file.read_text() + "\n# by hand\n")
     newest = store.log("a")[0]
     assert (newest.by.kind, newest.reason, newest.added) == ("external", "changed outside the program", 2)
-    assert store.version_text("a", newest.number) == _TEXT.replace('"A"', '"B"')
+    assert store.version_text("a", newest.number) == file.read_text()
+    assert store.version_text("a", 1) == _TEXT.replace('"A"', '"B"')
     assert "+# by hand" in store.diff("a").diff
     assert len(store.log("a")) == 2
 
@@ -164,7 +174,8 @@ def test_a_new_persona_edited_by_hand_keeps_its_first_text(store: Store) -> None
     before = store.text(persona.id)
     store.path(persona.id).write_text('name = "by hand"')
     assert [version.by.kind for version in store.log(persona.id)] == ["external"]
-    assert store.version_text(persona.id, 1) == before
+    assert store.version_text(persona.id, 0) == before
+    assert store.version_text(persona.id, 1) == 'name = "by hand"'
 
 
 def test_a_file_removed_outside_can_be_restored(store, change, file) -> None:
@@ -179,12 +190,12 @@ def test_a_file_removed_outside_can_be_restored(store, change, file) -> None:
 
 def test_versions_have_names(store, change) -> None:
     change(SetName("B"), _run(1))
-    assert store.name_version("a", "before the agent", version=1).name == "before the agent"
-    assert store.name_version("a", "good").number == 2
+    assert store.name_version("a", "before the agent", version=0) == 0
+    assert store.name_version("a", "good") == 1
     change(SetName("C"), _run(2))
     assert store.restore("a", "before the agent", by=Author("restore")).name == "A"
     assert store.restore("a", "good", by=Author("restore")).name == "B"
-    assert [version.name for version in store.log("a")][-2:] == ["good", "before the agent"]
+    assert [version.name for version in store.log("a")] == [None, None, None, "good"]
     for wrong in ("good", "7", "", " x", "a\nb", "x" * 201):
         with pytest.raises(InvalidValue):
             store.name_version("a", wrong)
@@ -194,21 +205,21 @@ def test_versions_have_names(store, change) -> None:
 
 def test_restoring_is_itself_a_change(store, change, file) -> None:
     change(SetName("B"), _run(1))
-    store.restore("a", 1, by=Author("restore"))
+    store.restore("a", 0, by=Author("restore"))
     assert file.read_text() == _TEXT
     newest = store.log("a")[0]
-    assert (newest.number, newest.by.kind, newest.reason) == (2, "restore", "version 1 restored")
+    assert (newest.number, newest.by.kind, newest.reason) == (2, "restore", "version 0 restored")
     assert store.undo("a", by=USER).persona.name == "B"
-    store.restore("a", 2, by=Author("restore"))
+    store.restore("a", 1, by=Author("restore"))
     assert len(store.log("a")) == 3
 
 
 def test_a_damaged_text_is_told_and_nothing_is_written(store, change, file, home) -> None:
     change(SetName("B"), _run(1))
-    sha = store.log("a")[0].sha
+    sha = store.log("a")[0].before
     (home.versions / "a" / "texts" / f"{sha}.z").write_bytes(b"noise")
     now = file.read_text()
-    for act in (lambda: store.restore("a", 1, by=USER), lambda: store.undo("a", by=USER)):
+    for act in (lambda: store.restore("a", 0, by=USER), lambda: store.undo("a", by=USER)):
         with pytest.raises(StorageError, match="damaged"):
             act()
     assert file.read_text() == now
@@ -256,7 +267,7 @@ def test_an_agents_run_is_one_unit(store, change, file) -> None:
     done = store.undo("a", by=USER)
     assert file.read_text() == _TEXT
     assert done.summary == "the agent's run (name: A -> B, system prompt +1 -1, test input added: x)"
-    assert store.version_text("a", done.version) != _TEXT
+    assert store.version_text("a", done.version) == _TEXT
     store.redo("a", by=USER)
     assert store.get("a").name == "B"
 
@@ -400,55 +411,6 @@ def test_undoing_and_redoing_any_number_of_units_comes_back_to_the_same_text(
     assert path.read_text() == end
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.sampled_from(["type", "type", "run", "later"]), min_size=1, max_size=9), st.integers(0, 9))
-def test_what_is_taken_back_piece_by_piece_is_never_brought_back_by_undo(
-    tmp_path_factory: pytest.TempPathFactory, deeds: list[str], pieces: int
-) -> None:
-    root = tmp_path_factory.mktemp("home")
-    (root / "personas").mkdir()
-    home = open_home(root, {"PERSONA_CONFIG": str(root / "config.toml")})
-    path = home.personas / "a.toml"
-    path.write_text(_TEXT)
-    clock = Clock()
-    store = Store(home, now=clock)
-    states, made_by = [store.get("a")], []
-    for number, deed in enumerate(deeds):
-        if deed == "later":
-            clock.pass_by(minutes=11)
-            continue
-        change = SetPrompt(f"{states[-1].system_prompt}{number}\n")
-        by = _run(number) if deed == "run" else USER
-        states.append(store.change("a", change, revision=None, by=by))
-        made_by.append(deed)
-    prompts = [state.system_prompt for state in states]
-    place = len(prompts) - 1
-    while place and pieces:
-        pieces -= 1
-        place -= 1
-        if made_by[place] == "run":
-            store.undo("a", by=USER)
-        else:
-            store.change("a", SetPrompt(prompts[place]), revision=None, by=USER, retrace="undo")
-        assert store.get("a").system_prompt == prompts[place]
-    while True:
-        try:
-            now = store.undo("a", by=USER).persona.system_prompt
-        except NothingToUndo:
-            break
-        assert prompts.index(now) < place, "an undo brought something back"
-        place = prompts.index(now)
-    assert path.read_text() == _TEXT
-    while True:
-        try:
-            now = store.redo("a", by=USER).persona.system_prompt
-        except NothingToUndo:
-            break
-        assert prompts.index(now) > place, "a redo took something away"
-        place = prompts.index(now)
-    assert store.get("a").system_prompt == prompts[-1]
-
-
 def test_a_run_undone_before_something_new_was_written_can_be_asked_for(store, change, file) -> None:
     change(EditPrompt("One.", "1."), _run(1))
     store.undo("a", by=USER)
@@ -473,15 +435,15 @@ def test_what_is_set_alone_is_undone_alone(store, change) -> None:
     assert (store.get("a").name, store.get("a").system_prompt) == ("A", "typed\n")
 
 
-# -- thinning out -------------------------------------------------------------------------------------
+# -- pruning -------------------------------------------------------------------------------------
 
 
-def test_thinning_out_keeps_names_runs_and_what_can_be_undone(
+def test_pruning_keeps_names_runs_and_what_can_be_undone(
     store, change, clock, home, file, monkeypatch
 ) -> None:
-    monkeypatch.setattr(timeline, "_RECORDS_LIMIT", 100)
+    monkeypatch.setattr(version_log, "_RECORDS_LIMIT", 100)
     monkeypatch.setattr(versions, "_UNITS_KEPT", 40)
-    monkeypatch.setattr(thinning, "_ALWAYS", 10)
+    monkeypatch.setattr(pruning, "_ALWAYS", 10)
     change(SetPrompt("the first\n"))
     store.name_version("a", "kept")
     change(SetName("by the agent"), _run(1))
@@ -491,7 +453,7 @@ def test_thinning_out_keeps_names_runs_and_what_can_be_undone(
         change(SetPrompt(f"save {n}\n"))
     now = file.read_text()
     log = store.log("a")
-    assert log[0].number == 153
+    assert log[0].number == 152
     assert len(log) < 80
     assert [version.name for version in log].count("kept") == 1
     assert "agent" in [version.by.kind for version in log]
@@ -506,28 +468,43 @@ def test_thinning_out_keeps_names_runs_and_what_can_be_undone(
     assert file.read_text() == now
 
 
-def test_thinning_out_keeps_one_version_in_each_stretch_of_time() -> None:
+def test_pruning_keeps_one_version_in_each_stretch_of_time() -> None:
     now = datetime(2026, 6, 1, tzinfo=UTC)
     made = [
-        Version(n + 1, None, USER, (now - timedelta(minutes=10 * (6000 - n))).isoformat(), "", 0, 0, "")
+        Version(n + 1, USER, (now - timedelta(minutes=10 * (6000 - n))).isoformat(), "", before="", sha="")
         for n in range(6000)
     ]
-    kept = thinning.versions_to_keep(made, now)
+    kept = pruning.versions_to_keep(made, now)
     numbers = [version.number for version in kept]
     assert numbers[0] == 1 and numbers[-200:] == list(range(5801, 6001))
     older = numbers[:-200]
     assert 35 < len(older) < 70
-    assert thinning.versions_to_keep(kept, now) == kept
+    assert pruning.versions_to_keep(kept, now) == kept
 
 
-def test_a_thinned_journal_knows_how_many_records_it_kept(store, change, clock, home, file) -> None:
+def test_pruning_keeps_the_text_before_and_after_each_run_and_makes_one_change_of_a_run() -> None:
+    now = datetime(2026, 6, 1, tzinfo=UTC)
+    authors = [author for run in range(100) for author in (USER, USER, _run(run), _run(run), _run(run))]
+    made = [
+        Version(n, by, (now - timedelta(days=300, seconds=-n)).isoformat(), "", before=f"{n - 1}", sha=f"{n}")
+        for n, by in enumerate(authors, start=1)
+    ]
+    kept = {version.number: version for version in pruning.versions_to_keep(made, now)}
+    assert len(kept) < 430
+    for first in range(3, 200, 5):  # the number of a run's first change
+        assert kept[first - 1].sha == f"{first - 1}" and kept[first + 2].sha == f"{first + 2}"
+        assert first not in kept and first + 1 not in kept
+        assert kept[first + 2].before == f"{first - 1}"
+
+
+def test_a_pruned_journal_knows_how_many_records_it_kept(store, change, clock, home, file) -> None:
     for n in range(3):
         change(SetPrompt(f"save {n}\n"))
         store.name_version("a", f"name {n}")
     folder = versions.VersionFolder(home, "a")
-    folder.thin(folder.timeline(None), clock())
-    thinned = folder.timeline(None)
-    assert thinned.kept == thinned.records > 2 * len(thinned.versions) + 1
+    folder.prune(folder.log(None), clock())
+    pruned = folder.log(None)
+    assert pruned.kept == pruned.records > 2 * len(pruned.versions) + 1
 
 
 def test_what_a_run_of_several_edits_changed_is_told_without_the_counts_of_one(store: Store, change) -> None:

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from personas.changes import EditPrompt
 from personas.errors import StorageError
+from personas.versions.authorship import USER
 from tests.persona_agent import Workplace, send_agent_message
 from tests.tui.program import make_store
 from tui.cli import edit
@@ -83,7 +85,8 @@ def test_the_text_that_was_first_used_is_kept_when_the_file_is_changed_outside(
     path.write_text(first.replace("Optimist", "Owl"), encoding="utf-8")
     (version,) = parsed(place.run_here("log", "optimist", "--json"))
     assert version["by"] == "external"
-    done(place.run_here("restore", "optimist", str(version["version"])))
+    assert version["version"] == 1
+    done(place.run_here("restore", "optimist", "0"))
     assert path.read_text(encoding="utf-8") == first
 
 
@@ -152,14 +155,19 @@ def test_log_diff_restore_undo_and_redo_tell_one_story(place: Workplace) -> None
         assert send_agent_message(place, "optimist", f"Change the name to {name}").code == 0
     log = parsed(place.run_here("log", "optimist", "--json"))
     assert [set(version) for version in log] == [
-        {"version", "name", "by", "at", "reason", "added", "removed"}
+        {"version", "name", "by", "session_id", "run_id", "request", "at", "reason", "added", "removed"}
     ] * len(log)
     assert [version["by"] for version in log] == ["agent", "agent"]
+    assert [version["request"] for version in log] == ["Change the name to Two", "Change the name to One"]
+    assert all(version["session_id"] and version["run_id"] for version in log)
     assert log[0]["version"] > log[1]["version"]
     assert all(ISO.fullmatch(version["at"]) for version in log)
 
+    assert "(asked: Change the name to Two)" in done(place.run_here("log", "optimist"))
+
     diff = parsed(place.run_here("diff", "optimist", "--json"))
     assert set(diff) == {"from", "to", "diff"}
+    assert (diff["from"], diff["to"]) == (1, 2)
     assert '-name = "One"' in diff["diff"] and '+name = "Two"' in diff["diff"]
 
     undone = parsed(place.run_here("undo", "optimist", "--json"))
@@ -171,10 +179,13 @@ def test_log_diff_restore_undo_and_redo_tell_one_story(place: Workplace) -> None
     assert nothing.returncode == 1 and nothing.stderr.decode().startswith("persona: ")
     done(place.run_here("redo", "optimist"))
     assert b'name = "One"' in path.read_bytes()
-    oldest = parsed(place.run_here("log", "optimist", "--json"))[-1]["version"]
-    restored = parsed(place.run_here("restore", "optimist", str(oldest), "--json"))
-    assert restored["id"] == "optimist" and isinstance(restored["version"], int)
+    restored = parsed(place.run_here("restore", "optimist", "0", "--json"))
+    newest = parsed(place.run_here("log", "optimist", "--json"))[0]
+    assert restored["id"] == "optimist" and restored["version"] == newest["version"]
     assert path.read_bytes() == first
+    undone = parsed(place.run_here("undo", "optimist", str(newest["version"]), "--json"))
+    assert undone["version"] == newest["version"] + 1
+    assert b'name = "One"' in path.read_bytes()
 
 
 def test_undo_keeps_what_was_written_since_and_shows_both_where_it_cannot(place: Workplace) -> None:
@@ -192,6 +203,21 @@ def test_undo_keeps_what_was_written_since_and_shows_both_where_it_cannot(place:
     assert refused.returncode == 1
     assert b"Cloudy" in refused.stdout and b"Sunny" in refused.stdout
     assert 'name = "Cloudy"' in path.read_text(encoding="utf-8")
+
+
+def test_what_cannot_go_back_in_one_of_several_personas_is_named_and_left(place: Workplace) -> None:
+    store = place.store
+    for name in ("Ann", "Ben"):
+        store.create(name, system_prompt="One.\nTwo.\n")
+    for persona_id in ("ann", "ben"):
+        store.change(persona_id, EditPrompt("Two.", "2."), revision=None, by=USER, unit="replace:1")
+    store.change("ben", EditPrompt("2.", "Mine."), revision=None, by=USER)
+    undone = place.run_here("undo", "ann", "--json")
+    assert undone.returncode == 1 and json.loads(undone.stdout)["version"] == 2
+    told = undone.stderr.decode()
+    assert told.startswith("persona: Left as it is: ben: ") and told.count("\n") == 1
+    assert store.get("ann").system_prompt == "One.\nTwo.\n"
+    assert store.get("ben").system_prompt == "One.\nMine.\n"
 
 
 def test_a_request_the_offline_model_declined_is_told_by_its_stop_reason(place: Workplace) -> None:

@@ -16,7 +16,7 @@ from agent.chat.chat import Chat
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from agent.transcript.session_store import start_session
 from personas.errors import PersonaError
-from personas.persona_reading import read_persona
+from personas.persona import read_persona
 from personas.store import Store
 from tests.hostile import ESCAPES, forbidden_in
 from tests.tui.program import Program, make_store, program

@@ -9,8 +9,7 @@ from personas.files.home import open_home
 from personas.files.slug import is_id
 from personas.files.text_file import read_regular
 from personas.folder import stems
-from personas.persona import Persona
-from personas.persona_reading import read_persona
+from personas.persona import Persona, read_persona
 from tui.app.ui_state import opened_last
 
 

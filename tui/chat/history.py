@@ -10,7 +10,7 @@ from tui.chat.questions import Tasking
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
-    from personas.versions.undo import Retrace
+    from personas.versions.undo import Direction
     from tui.screens.main.screen import MainScreen
 
 
@@ -23,7 +23,7 @@ class SaidBefore(Tasking):
         self._catching_up = False
         self._looking_back = asyncio.Lock()
 
-    def stepped(self, operation: Retrace, run_id: str | None) -> None:
+    def stepped(self, operation: Direction, run_id: str | None) -> None:
         """A unit of the open persona was undone or redone; `run_id`: the agent's run that it is, None for none."""
         self._trace.stepped(operation, run_id)
         self._show_activity()

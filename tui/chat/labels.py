@@ -10,7 +10,7 @@ from tui.terminal.sanitise import both_ends, one_line
 
 if TYPE_CHECKING:
     from agent.core.events import ToolEnd
-    from personas.versions.undo import Retrace
+    from personas.versions.undo import Direction
     from tui.chat.conversation_state import Talk
 
 
@@ -45,7 +45,7 @@ class Trace:
             self._is_undone, self._changes = False, []
         self._changes.append(event)
 
-    def stepped(self, operation: Retrace, run_id: str | None) -> None:
+    def stepped(self, operation: Direction, run_id: str | None) -> None:
         """A run was undone or redone."""
         if run_id is not None and run_id == self._run:
             self._is_undone = operation == "undo"

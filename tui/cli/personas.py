@@ -75,7 +75,7 @@ def new(invocation: Invocation, name: str, from_id: str | None, prompt: str | No
             {
                 "id": persona.id,
                 "revision": persona.revision,
-                "version": None,
+                "version": 0,
                 "summary": f"created {persona.name!r}",
             }
         )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import click
 
-from personas.errors import Conflict
+from personas.errors import Conflict, PersonaError
 from personas.versions.authorship import USER, Author, Undone
 from tui.cli.group import Invocation
 from tui.cli.output import columns, emit, say
 
+REQUEST_SHOWN = 60
+"""Most characters of a request in a line of the log."""
 RESULT_HELP = "Print {id, revision, version, summary}."
 
 
@@ -19,7 +22,9 @@ RESULT_HELP = "Print {id, revision, version, summary}."
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array, newest first.")
 @click.pass_obj
 def log(invocation: Invocation, persona_id: str, as_json: bool) -> None:
-    """List the stored versions of a persona, newest first.
+    """List the versions of a persona, newest first: the change that led to each, by whom and why.
+
+    Version 0, the first text, is not listed.
 
     \b
     persona log optimist
@@ -35,7 +40,7 @@ def log(invocation: Invocation, persona_id: str, as_json: bool) -> None:
             version.by.kind,
             f"+{version.added} -{version.removed}",
             version.name or "",
-            version.reason,
+            version.reason + _asked(version.by.request),
         )
         for version in versions
     ]
@@ -54,7 +59,7 @@ def log(invocation: Invocation, persona_id: str, as_json: bool) -> None:
 def diff(
     invocation: Invocation, persona_id: str, from_version: str | None, to_version: str | None, as_json: bool
 ) -> None:
-    """Show what changed: since the last version, since VERSION, or between two.
+    """Show the last change, what changed since VERSION, or between two.
 
     \b
     persona diff optimist
@@ -79,25 +84,31 @@ def restore(invocation: Invocation, persona_id: str, version: str, as_json: bool
     \b
     persona restore optimist 3
     """
-    before = invocation.store.log(persona_id)
-    persona = invocation.store.restore(persona_id, version, by=Author("restore"))
-    after = invocation.store.log(persona_id)
-    kept = after[0].number if after and after[0] not in before else None
-    summary = f"restored version {version}" if kept else f"version {version} is what is there already"
-    _tell(Undone(persona, kept or 0, summary), as_json)
+    store = invocation.store
+    before = store.current_version(persona_id)
+    persona = store.restore(persona_id, version, by=Author("restore"))
+    after = store.current_version(persona_id)
+    summary = (
+        f"restored version {version}" if after != before else f"version {version} is what is there already"
+    )
+    _tell(Undone(persona, after, summary), as_json)
 
 
 @click.command()
 @click.argument("persona_id", metavar="ID")
+@click.argument("version", metavar="[VERSION]", required=False)
 @click.option("--json", "as_json", is_flag=True, help=RESULT_HELP)
 @click.pass_obj
-def undo(invocation: Invocation, persona_id: str, as_json: bool) -> None:
+def undo(invocation: Invocation, persona_id: str, version: str | None, as_json: bool) -> None:
     """Undo the last run of the agent or stretch of editing; again, the one before.
+
+    With VERSION, undo what that version belongs to, whatever was written since; of an undo, that is a redo.
 
     \b
     persona undo optimist
+    persona undo optimist 3
     """
-    _step(invocation.store.undo, "Undone: ", persona_id, as_json)
+    _step(partial(invocation.store.undo, version=version), "Undone: ", persona_id, as_json)
 
 
 @click.command()
@@ -105,12 +116,20 @@ def undo(invocation: Invocation, persona_id: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help=RESULT_HELP)
 @click.pass_obj
 def redo(invocation: Invocation, persona_id: str, as_json: bool) -> None:
-    """Do again what the last undo undid.
+    """Redo what the last undo undid.
 
     \b
     persona redo optimist
     """
     _step(invocation.store.redo, "Redone: ", persona_id, as_json)
+
+
+def _asked(request: str | None) -> str:
+    """Return the request that led to a change, cut to what fits beside its reason; empty where there is none."""
+    line = " ".join((request or "").split())
+    if not line:
+        return ""
+    return f" (asked: {line if len(line) <= REQUEST_SHOWN else line[: REQUEST_SHOWN - 1] + '…'})"
 
 
 def _step(take: Callable[..., Undone], lead: str, persona_id: str, as_json: bool) -> None:
@@ -128,12 +147,14 @@ def _tell(done: Undone, as_json: bool, lead: str = "") -> None:
             {
                 "id": done.persona.id,
                 "revision": done.persona.revision,
-                "version": done.version or None,
+                "version": done.version,
                 "summary": done.summary,
             }
         )
     else:
-        say(f"{lead}{done.summary}")
+        say(lead + done.summary + (f"; also in {', '.join(done.also)}" if done.also else ""))
+    if done.left:
+        raise PersonaError("Left as it is: " + " ".join(f"{name}: {why}" for name, why in done.left))
 
 
 def _show_both(conflict: Conflict, as_json: bool) -> None:

@@ -233,7 +233,7 @@ class Workspace:
 
     def _name_in(self, persona_id: str, version: Version) -> str:
         """Return the name a version gives; the id where it cannot be read."""
-        from personas.persona_reading import read_persona
+        from personas.persona import read_persona
 
         try:
             text = self.store.version_text(persona_id, version.number)
@@ -297,7 +297,7 @@ def last_change(store: Store, persona_id: str) -> tuple[str, str]:
         return "Nothing was changed yet.", ""
     last = log[0]
     of_run = [*takewhile(lambda version: version.by == last.by, log)] if last.by.run_id else [last]
-    diff = edited_diff(store.version_text(persona_id, of_run[-1]), store.text(persona_id))
+    diff = edited_diff(store.text_before(persona_id, of_run[-1]), store.text(persona_id))
     kind = last.by.kind
     who = {"user": "you", "agent": "the agent", "external": "outside"}.get(kind, kind)
     what = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
-from personas.persona_reading import read_persona
+from personas.persona import read_persona
 from tui.commands.registry import sentence
 from tui.document.merge import Clash, has_met_more
 from tui.document.text_slot import INPUT, PROMPT
@@ -97,7 +97,7 @@ def _prompt_before(store: Store, persona_id: str, run_id: str) -> str | None:
     """Return the system prompt as it was before what a run changed last; None where nobody knows. Blocking."""
     try:
         version = next(one for one in store.log(persona_id) if one.by.run_id == run_id)
-        persona = read_persona(persona_id, store.version_text(persona_id, version).encode())
+        persona = read_persona(persona_id, store.text_before(persona_id, version).encode())
     except (PersonaError, StopIteration):
         return None
     return persona.system_prompt if persona.error is None else None

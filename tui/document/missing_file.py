@@ -47,14 +47,13 @@ def last_text(store: Store, persona_id: str, text: str) -> str:
         sha = sha256(encode(text))
         known = (sha in (record.get("before"), record.get("after")) for record in folder.records())
         if versions and (not text or any(known)):
-            return _decoded(folder.find(versions[0].sha)) or text
+            return _decoded(folder.find(versions[0].before)) or text
     return text
 
 
 def persona_without_file(persona_id: str, text: str, prompt: str) -> Persona:
     """Return a persona as its file was when it was read last, as far as that is known: its text, or its prompt."""
-    from personas.persona import Persona
-    from personas.persona_reading import read_persona
+    from personas.persona import Persona, read_persona
 
     if text:
         return read_persona(persona_id, text.encode("utf-8"))

@@ -105,7 +105,7 @@ class DraftRecovery:
             versions = self._workspace.store.log(persona_id)
         except PersonaError:
             return False
-        return bool(versions) and versions[0].after is None and versions[0].by.kind != "external"
+        return bool(versions) and versions[0].sha is None and versions[0].by.kind != "external"
 
     def reserved_ids(self) -> list[str]:
         """Return the ids that no new persona may get: unsaved text is kept for them. Blocking."""

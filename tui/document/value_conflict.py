@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from personas.changes import SetPrompt, UpdateTestInput
 from personas.errors import PersonaError
 from personas.files.text_file import encode
-from personas.persona_reading import read_persona
+from personas.persona import read_persona
 from tui.document.merge import Clash, meet
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from personas.versions.undo import Retrace
+    from personas.versions.undo import Direction
     from tui.commands.registry import Keymap
     from tui.document.document import Document
     from tui.document.merge import Clash
@@ -47,7 +47,7 @@ class DocumentView(Protocol):
     def show_state(self) -> None:
         """The open document, or how it is saved, changed."""
 
-    def stepped(self, operation: Retrace, run_id: str | None) -> None:
+    def stepped(self, operation: Direction, run_id: str | None) -> None:
         """The store took a step back or forth; `run_id`: the agent's run that it was of, None for none."""
 
     async def choose(self, clash: Clash, ours: str, theirs: str, told: str = "") -> str | None:

@@ -171,7 +171,7 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
 
     What it took away of changes made meanwhile is put back; where both touch, the person chooses.
     """
-    from personas import open_in_editor as in_hand
+    from personas.external_writes import end_edit
     from tui.external_editor.persona_file import hand_out
 
     failure = ""
@@ -196,7 +196,7 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
             failure = str(error)
         finally:
             editing.in_hand = False
-            unit = await call(in_hand.take, store, persona.id)
+            unit = await call(end_edit, store, persona.id)
         await editing.read_again(quiet=True, outside=not unit)
         clash = None if handed is None else await _put_back(app, editing, handed)
     if failure:

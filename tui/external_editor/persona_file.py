@@ -10,12 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from personas import open_in_editor as in_hand
 from personas.changes import ReplaceText
 from personas.errors import Conflict, PersonaError
-from personas.external_writes import moment, written_since
+from personas.external_writes import begin_edit, moment, written_since
 from personas.files.text_file import encode
-from personas.persona_reading import read_persona
+from personas.persona import read_persona
 from personas.versions.authorship import USER
 from personas.versions.merge import Hunk
 from tui.document.merge import Clash, meet
@@ -31,7 +30,7 @@ MERGED = "merged with what was changed while the editor was open"
 
 @dataclass(frozen=True, slots=True)
 class HandedOut:
-    """A file as an editor got it: whose, its text, and the moment, as `personas.outside_writes` has it."""
+    """A file as an editor got it: whose, its text, and the moment, as `personas.external_writes` has it."""
 
     persona_id: str
     text: str
@@ -49,12 +48,12 @@ class SavedFile:
 def hand_out(store: Store, persona_id: str) -> HandedOut | None:
     """Note what an editor is about to read; None where that is no text. Blocking.
 
-    What it writes until `personas.in_hand.take` is a change of the person's.
+    What it writes until `personas.external_writes.end_edit` is a change of the person's.
 
     Raises:
         PersonaError: what is there cannot be kept: what the editor takes away is gone.
     """
-    in_hand.give(store, persona_id, by=USER, reason=BY_HAND)
+    begin_edit(store, persona_id, by=USER, reason=BY_HAND)
     try:
         return HandedOut(persona_id, store.text(persona_id), moment(store, persona_id))
     except PersonaError:

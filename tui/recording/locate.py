@@ -74,8 +74,8 @@ def _before_session(home: Home, persona_id: str, session_id: str) -> str | None:
                 elif source.is_file():
                     shutil.copyfile(source, target)
             store = Store(copy)
-            numbers = [one.number for one in store.log(persona_id) if one.by.session_id == session_id]
-            return store.version_text(persona_id, min(numbers)) if numbers else store.text(persona_id)
+            made = [one for one in store.log(persona_id) if one.by.session_id == session_id]
+            return store.text_before(persona_id, made[-1]) if made else store.text(persona_id)
         except (PersonaError, OSError, shutil.Error):
             return None
 

@@ -12,9 +12,8 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
-from personas.changes import NAME_LIMIT
+from personas.changes import NAME_LIMIT, require_line
 from personas.errors import PersonaError
-from personas.fields import require_line
 from tui.document.debounce import Debounce
 from tui.document.text_slot import TextSlot
 from tui.screens.dialogs.base import Dialog, DialogText

@@ -16,7 +16,7 @@ from tui.widgets.chat_bar import ChatBar
 from tui.widgets.footer import KeyLine
 
 if TYPE_CHECKING:
-    from personas.versions.undo import Retrace
+    from personas.versions.undo import Direction
     from tui.chat.controller import Conversing
     from tui.screens.main.screen import MainScreen
     from tui.widgets.agent_panel import AgentPanel
@@ -211,7 +211,7 @@ class ChatActions(Screen[None]):
             self._chat.mouse_down(int(event.screen_x), int(event.screen_y))
         super()._forward_event(event)
 
-    def stepped(self, operation: Retrace, run_id: str | None) -> None:
+    def stepped(self, operation: Direction, run_id: str | None) -> None:
         """The store took a step back or forth."""
         self._chat.stepped(operation, run_id)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from personas.versions.undo import Retrace
+    from personas.versions.undo import Direction
 
 
 class FieldPast:
@@ -20,7 +20,7 @@ class FieldPast:
         if raw != self._goal:
             self._undone = None
 
-    def step(self, operation: Retrace, raw: str, stored: str, *, unsaved: bool) -> str | None:
+    def step(self, operation: Direction, raw: str, stored: str, *, unsaved: bool) -> str | None:
         """Return what the field is to show after a step back or forth; None where the step is not the field's.
 
         Args:

@@ -10,10 +10,9 @@ from personas.changes import ReplaceText, SetPrompt
 from personas.errors import NothingToUndo
 from personas.external_writes import know, moment, written_since
 from personas.files.home import Home
-from personas.files.text_file import sha256
 from personas.store import Store
-from personas.versions import pruning as thinning
-from personas.versions import timeline
+from personas.versions import log as version_log
+from personas.versions import pruning
 from personas.versions import version_store as versions
 from personas.versions.authorship import Author
 
@@ -46,7 +45,8 @@ def test_the_first_text_that_is_known_and_each_one_known_after_it_are_versions(
         know(store, "a")
         texts.append(write_outside(file, line)[0])
     log = store.log("a")
-    assert [store.version_text("a", version) for version in reversed(log)] == texts
+    assert [store.text_before("a", version) for version in reversed(log)] == texts
+    assert [store.version_text("a", version.number) for version in log] == [file.read_text(), *texts[:0:-1]]
     assert {(version.by.kind, version.reason) for version in log} == {
         ("external", "changed outside the program")
     }
@@ -71,8 +71,8 @@ def test_a_write_is_told_after_its_moment_only(store: Store, file: Path) -> None
 def test_a_journal_that_is_thinned_out_forgets_no_write_since_a_moment(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timeline, "_RECORDS_LIMIT", 10)
-    monkeypatch.setattr(thinning, "_ALWAYS", 3)
+    monkeypatch.setattr(version_log, "_RECORDS_LIMIT", 10)
+    monkeypatch.setattr(pruning, "_ALWAYS", 3)
     change(store, *range(9))
     write_outside(file, "earlier")
     since = moment(store, "a")
@@ -89,7 +89,7 @@ def test_a_journal_that_is_thinned_out_forgets_no_write_since_a_moment(
 def test_after_thinning_out_the_file_is_known_and_undo_goes_on(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timeline, "_RECORDS_LIMIT", 10)
+    monkeypatch.setattr(version_log, "_RECORDS_LIMIT", 10)
     change(store, 1)
     write_outside(file, "by hand")
     change(store, *range(2, 20))
@@ -106,15 +106,14 @@ def test_after_thinning_out_the_file_is_known_and_undo_goes_on(
 def test_a_written_text_that_is_typed_again_in_passing_is_not_dropped(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timeline, "_RECORDS_LIMIT", 10)
-    monkeypatch.setattr(thinning, "_ALWAYS", 1)
+    monkeypatch.setattr(version_log, "_RECORDS_LIMIT", 10)
+    monkeypatch.setattr(pruning, "_ALWAYS", 1)
     monkeypatch.setattr(versions, "_UNITS_KEPT", 1)
     change(store, 0)
     since = moment(store, "a")
     written = write_outside(file, "by hand")
-    for n in range(10):  # no version is the text that was written any more
+    for n in range(10):
         store.change("a", SetPrompt(f"{n}"), revision=None, by=Author("user"), alone=True)
-    assert sha256(written[1].encode()) not in [version.sha for version in store.log("a")]
     for text in ("stretch", written[1], "end"):
         edit = ReplaceText(text) if text == written[1] else SetPrompt(text)
         store.change("a", edit, revision=None, by=Author("user"))

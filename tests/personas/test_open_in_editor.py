@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from personas import open_in_editor as in_hand
 from personas.changes import SetName
+from personas.external_writes import begin_edit, end_edit
 from personas.store import Store
 from personas.versions.authorship import USER, Author
-from personas.versions.undo_preview import preview_undo
 
 AGENT = Author("agent", "session", "run")
 
@@ -26,11 +25,11 @@ def test_what_an_editor_writes_in_one_go_or_in_several_is_one_unit_of_the_person
     store: Store, file: Path
 ) -> None:
     given = file.read_text()
-    in_hand.give(store, "a", by=USER, reason="edited by hand")
+    begin_edit(store, "a", by=USER, reason="edited by hand")
     file.write_text(given.replace("'x'", "'y'"))
     store.change("a", SetName("b"), revision=None, by=AGENT)
     file.write_text(file.read_text() + "tags = []\n")
-    key = in_hand.take(store, "a")
+    key = end_edit(store, "a")
     assert key and [version.by.kind for version in store.log("a")] == ["user", "agent", "user"]
     assert store.undo("a", by=USER).summary.startswith("your edit")
     assert file.read_text() == given.replace("name = 'a'", "name = 'b'")
@@ -39,8 +38,8 @@ def test_what_an_editor_writes_in_one_go_or_in_several_is_one_unit_of_the_person
 
 
 def test_it_is_over_when_the_editor_has_ended(store: Store, file: Path) -> None:
-    in_hand.give(store, "a", by=USER, reason="edited by hand")
-    assert in_hand.take(store, "a") == ""
+    begin_edit(store, "a", by=USER, reason="edited by hand")
+    assert end_edit(store, "a") == ""
     assert store.log("a") == []
     file.write_text("name = 'z'\n")
     assert [version.by.kind for version in store.log("a")] == ["external"]
@@ -52,11 +51,11 @@ def test_what_the_next_undo_would_do_is_told_of_what_the_editor_wrote_and_nobody
     given = file.read_text()
     store.change("a", SetName("b"), revision=None, by=AGENT)
     named = file.read_text()
-    in_hand.give(store, "a", by=USER, reason="edited by hand")
+    begin_edit(store, "a", by=USER, reason="edited by hand")
     file.write_text(given.replace("'x'", "'y'").replace("'a'", "'b'"))
     written, versions = file.read_text(), store.file("a").versions
     records = versions.records()
-    told = preview_undo(store, "a")
+    told = store.preview_undo("a")
     assert versions.records() == records
     assert told == (written, named)
     store.undo("a", by=AGENT)

@@ -1,0 +1,530 @@
+"""A document on disk together with its versions: reading it, and the one way it is written.
+
+A document is one file, or several that are changed and undone as one. A write stores the old text and a record first,
+compares what is on disk right before the rename, and marks the record done. Whoever writes holds `lock()`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from personas.errors import (
+    Busy,
+    Conflict,
+    InvalidValue,
+    OutsideHome,
+    PersonaError,
+    StorageError,
+    UnknownPersona,
+)
+from personas.files.home import Home
+from personas.files.lock import busy, hold
+from personas.files.slug import is_id
+from personas.files.text_file import (
+    SIZE_LIMIT,
+    make_link,
+    read_link,
+    readable,
+    remove_file,
+    replace_file,
+    sha256,
+    storage_error,
+)
+from personas.folder import read_file
+from personas.versions.authorship import Author, Note, Role, Version
+from personas.versions.bundle import pack, unpack
+from personas.versions.log import VersionLog, to_journal
+from personas.versions.merge import count
+from personas.versions.undo import (
+    key_of_run,
+    key_of_version,
+    may_span_documents,
+)
+from personas.versions.unit_index import UnitIndex
+from personas.versions.version_store import VersionFolder
+
+LONGEST_WAIT = 5.0
+"""Seconds to wait for another process that writes."""
+
+
+@dataclass(slots=True)
+class OpenInEditor:
+    """A document that the person has open in another program: what is written there is theirs.
+
+    Attributes:
+        by: whose the changes are that are noticed.
+        reason: for the log.
+        unit: key of the unit that they are; empty as long as there are none.
+    """
+
+    by: Author
+    reason: str
+    unit: str = ""
+
+
+class Document:
+    """One document's files and versions.
+
+    Whatever reads or writes the disk may raise `StorageError` (it refused) or `OutsideHome` (it leads out of the
+    home, or is no regular file).
+
+    Args:
+        home: the home.
+        key: under which its versions are stored: a persona's id, or kind and name with a slash between.
+        paths: its files; the first one is always there, the others need not be.
+        now: the clock.
+        subject: what it is called in messages, as the beginning of a sentence.
+        is_broken: whether a content is none that the program can read; an undo must not lead there.
+        editor: who has it open in another program, if the person does.
+
+    Raises:
+        OutsideHome: the key holds what is no plain file name.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        key: str,
+        paths: tuple[Path, ...],
+        *,
+        now: Callable[[], datetime],
+        subject: str = "",
+        is_broken: Callable[[bytes], bool] = lambda _content: False,
+        editor: OpenInEditor | None = None,
+    ) -> None:
+        if not all(is_id(part) for part in key.split("/", 1)):
+            raise OutsideHome(f"{key!r} cannot be the name of a document: it is a plain file name.")
+        self._home = home
+        self._now = now
+        self._subject = subject or f"The document {key}"
+        self.is_broken = is_broken
+        self._editor = editor
+        self.key = key
+        self.paths = paths
+        self.path: Path = paths[0]
+        self.versions = VersionFolder(home, key)
+        self._index = UnitIndex(home)
+
+    # -- reading --------------------------------------------------------------------------------------
+
+    @property
+    def lock_path(self) -> Path:
+        """The file that whoever writes this document locks."""
+        name = self.key.replace("/", "-") if "/" in self.key else f"persona-{self.key}"
+        if len(name.encode()) > 208:
+            name = f"persona-{hashlib.sha256(self.key.encode()).hexdigest()}"
+        return self._home.locks / f"{name}.lock"
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other writers of this document out.
+
+        Raises:
+            Busy: another process has been at work for seconds.
+        """
+        self._home.inside(self._home.locks)
+        try:
+            self._home.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise storage_error(error, "create", self._home.locks) from None
+        with hold(self.lock_path, wait=LONGEST_WAIT, what=self._subject):
+            yield
+
+    def busy(self, pid: int | None) -> Busy:
+        """Return the error of a document that somebody else has been writing for so long."""
+        return busy(self._subject, pid)
+
+    def read(self) -> bytes:
+        """Return the content.
+
+        Raises:
+            UnknownPersona: there is no such file.
+            OutsideHome, StorageError: see the class.
+        """
+        content = self.read_if_there()
+        if content is None:
+            raise UnknownPersona(f"There is no persona {self.key!r}.")
+        return content
+
+    def read_if_there(self) -> bytes | None:
+        """Return the content, or None where there is no file."""
+        files = [self._read(path) for path in self.paths]
+        return None if files[0] is None else pack(files)
+
+    def _read(self, path: Path) -> bytes | None:
+        try:
+            return read_file(self._home, path)
+        except FileNotFoundError:
+            return None
+
+    def text(self, content: bytes) -> str:
+        """Return a content as it is shown: the text of its file, or of each of its files."""
+        files = unpack(content, len(self.paths))
+        if len(files) == 1:
+            return readable(content)
+        return "".join(
+            f"==> {path.name}\n{readable(file)}"
+            for path, file in zip(self.paths, files, strict=True)
+            if file is not None
+        )
+
+    # -- noticing what others write ---------------------------------------------------------------------
+
+    def log(self, content: bytes | None) -> VersionLog:
+        """Return the log as it is recorded."""
+        return self.versions.log(None if content is None else sha256(content))
+
+    def catch_up(self, content: bytes | None) -> VersionLog:
+        """Return the log, in which a change made outside the program has become a version of its own.
+
+        Where the text before it cannot be read just now, the error is told, and nothing is written. While the person
+        has the file open in another program, a change is theirs, and can be undone.
+        """
+        log = self.log(content)
+        version = self._external_change(log, content)
+        if version is not None:
+            if content is not None:
+                self.versions.store(content)
+            self._record(version)
+            if self._editor is not None and content is not None:
+                self._editor.unit = version.unit
+            self._mark_done()
+            log.take(version)
+            log.records += 2
+        elif content is not None and (log.last_sha or log.gone):
+            self._know(log, content)  # unless it is known: it may be back as it was
+        return log
+
+    def preview_log(self, content: bytes | None) -> VersionLog:
+        """Return the log as `catch_up` would, without writing anything."""
+        log = self.log(content)
+        if (version := self._external_change(log, content)) is not None:
+            log.take(version)
+        return log
+
+    def _external_change(self, log: VersionLog, content: bytes | None) -> Version | None:
+        """Return the change that was made outside since the last version, None where there is none to be made."""
+        current = None if content is None else sha256(content)
+        known = log.last_sha
+        if known is None and log.gone is not None and content is not None:
+            known = log.gone.before
+        if known is None or known == current:
+            return None
+        before = self.versions.find(known)
+        what = "deleted" if content is None else "changed" if log.last_sha else "brought back"
+        editor = self._editor if content is not None else None
+        version = self._version(
+            log,
+            (content or b"") if before is None else before,  # nothing is counted where it is lost
+            content,
+            role="external",
+            by=Author("external") if editor is None else editor.by,
+            reason=f"{what} outside the program" if editor is None else editor.reason,
+            subject="file",
+            unit="" if editor is None else editor.unit,
+        )
+        return replace(version, before=known)
+
+    def _know(self, log: VersionLog, content: bytes) -> None:
+        if log.last_sha == sha256(content):
+            return
+        self.remember(content)
+        log.last_sha, log.gone, log.last = sha256(content), None, None
+        log.first_sha = log.first_sha or log.last_sha
+        log.records += 1
+
+    def know(self, content: bytes) -> VersionLog:
+        """Keep what the file holds now, unless that is done: then what is written over it can be had again."""
+        log = self.catch_up(content)
+        self._know(log, content)
+        return log
+
+    def remember(self, content: bytes) -> None:
+        """Keep what the file holds now as known, so that later changes from outside are noticed."""
+        sha = self.versions.store(content)
+        self.versions.append({"type": "known", "sha": sha, "at": self._time()})
+
+    def fix(self, content: bytes) -> int:
+        """Return the number of the text that the file holds; it stays that text's, whatever is typed next."""
+        log = self.know(content)
+        if log.is_open:
+            self.versions.append({"type": "fixed", "version": log.current})
+        return log.current
+
+    # -- writing ----------------------------------------------------------------------------------------
+
+    def write(
+        self,
+        log: VersionLog,
+        before: bytes,
+        after: bytes,
+        *,
+        by: Author,
+        note: Note,
+        reason: str = "",
+        role: Role = "change",
+        typed: bool = False,
+        unit: str = "",
+    ) -> Version:
+        """Replace `before`, which is on disk, by `after`, and return the recorded change.
+
+        Args:
+            log: from `catch_up(before)`; brought up to date.
+            before, after: the document's content.
+            by, reason: for the log.
+            note: subject and summary of the change.
+            role: what kind of change.
+            typed: whether it may join the person's stretch of editing.
+            unit: key of the unit of undo; empty: the agent's run, or the change by itself.
+
+        Raises:
+            Conflict: the document is no longer `before`.
+            InvalidValue: `after` is larger than a document may be.
+            StorageError: the disk refused; the document is as it was.
+        """
+        if len(after) > SIZE_LIMIT:
+            raise InvalidValue(f"The persona would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
+        before_sha = self.versions.store(before)
+        self.versions.store(after)
+        stretch = log.stretch(by, before_sha, self._now()) if typed and role == "change" else None
+        start = before
+        if stretch is not None:
+            try:
+                start = self.versions.load(stretch.before)
+            except PersonaError:  # lost, or not to be read now: then nothing is joined, and nothing refused
+                stretch = None
+        version = self._version(
+            log,
+            before,
+            after,
+            role=role,
+            by=by,
+            reason=reason,
+            subject=note[0],
+            summary=note[1],
+            typed=typed,
+            unit=unit,
+            stretch=stretch,
+            counted_from=start,
+        )
+        self._add_to_index(log, version)
+        self._record(version)
+        with self._void_on_error(version.sha):
+            self._replace(before, after)
+        self._mark_done()
+        log.take(version)
+        if stretch is not None:
+            self.versions.drop_unused(before_sha, log)
+        if log.is_long:
+            with contextlib.suppress(PersonaError):  # the change is made; pruning can wait
+                self.versions.prune(log, self._now())
+        return version
+
+    def _replace(self, before: bytes, after: bytes) -> None:
+        """Write the files that differ; where one cannot be written, those before it are put back."""
+        size, written = len(self.paths), list[tuple[Path, bytes | None]]()
+        if size > 1:
+            self._require(before, after)
+        try:
+            for path, old, new in zip(self.paths, unpack(before, size), unpack(after, size), strict=True):
+                if old != new:
+                    self._put(path, new, partial(self._require_file, path, old, before, after))
+                    written.append((path, old))
+        except BaseException:
+            for path, old in written:
+                with contextlib.suppress(PersonaError, OSError):
+                    self._put(path, old, lambda: None)
+            raise
+
+    def _put(self, path: Path, content: bytes | None, check: Callable[[], None]) -> None:
+        if content is not None:
+            replace_file(path, content, root=self._home.root, check=check)
+            return
+        check()
+        with contextlib.suppress(FileNotFoundError):
+            remove_file(path, root=self._home.root)
+
+    def delete(self, log: VersionLog, before: bytes, *, by: Author) -> int:
+        """Remove the files (of a symlink the link alone); return the number of the version that has their text.
+
+        Arguments and errors as in `write`.
+        """
+        self.versions.store(before)
+        number = log.current
+        version = self._version(log, before, None, role="delete", by=by, subject="file", summary="deleted")
+        self._record(version)
+        with self._void_on_error(None):
+            self._require(before, b"")
+            for path in reversed(self.paths):
+                with contextlib.suppress(FileNotFoundError):
+                    remove_file(path, root=self._home.root)
+        self._mark_done()
+        return number
+
+    def restore(
+        self, log: VersionLog, before: bytes | None, number: int, after: bytes, *, by: Author
+    ) -> None:
+        """Make the document what it was in a version; of equal content nothing is written.
+
+        A deleted file that was a symlink becomes one again first, and its target gets the text. It is not made where
+        it would lead out of the home, to something else than a file, or to no folder.
+
+        Args:
+            log: from `catch_up(before)`.
+            before: the content; None: there is no file.
+            number: the version's number, for the log.
+            after: the version's content.
+            by: who restores it.
+
+        Raises:
+            Conflict: the document is no longer `before`.
+            StorageError: the disk refused; the document is as it was.
+        """
+        link = None if log.gone is None or before is not None else log.gone.link
+        if link is None or os.path.lexists(self.path) or not make_link(self.path, link, root=self._home.root):
+            self._restore(number, after, by, relinked=False)
+            return
+        try:
+            self._restore(number, after, by, relinked=True)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self.path.unlink()  # the link alone
+            raise
+
+    def _restore(self, number: int, after: bytes, by: Author, *, relinked: bool) -> None:
+        before = self.read_if_there()  # a link that was made again has led to a text
+        log = self.catch_up(before)
+        reason = f"version {number} restored"
+        if before is None:
+            self._bring_back(log, after, by=by, reason=reason)
+        elif before != after:
+            self.write(log, before, after, by=by, note=("file", reason))
+        elif relinked:
+            self._record(
+                self._version(log, after, after, role="snapshot", by=by, subject="file", summary=reason)
+            )
+            self._mark_done()
+
+    def _bring_back(self, log: VersionLog, content: bytes, *, by: Author, reason: str) -> None:
+        """Write a deleted document again: a change from the text it had to `content`, which can be undone.
+
+        Arguments and errors as in `write`; StorageError too where the file is there again.
+        """
+        self.versions.store(content)
+        deleted = None if log.gone is None else self.versions.find(log.gone.before)
+        before = content if deleted is None else deleted
+        role: Role = "snapshot" if before == content else "change"
+        version = self._version(log, before, content, role=role, by=by, subject="file", summary=reason)
+        self._record(version)
+        with self._void_on_error(version.sha):
+            first, *others = unpack(content, len(self.paths))
+            try:
+                replace_file(self.path, first or b"", root=self._home.root, exclusive=True)
+            except FileExistsError:
+                raise StorageError(f"{self.path} appeared at this moment; nothing was written.") from None
+            for path, file in zip(self.paths[1:], others, strict=True):
+                self._put(path, file, lambda: None)
+        self._mark_done()
+
+    def keep(self, log: VersionLog, content: bytes, kept: bytes, *, by: Author, reason: str) -> None:
+        """Store a text that is not in the file as a version of its own; the file stays as it is."""
+        self.versions.store(content)
+        self.versions.store(kept)
+        version = self._version(log, content, kept, role="kept", by=by, subject="file", summary=reason)
+        self._record(version)
+        self._mark_done()
+
+    # -- records ----------------------------------------------------------------------------------------
+
+    def _version(
+        self,
+        log: VersionLog,
+        before: bytes,
+        after: bytes | None,
+        *,
+        role: Role,
+        by: Author,
+        subject: str,
+        summary: str = "",
+        reason: str = "",
+        typed: bool = False,
+        unit: str = "",
+        stretch: Version | None = None,
+        counted_from: bytes | None = None,
+    ) -> Version:
+        number = log.next_version if stretch is None else stretch.number
+        added = removed = 0
+        if role != "kept":
+            old = self.text(before if counted_from is None else counted_from)
+            added, removed = count(old, "" if after is None else self.text(after))
+        if not unit:
+            is_run = by.kind == "agent" and by.run_id is not None
+            unit = key_of_run(by.session_id, by.run_id or "") if is_run else key_of_version(number)
+        summary = summary or f"file +{added} -{removed}"
+        return Version(
+            number=number,
+            by=by,
+            at=self._time(),
+            reason=reason or summary,
+            before=sha256(before),
+            sha=None if after is None else sha256(after),
+            added=added,
+            removed=removed,
+            role=role,
+            note=(subject, summary),
+            typed=typed,
+            unit=unit,
+            link=read_link(self.path) if role == "delete" else None,
+        )
+
+    def _time(self) -> str:
+        return self._now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def _add_to_index(self, log: VersionLog, version: Version) -> None:
+        """Note that a unit has changed this document too, so that it is undone here with the others."""
+        if may_span_documents(version.unit) and version.unit not in log.history.units:
+            self._index.add(version.unit, self.key)
+
+    def _record(self, version: Version) -> None:
+        self.versions.append(to_journal(version), sync=True)
+
+    def _mark_done(self) -> None:
+        # The file says it too: a missing mark is made up for when the journal is read.
+        with contextlib.suppress(PersonaError):
+            self.versions.append({"type": "done"})
+
+    @contextmanager
+    def _void_on_error(self, after: str | None) -> Iterator[None]:
+        """Take the record back when the file did not get the new text."""
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(PersonaError):
+                now = self.read_if_there()
+                if (None if now is None else sha256(now)) != after:
+                    self.versions.append({"type": "void"})
+            raise
+
+    def _require(self, before: bytes, wanted: bytes) -> None:
+        """Raise Conflict unless the document still is what we read."""
+        now = self.read_if_there()
+        if now != before:
+            raise Conflict(
+                f"{self.path.name} was changed outside at this moment; nothing was written.",
+                base=self.text(before),
+                ours=self.text(wanted),
+                theirs="" if now is None else self.text(now),
+            )
+
+    def _require_file(self, path: Path, old: bytes | None, before: bytes, wanted: bytes) -> None:
+        """The same for one of the files, right before it is replaced."""
+        if self._read(path) != old:
+            self._require(before, wanted)

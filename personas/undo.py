@@ -1,0 +1,220 @@
+"""Undo and redo of one unit: in a document, and in every document that the unit changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from personas.document import Document
+from personas.errors import Conflict, DamagedVersion, PersonaError, UnknownVersion
+from personas.files.home import Home
+from personas.files.text_file import BOM, decode, encode, readable
+from personas.toml.parse import parsing_once
+from personas.versions.authorship import Author
+from personas.versions.bundle import pack, unpack
+from personas.versions.undo import Direction, Hop, HunksMeet, Unit, may_span_documents, reverse
+from personas.versions.unit_index import UnitIndex
+
+
+class UndoConflict(Conflict):
+    """A unit that cannot be undone or redone without touching what was written since; nothing changed.
+
+    Args:
+        unit: which.
+    """
+
+    def __init__(self, message: str, *, base: str, ours: str, theirs: str, unit: Unit) -> None:
+        super().__init__(message, base=base, ours=ours, theirs=theirs)
+        self.unit = unit
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What was undone or redone.
+
+    Attributes:
+        unit: which unit.
+        version: number of the version that the document has now.
+        content: of the document; None: it was left as it is, other documents were not.
+        also: the other documents in which it was done.
+        left: the documents that were left as they are, each with the reason.
+    """
+
+    unit: Unit
+    version: int
+    content: bytes | None
+    also: tuple[str, ...] = ()
+    left: tuple[tuple[str, str], ...] = ()
+
+
+def step_everywhere(
+    home: Home,
+    document: Document,
+    find: Callable[[str], Document],
+    direction: Direction,
+    *,
+    by: Author,
+    only: str | None = None,
+) -> Step | None:
+    """Undo or redo the next unit of a document, there and in the other documents that it changed.
+
+    Args:
+        home: the home.
+        document: whose next unit.
+        find: returns a document by its key.
+        direction, by, only: see `step`.
+
+    Returns:
+        None where no unit is left. What cannot be done in one of several documents is told and left out.
+
+    Raises:
+        UndoConflict, PersonaError: see `step`; nothing was changed in any document.
+    """
+    conflict: UndoConflict | None = None
+    done: Step | None = None
+    try:
+        done = step(document, direction, by=by, only=only)
+    except UndoConflict as error:
+        conflict = error
+        done = Step(error.unit, 0, None)
+    if done is None:
+        return None
+    also, left = _step_in_others(home, document, find, direction, by, done.unit.key)
+    if conflict is None:
+        return Step(done.unit, done.version, done.content, also, left)
+    if not also:
+        raise conflict
+    version = document.log(document.read()).current
+    return Step(done.unit, version, None, also, ((document.key, str(conflict)), *left))
+
+
+def _step_in_others(
+    home: Home,
+    document: Document,
+    find: Callable[[str], Document],
+    direction: Direction,
+    by: Author,
+    key: str,
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Return the other documents in which a unit was undone or redone, and those that were left."""
+    if not may_span_documents(key):
+        return (), ()
+    also: list[str] = []
+    left: list[tuple[str, str]] = []
+    try:
+        keys = UnitIndex(home).documents(key)
+    except PersonaError as error:
+        return (), (("other documents", str(error)),)
+    for other in keys:
+        if other == document.key:
+            continue
+        try:
+            if step(find(other), direction, by=by, only=key) is not None:
+                also.append(other)
+        except PersonaError as error:
+            left.append((other, str(error)))
+    return tuple(also), tuple(left)
+
+
+def step(document: Document, direction: Direction, *, by: Author, only: str | None = None) -> Step | None:
+    """Undo or redo the next unit of one document that still has an effect.
+
+    Args:
+        document: whose.
+        direction: which way.
+        by: who does it.
+        only: see `UndoHistory.candidates`.
+
+    Returns:
+        None where no unit is left.
+
+    Raises:
+        BrokenFile, UndoConflict: see `without`.
+        UnknownVersion: a text it needs is lost, so the unit never can be; the next step passes it over.
+        StorageError: the disk refused; the document is as it was.
+    """
+    with document.lock(), parsing_once():
+        before = document.read()
+        log = document.catch_up(before)
+        for unit in log.history.candidates(direction, only):
+            skip = {"type": "skip", "stack": direction, "unit": unit.key}
+            try:
+                after = without(document, unit, before, direction)
+            except UnknownVersion:
+                document.versions.append(skip)  # it will never be had again: what is older stays in reach
+                raise
+            if after == before:
+                document.versions.append(skip)
+                continue
+            note = ("file", f"{direction} of {unit.describe()}")
+            version = document.write(log, before, after, by=by, note=note, role=direction, unit=unit.key)
+            return Step(unit, version.number, after)
+    return None
+
+
+def without(document: Document, unit: Unit, before: bytes, direction: Direction) -> bytes:
+    """Return a document's content with a unit's steps taken out and everything else kept.
+
+    Args:
+        document: whose texts the steps are between.
+        unit: what to undo or redo.
+        before: the content.
+        direction: which way, for the message.
+
+    Raises:
+        BrokenFile: a text is not UTF-8.
+        UnknownVersion: a text between the steps is not stored any more, or damaged (`DamagedVersion`).
+        UndoConflict: what was written since meets the steps, or the outcome would be a broken file.
+    """
+    failed = f"Could not {direction} {unit.describe()} in {document.key}"
+    hops, size = unit.hops, len(document.paths)
+    try:
+        contents = {
+            sha: document.versions.load(sha, before) for hop in hops for sha in (hop.before, hop.after)
+        }
+    except UnknownVersion as error:
+        lost = "is damaged" if isinstance(error, DamagedVersion) else "is not stored any more"
+        raise type(error)(
+            f"{failed}: a text it needs {lost}; nothing changed. The next {direction} passes it over."
+        ) from None
+    files: list[bytes | None] = []
+    for place, now in enumerate(unpack(before, size)):
+        stored = {sha: unpack(content, size)[place] for sha, content in contents.items()}
+        try:
+            files.append(_reverse_file(hops, now, stored))
+        except HunksMeet as met:
+            raise UndoConflict(
+                f"{failed}: what was written since is in the same place; nothing changed.",
+                base=met.after,
+                ours=met.before,
+                theirs=readable(now or b""),
+                unit=unit,
+            ) from None
+    after = pack(files)
+    if document.is_broken(after) and not document.is_broken(before):
+        raise UndoConflict(
+            f"{failed}: it would break the file; nothing changed.",
+            base=document.text(before),
+            ours=document.text(after),
+            theirs=document.text(before),
+            unit=unit,
+        )
+    return after
+
+
+def _reverse_file(hops: list[Hop], now: bytes | None, stored: dict[str, bytes | None]) -> bytes | None:
+    """Take a unit's steps out of one file of a document; None stands for a file that is not there.
+
+    Raises:
+        BrokenFile: a text is not UTF-8.
+        HunksMeet: it cannot be done.
+    """
+    if all(stored[hop.before] == stored[hop.after] for hop in hops):
+        return now
+    if len(hops) == 1 and now == stored[hops[0].after]:
+        return stored[hops[0].before]
+    texts = {sha: "" if content is None else decode(content).text for sha, content in stored.items()}
+    text = reverse(hops, "" if now is None else decode(now).text, texts.__getitem__)
+    if not text and stored[hops[0].before] is None:
+        return None
+    return encode(text, bom=(now or b"").startswith(BOM))
