@@ -174,4 +174,4 @@ async def test_a_recording_cut_after_a_call_ends_its_run(tmp_path: Path) -> None
     path = write(tmp_path / "s.jsonl", HEADER, said("go"), called("get_persona"))
     chat = chat_about(tmp_path, ReplayModel(read_recording(path), ScriptedModel(), AT_ONCE))
     assert (await chat.send("go")).outcome == "completed"
-    assert [turn.type for turn in chat.turns] == ["user", "tool_call", "tool_result"]
+    assert [turn.type for turn in chat.turns] == ["user", "tool_call", "tool_result", "assistant_text"]

@@ -214,6 +214,10 @@ def _words(text: str) -> Iterator[str]:
         yield text[start:]
 
 
+_CUT = AssistantTextTurn(content="The recording ends here.")
+"""The answer where a recording was cut after a call: it has none to the call's result."""
+
+
 class ReplayModel:
     """Gives the answers of a recording as long as it is asked what was asked then; afterwards another model's.
 
@@ -267,8 +271,7 @@ class ReplayModel:
             self._steps = iter(self._next.steps)
             self._next = next(self._runs, None)
         step = next(self._steps, None)
-        # A recording that was cut after a call has no answer to its result: then the run just ends.
-        return script_of(step or (), self._pace)
+        return script_of(step if step is not None else (_CUT,), self._pace)
 
 
 def _said(messages: Sequence[Mapping[str, Any]]) -> list[str]:
