@@ -23,7 +23,7 @@ __all__ = ["folder"]
 SOON_BEHIND = (
     sys.executable,
     "-c",
-    "from tui import terminal_writer; terminal_writer.BEHIND = 5_000; from tui.cli import main; main()",
+    "from tui.terminal.textual_compat import nonblocking_writer; nonblocking_writer.BEHIND = 5_000; from tui.cli import main; main()",
 )
 """The program, which takes a terminal to be behind early."""
 

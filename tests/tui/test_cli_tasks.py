@@ -358,7 +358,7 @@ def test_nothing_new_begins_over_a_task_that_waits(serve: Any) -> None:
     assert line.run("chat", "kept", "Do it", "--task")[0] == 3
     before = line.place.store.session_of("kept")
     code, told, _ = line.run("chat", "kept", "hello", "--new")
-    assert code == 1 and "persona reply kept --stop" in told[-1]["message"]
+    assert code == 1 and "persona reply --stop kept" in told[-1]["message"]
     refused = line.place.run("clear", "kept")
     assert refused.returncode == 1 and b'persona reply kept "' in refused.stderr
     assert line.place.store.session_of("kept") == before

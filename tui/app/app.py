@@ -53,6 +53,8 @@ class PersonaApp(Ending, inherit_bindings=False):
     """
 
     TITLE = "persona"
+    state_folder: Path | None = None
+    """Where unsaved text is kept; None for the person's own state folder."""
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = []
 

@@ -58,6 +58,7 @@ class DemoApp(PersonaApp):
             settings=replace(settings, approval="auto"),  # what was agreed to then needs no word now
             persona_id=self._persona_id,
         )
+        self.state_folder = folder / "state"
 
     def _open(self) -> Store:
         from personas.files.home import open_home

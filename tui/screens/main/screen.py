@@ -191,7 +191,9 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         from tui.screens.main.catalog import Listing
         from tui.screens.main.persona_commands import Deeds
 
-        editing = DocumentController(self, Workspace(store), DraftStore(store.home.root))
+        editing = DocumentController(
+            self, Workspace(store), DraftStore(store.home.root, self.program.state_folder)
+        )
         self._listing = Listing(store)
         self._first = partial(self._show_first, editing, Deeds(self, editing))
         await self._try_first()
