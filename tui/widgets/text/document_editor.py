@@ -102,6 +102,7 @@ class TextEditor(GuardedTextArea):
         self.covered = 0
         super().__init__(id=id, max_checkpoints=500, placeholder=placeholder)
         self.slot = TextSlot("")
+        self._by_store: list[Edit] | None = None  # the last step that the store's undo or redo made
         self._run: tuple[str, list[Edit]] | None = (
             None  # the last agent's run that changed the text, and its step
         )
@@ -177,7 +178,10 @@ class TextEditor(GuardedTextArea):
         """
         stacks = self.history
         if not source and stacks._undo_stack and after_undo(old, stacks._undo_stack[-1]) == new:
+            is_by_store = stacks._undo_stack[-1] is self._by_store
             self.undo()
+            if is_by_store:  # F8 and then F9: neither is left to redo
+                stacks._redo_stack.pop()
         elif not source and stacks._redo_stack and after_redo(old, stacks._redo_stack[-1]) == new:
             self.redo()
         else:
@@ -197,6 +201,8 @@ class TextEditor(GuardedTextArea):
                 self._run[1].extend(last)
             elif source:
                 self._run = source, last
+            else:
+                self._by_store = last
 
     def _is_before_last(self, step: list[Edit]) -> bool:
         stack = self.history._undo_stack
