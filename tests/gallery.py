@@ -185,7 +185,7 @@ async def _conversation(p: Program) -> AsyncIterator[str]:
     await p.run_to_end("again")
     await settle(p)
     yield "an-error"
-    await conversing.send("work on it", mode="task")
+    await conversing.send("work on it", kind="task")
     await p.until(lambda: conversing.talk is not None and conversing.talk.question is not None)
     await settle(p)
     yield "a-question"

@@ -89,7 +89,7 @@ async def asking(p: Program, scene: Scene) -> States:
     conversing = p.main.conversing
     talk = conversing.talk
     assert talk is not None
-    await conversing.send(scene.run.message, mode="task")
+    await conversing.send(scene.run.message, kind="task")
     await wait(lambda: talk.question is not None)
     yield "question", PINNED
     asked = talk.question

@@ -186,7 +186,7 @@ def fill_draft(bar: ChatBar, text: str) -> None:
 
 
 def persona_of(text: str) -> Persona:
-    return Persona.model_construct(
+    return Persona(
         id=text[:200],
         name=text,
         description=text,
@@ -195,7 +195,7 @@ def persona_of(text: str) -> Persona:
         system_prompt=text,
         test_inputs=(),
         model=Persona(id="x", name="x").model,
-        error=FileError.model_construct(message=text, line=1, column=1),
+        error=FileError(message=text, line=1, column=1),
     )
 
 
@@ -218,8 +218,8 @@ def fill_persona_list(pane: PersonaList, text: str) -> None:
 
 
 def fill_inputs(pane: TestInputs, text: str) -> None:
-    inputs = (TestInput.model_construct(id=text[:200], content=text),)
-    pane.show(document_of(Persona.model_construct(id="x", name="x", test_inputs=inputs)), fresh=True)
+    inputs = (TestInput(id=text[:200], content=text),)
+    pane.show(document_of(Persona(id="x", name="x", test_inputs=inputs)), fresh=True)
 
 
 def fill_prompt(pane: PromptPane, text: str) -> None:

@@ -92,7 +92,7 @@ async def test_a_field_of_the_settings_is_seen_above_a_question(
         if size[0] == 120:
             p.main.action_go("settings")
             settings.field("max_tokens").focus()
-            p.main.start(p.main.conversing.send("/task go", mode="task"))
+            p.main.start(p.main.conversing.send("/task go", kind="task"))
         else:
             await p.say("/task go")
         await p.until(lambda: p.main.conversing.question is not None)
@@ -138,7 +138,7 @@ async def test_a_question_that_lies_over_what_has_the_keys_costs_nothing_while_i
         p.main.action_go("settings")
         field.focus()
         await p.until(lambda: field.has_focus and field.region)
-        p.main.start(conversing.send("/task go", mode="task"))
+        p.main.start(conversing.send("/task go", kind="task"))
         looked: list[int] = []
         cover = conversing._cover
 

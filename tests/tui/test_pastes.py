@@ -88,7 +88,7 @@ async def walk(p: Program) -> AsyncIterator[Field]:
     field.focus()
     await p.until(lambda: field.has_focus)
     yield field
-    main.settings.reset(FIELDS[0][0])
+    field.raw = main.settings.slot(FIELDS[0][0]).base
 
 
 async def cost(p: Program, field: Field, key: str) -> float:
