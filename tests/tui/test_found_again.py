@@ -92,7 +92,7 @@ async def saved(p: Program, words: str, name: str) -> None:
     await p.until(lambda: (p.store.get("one").system_prompt, p.store.get("one").name) == (words, name))
 
 
-async def test_a_run_that_changed_only_the_name_is_undone_in_its_place_from_the_prompt(
+async def test_in_the_prompt_undo_takes_typing_back_and_f8_a_run_that_changed_only_the_name(
     tmp_path: Path,
 ) -> None:
     store = make_store(tmp_path, {"one": 'name = "One"\nsystem_prompt = "words"\n'})
@@ -105,13 +105,16 @@ async def test_a_run_that_changed_only_the_name_is_undone_in_its_place_from_the_
         p.main.set_focus(p.prompt)
         await p.write("B ")
         await saved(p, "A B words", "Sunny")
-        back = [("A words", "Sunny"), ("A words", "One"), ("words", "One")]
-        for state in back:
+        for words in ("A words", "words"):
             await p.press("ctrl+z")
-            await saved(p, *state)
+            await saved(p, words, "Sunny")
         await p.press("ctrl+z")
         await p.until(lambda: any("nothing to undo" in message.lower() for message in p.messages))
+        await saved(p, "words", "Sunny")
+        await p.press("f8")
         await saved(p, "words", "One")
-        for state in [*back[1::-1], ("A B words", "Sunny")]:
+        await p.press("f9")
+        await saved(p, "words", "Sunny")
+        for words in ("A words", "A B words"):
             await p.press("ctrl+y")
-            await saved(p, *state)
+            await saved(p, words, "Sunny")
