@@ -11,6 +11,7 @@ import pytest
 from tests.e2e.terminal import Terminal
 from tests.hostile import forbidden_in
 from tests.persona_agent import Workplace
+from tui.commands.registry import COMMANDS
 
 
 def keys(folder: Path, **options: object) -> Terminal:
@@ -100,6 +101,17 @@ def test_without_a_terminal_the_exit_code_is_2(place: Workplace, command: str) -
     assert done.stderr.startswith(b"persona: ")
     assert b"terminal" in done.stderr
     assert done.stderr.count(b"\n") == 1
+
+
+def test_keys_list_prints_every_key_through_a_pipe(place: Workplace, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[keys]\nhelp = "f10"\n', "utf-8")
+    done = place.run("keys", "--list")
+    assert done.returncode == 0, done.stderr
+    lines = [line.split("  ") for line in done.stdout.decode().splitlines()]
+    told = {(part.strip()) for line in lines for part in line}
+    assert {command.title for command in COMMANDS if command.keys} <= told
+    assert "F10" in told
+    assert "F1" not in told
 
 
 def test_the_demo_plays_by_itself_and_leaves_nothing(tmp_path: Path) -> None:

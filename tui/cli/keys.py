@@ -32,15 +32,20 @@ _GIVE_BACK = "\x1b[<u\x1b[?2004l"
 
 
 @click.command()
+@click.option("--list", "listed", is_flag=True, help="Print every key and what it does, and end.")
 @click.pass_obj
-def keys(invocation: Invocation) -> None:
+def keys(invocation: Invocation, *, listed: bool) -> None:
     """Show what the terminal sends for each key you press, until q or Ctrl+C twice.
 
     Three columns: the bytes, the key's name, and what the program does on it.
 
     \b
     persona keys
+    persona keys --list
     """
+    if listed:
+        _print_keys(invocation.config.settings.keys)
+        return
     if not has_terminal((0, 1)):
         raise click.UsageError("showing keys needs a terminal")
     if sys.platform == "win32":
@@ -49,6 +54,17 @@ def keys(invocation: Invocation) -> None:
     say("Press keys to see what the terminal sends. Ctrl+C twice, or q, ends.")
     with _raw_terminal():
         _show_keys(keymap)
+
+
+def _print_keys(keymap: Mapping[str, str]) -> None:
+    """Print each part of the screen with its keys, those of the settings file included."""
+    from tui.commands.registry import help_rows
+
+    for number, (heading, rows) in enumerate(help_rows(keymap)):
+        say(f"{chr(10) if number else ''}{heading}")
+        width = max(len(names) for names, _ in rows)
+        for names, does in rows:
+            say(f"  {names:<{width}}  {does}")
 
 
 def _show_keys(keymap: Mapping[str, str]) -> None:
