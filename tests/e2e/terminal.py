@@ -99,7 +99,9 @@ class Terminal:
     @property
     def text(self) -> str:
         """The screen as lines."""
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        # pyte's own `display` fails on the second half of a wide letter whose first half was written over.
+        rows = (self.screen.buffer[row] for row in range(self.screen.lines))
+        return "\n".join("".join(row[x].data for x in range(self.screen.columns)).rstrip() for row in rows)
 
     def until(self, condition: str | Callable[[], Any], seconds: float = 60.0) -> None:
         """Wait until a text stands on the screen, or a condition holds."""
