@@ -1,4 +1,4 @@
-"""The examples of the package's docstring and of the README are programs, and they run; the names are in `agent`."""
+"""The examples of the package's docstring and of its README are programs, and they run; the names are in `agent`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def readme_example() -> str:
-    blocks: list[str] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    blocks: list[str] = re.findall(
+        r"```python\n(.*?)```", (ROOT / "agent" / "README.md").read_text("utf-8"), re.DOTALL
+    )
     return blocks[-1]
 
 
