@@ -69,6 +69,7 @@ def build_client(base_url: str) -> httpx2.AsyncClient:
     """
     import ssl
 
+    import anyio._backends._asyncio  # noqa: F401 - else the first connection loads it, on the event loop (60 ms)
     import httpx2
 
     secure = base_url.startswith("https:")

@@ -163,7 +163,10 @@ class PersonaApp(Ending, inherit_bindings=False):
         return self._model
 
     async def prepare_model(self) -> None:
-        """Let the agent's model load what its first request needs."""
+        """Load what the first request and the first answer need, so that they are as fast as the next ones."""
+        from tui.widgets.conversation.markdown import load_parser
+
+        await asyncio.to_thread(load_parser)
         if (prepare := getattr(self._model, "prepare", None)) is not None:
             await prepare()
 

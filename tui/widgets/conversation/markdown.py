@@ -40,8 +40,8 @@ _NOT_LETTERS = re.compile(r"[\W_]+")
 
 
 @cache
-def _parser() -> Any:
-    # Imported when the first answer is drawn, not when the program starts.
+def load_parser() -> Any:
+    """Return the Markdown parser. It is imported here, after the program's first paint."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
@@ -101,7 +101,7 @@ def code_flow(width: int, glyphs: Glyphs = UNICODE, info: str = "") -> Flow:
 def _draw_parsed(text: str, width: int, glyphs: Glyphs) -> list[Line]:
     if _costs_too_much(text):
         return draw_plain(text, width)
-    parser = _parser()
+    parser = load_parser()
     tokens = parser.parse(text.replace("\t", "    "))
     if any(token.level >= parser.options.maxNesting - 1 for token in tokens):
         return draw_plain(text, width)
