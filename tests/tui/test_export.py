@@ -13,7 +13,7 @@ from agent.models.scripted import ScriptedModel, answer
 from personas.errors import PersonaError
 from tests.hostile import ESCAPES, SURROGATE
 from tests.tui.program import make_store, program
-from tui.chat.export import conversation_text, export_conversation
+from tui.chat.export import as_json, as_markdown, export_conversation
 from tui.terminal.sanitise import sanitise
 
 
@@ -42,10 +42,10 @@ async def test_a_word_for_a_format_is_no_file_name(
 @pytest.mark.parametrize("hostile", [*ESCAPES.values(), SURROGATE, "del \x7f", "bidi \u202e"])
 def test_an_exported_conversation_can_be_printed(hostile: str) -> None:
     turn = AssistantTextTurn(content=f"before {hostile} after")
-    markdown = conversation_text([turn], as_json=False)
+    markdown = as_markdown([turn])
     assert markdown == sanitise(markdown)
     assert "before" in markdown
-    document = conversation_text([turn], as_json=True)
+    document = as_json([turn])
     assert document == sanitise(document)
     assert json.loads(document)[0]["content"] == turn.content, "JSON keeps the text itself"
 
@@ -94,7 +94,7 @@ async def test_of_a_conversation_with_nothing_in_it_no_file_is_written(
     ],
 )
 def test_a_fence_left_open_does_not_take_in_the_turns_below(text: str, closed: bool) -> None:
-    exported = conversation_text([AssistantTextTurn(content=text), UserTurn(content="below")], as_json=False)
+    exported = as_markdown([AssistantTextTurn(content=text), UserTurn(content="below")])
     fence = text[:4].strip("\npyco") if closed else ""
     assert f"## Agent\n\n{text}\n{fence}{chr(10) * closed}\n## You" in exported
 
@@ -102,7 +102,7 @@ def test_a_fence_left_open_does_not_take_in_the_turns_below(text: str, closed: b
 @pytest.mark.parametrize("inside", [" ```", "```   ", "a ````` b", "none"])
 def test_the_fence_around_an_output_is_longer_than_any_in_it(inside: str) -> None:
     turn = ToolResultTurn(tool_use_id="t", output=f"before\n{inside}\nafter")
-    fence = conversation_text([turn], as_json=False).split("\n")[0]
+    fence = as_markdown([turn]).split("\n")[0]
     assert set(fence) == {"`"} and len(fence) >= 3 and fence not in turn.output
 
 

@@ -20,7 +20,7 @@ from personas.files import trust
 from tests.messages_server import Answer, Call, MessagesServer, call, say
 from tests.persona_agent import Backend, Workplace
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
-from tui.chat.export import conversation_text
+from tui.chat.export import as_markdown
 from tui.cli import error_handling as boundary
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.main import screen as main
@@ -108,7 +108,7 @@ async def test_what_the_program_tells_the_model_to_go_on_is_shown_to_nobody(tmp_
         assert talk is not None and talk.chat is not None
         turns = list(talk.chat.turns)
         assert any(isinstance(turn, NoticeTurn) and turn.content == GO_ON_TASK for turn in turns)
-        assert "still open" not in conversation_text(turns, as_json=False)
+        assert "still open" not in as_markdown(turns)
     async with program(store) as p:
         assert any("Thinking aloud." in line for line in drawn(p))
         assert not any("still open" in line for line in drawn(p))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,25 +21,23 @@ if TYPE_CHECKING:
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _BEYOND = re.compile(r"[^\n -~]")
 
-FORMATS = {"md": "md", "markdown": "md", "json": "json"}
-"""By a word that names a format alone, the ending of its file."""
-
 
 def export_conversation(chat: Chat, name: str) -> Path:
     """Write a conversation to a new file and return its path; blocking.
 
     Args:
         chat: the conversation.
-        name: the file; JSON when it ends so. Empty, or the word for a format (`md`, `markdown`, `json`): a file
-            named by the persona's id, and numbered where there is one already.
+        name: the file; its ending chooses the format, Markdown where it names none. Empty, or the word for a format
+            (`md`, `markdown`, `json`): a file named by the persona's id, and numbered where there is one already.
 
     Raises:
         PersonaError: nothing was said yet, there is such a file already, the disk refuses, or `~` stands for nobody.
     """
     turns = [*chat.earlier(), *chat.turns]
-    if not conversation_text(turns, as_json=False).strip():
+    if not as_markdown(turns).strip():
         raise PersonaError("There is nothing to export: the conversation is empty.")
-    ending = FORMATS.get(name.casefold(), "" if name else "md")
+    word = name.casefold() or "md"
+    ending = word if word in FORMATS else "md" if word == "markdown" else ""
     stem = f"{chat.persona_id}-conversation"
     paths = (
         (Path(f"{stem}{f'-{number}' if number > 1 else ''}.{ending}") for number in count(1))
@@ -47,7 +45,7 @@ def export_conversation(chat: Chat, name: str) -> Path:
         else iter([expanded(name)])
     )
     path = next(paths)
-    text = conversation_text(turns, as_json=path.suffix == ".json")
+    text = FORMATS.get(path.suffix[1:], as_markdown)(turns)
     while True:
         try:
             with path.open("x", encoding="utf-8", errors="backslashreplace") as file:
@@ -63,13 +61,20 @@ def export_conversation(chat: Chat, name: str) -> Path:
             ) from None
 
 
-def conversation_text(turns: Sequence[Turn], *, as_json: bool) -> str:
-    """Return the turns as one text: JSON as they are, its controls escaped; Markdown harmless to print."""
-    if as_json:
-        from agent.transcript.turn_records import to_record
-
-        return _spelled(json.dumps([to_record(turn) for turn in turns], indent=2, ensure_ascii=False)) + "\n"
+def as_markdown(turns: Sequence[Turn]) -> str:
+    """Return the turns as Markdown that is harmless to print; empty where nothing was said."""
     return sanitise("\n".join(text for turn in turns if (text := _markdown(turn))))
+
+
+def as_json(turns: Sequence[Turn]) -> str:
+    """Return the turns as a JSON array, each as in a session file, with every control character escaped."""
+    from agent.transcript.turn_records import to_record
+
+    return _spelled(json.dumps([to_record(turn) for turn in turns], indent=2, ensure_ascii=False)) + "\n"
+
+
+FORMATS: dict[str, Callable[[Sequence[Turn]], str]] = {"md": as_markdown, "json": as_json}
+"""By the ending of a file what writes a conversation to it."""
 
 
 def _spelled(document: str) -> str:
