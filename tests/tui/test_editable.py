@@ -12,7 +12,7 @@ from tests.examples import examples
 from tui.document.merge import Choice, Clash, changed_lines, meet, moved, resolve
 from tui.terminal.sanitise import sanitise
 from tui.terminal.visible_controls import from_shown, is_editable, pasted, to_shown, with_signs
-from tui.widgets.text.smallest_edit import smallest_edit
+from tui.widgets.text.edits import smallest_edit
 
 texts = st.text(st.characters(exclude_categories=["Cs"])).filter(is_editable)
 nasty = st.text(st.sampled_from("a\n\t \x00\x07\x1b\r\x7f\x85\x9b\u2028\u202e\u200b\ufeff\U000e0041日é"))

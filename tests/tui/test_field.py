@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from textual.events import Paste
 from textual.widgets.input import Selection
 
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LIMIT, Field
 
 LONG = "the beginning of a text that is much longer than the field is wide, up to its end"
 
@@ -71,7 +71,7 @@ async def test_what_is_pasted_takes_the_place_of_what_is_selected() -> None:
         assert (field.raw, field.cursor_position) == ("new good name", len("new good"))
 
 
-@pytest.mark.parametrize("text", [LONG, f"{LONG}, " * 3_000 + "up to its end"])
+@pytest.mark.parametrize("text", [LONG, f"{LONG}, " * 20 + "up to its end"])
 async def test_behind_a_first_paste_the_cursor_is_in_sight(text: str) -> None:
     app = Stage()
     async with app.run_test(size=(30, 4)) as pilot:
@@ -91,7 +91,7 @@ async def test_a_word_is_found_before_the_cursor_however_far_it_is() -> None:
     async with app.run_test(size=(30, 4)) as pilot:
         await pilot.pause()
         field = app.query_one("#other", Field)
-        field.raw = "one " + "two" * 1_000
+        field.raw = "one " + "two" * 600
         await pilot.press("end", "ctrl+w")
         await pilot.pause()
         assert field.raw == "one "
@@ -115,3 +115,30 @@ async def test_selection_and_cursor_are_where_they_are_between_wide_signs_and_ta
         assert field.raw == ("漢字\tא e\u0301 x" * 40)[:8] + ("漢字\tא e\u0301 x" * 40)[-1:]
         for cell, place in ((0, 0), (1, 0), (2, 1), (4, 2), (5, 3)):
             assert field._cell_offset_to_index(cell - field.scroll_offset.x) == place
+
+
+async def test_a_text_that_is_too_long_for_a_field_is_shown_kept_and_not_edited() -> None:
+    app = Stage()
+    text = "x" * LIMIT + "\x1bend"
+    async with app.run_test(size=(30, 4)) as pilot:
+        await pilot.pause()
+        field = app.query_one("#field", Field)
+        field.raw = text
+        assert shown(app).endswith("x…")
+        field.focus()
+        await pilot.press("end", "backspace", "Z", "ctrl+u")
+        assert field.raw == text and len(app._notifications)
+        field.raw = "short"
+        await pilot.press("end", "Z")
+        assert field.raw == "shortZ"
+
+
+async def test_a_paste_that_is_too_long_for_a_field_changes_nothing_and_says_so() -> None:
+    app = Stage()
+    async with app.run_test(size=(30, 4)) as pilot:
+        field = app.query_one("#other", Field)
+        field.raw = "name"
+        field.focus()
+        app.post_message(Paste("x" * LIMIT))
+        await pilot.pause()
+        assert field.raw == "name" and "2,000" in next(iter(app._notifications)).message

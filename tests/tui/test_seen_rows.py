@@ -71,7 +71,7 @@ def test_each_row_is_the_one_that_textual_draws(
         return [[(part.text, part.style) for part in strip if part.text] for strip in strips]
 
     shown = Content(text, bold)
-    assert rows(LongText.of(shown)) == rows(shown)
+    assert rows(LongText(shown)) == rows(shown)
 
 
 class Counted:

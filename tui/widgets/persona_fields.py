@@ -13,8 +13,8 @@ from textual.message import Message
 
 from tui.document.text_slot import FIELD, TextSlot
 from tui.settings.validation import LEVELS
-from tui.widgets.plain_text import LiteralLabel
-from tui.widgets.text.line_input_undo import FieldPast
+from tui.widgets.plain_text import LiteralLabel, in_one_line
+from tui.widgets.text.line_input_undo import FieldUndo
 
 if TYPE_CHECKING:
     from textual.widgets import Input
@@ -57,11 +57,6 @@ class FieldView:
             self.showing = False
 
 
-def in_one_line(value: str) -> str:
-    """Return a stored value as a field of one line holds it."""
-    return " ".join(value.splitlines()) if "\n" in value or "\r" in value else value
-
-
 class SettingsPane(VerticalScroll, can_focus=False):
     """The settings of the open persona."""
 
@@ -83,7 +78,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
         super().__init__(id=id)
         self._document: Document | None = None
         self._bound: dict[str, TextSlot] = {}
-        self._pasts: dict[str, FieldPast] = {}
+        self._undos: dict[str, FieldUndo] = {}
         self._locked = False
         self._filled = False  # the fields are mounted after the first paint
         self.border_title = "Settings"
@@ -126,7 +121,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
         """
         self._document = document
         if fresh:
-            self._pasts.clear()
+            self._undos.clear()
         if not self._filled:
             return
         persona = document.persona if document is not None else None
@@ -157,7 +152,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
 
     def _typed(self, name: str, view: FieldView) -> None:
         if not view.showing:
-            self._past(name).typing(self.field(name).raw)
+            self._undo_of(name).typing(self.field(name).raw)
             self._take(name)
 
     def _has_keys(self, field: Field) -> bool:
@@ -174,15 +169,15 @@ class SettingsPane(VerticalScroll, can_focus=False):
     def step(self, name: str, operation: Operation) -> bool:
         """Undo or redo what was typed in a field and not stored; returns whether there was any."""
         field, slot = self.field(name), self.slot(name)
-        value = self._past(name).step(operation, field.raw, slot.base, unsaved=slot.dirty)
+        value = self._undo_of(name).step(operation, field.raw, slot.base, unsaved=slot.dirty)
         if value is None:
             return False
         field.raw = value
         field.cursor_position = len(field.value)
         return True
 
-    def _past(self, name: str) -> FieldPast:
-        return self._pasts.setdefault(name, FieldPast())
+    def _undo_of(self, name: str) -> FieldUndo:
+        return self._undos.setdefault(name, FieldUndo())
 
     def on_click(self, event: events.Click) -> None:
         for row in self.query(".setting"):

@@ -29,6 +29,11 @@ def label(text: str, limit: int = LABEL_LIMIT) -> Content:
     return Content(one_line(text, limit))
 
 
+def in_one_line(text: str) -> str:
+    """Return `text` as a field of one line holds it: a space for each line end."""
+    return " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
+
+
 def _literal(value: VisualType) -> VisualType:
     """Make a string literal; content built by this program stays as it is."""
     return content(value) if isinstance(value, str) else value

@@ -99,7 +99,7 @@ class ChooseText(Dialog[str]):
         begin = first_difference(*self._sides.values())
         for side, text in self._sides.items():
             box = self.query_one(f"#side-{side}", VerticalScroll)
-            before = LongText.of(content(text[:begin]))
+            before = LongText(content(text[:begin]))
             rows = before.get_height({}, max(1, self.query_one(f"#text-{side}").size.width))
             box.scroll_to(y=rows - 1 - box.size.height // 3, animate=False)
 

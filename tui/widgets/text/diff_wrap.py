@@ -29,7 +29,7 @@ class DiffText(LongText):
 
     def __init__(self, diff: str) -> None:
         lines = diff_lines(diff)
-        super().__init__([*lines, ""])
+        super().__init__(Content("\n".join([*lines, ""])))
         self._changed = changed_words(lines)
 
     def line(self, number: int) -> Content:
@@ -73,10 +73,8 @@ class CountedText(Visual):
     def __init__(self, text: str, counts: str, below: str = "") -> None:
         self._text, self._counts, self._below = text, counts, below
         one_word = "x" * len(counts)
-        self._with_counts, self._alone = (
-            LongText.of(content(shown)) for shown in (f"{text}  {one_word}", text)
-        )
-        self._beside, self._under = (LongText.of(self._joined(by)) for by in ("  ", "\n"))
+        self._with_counts, self._alone = (LongText(content(shown)) for shown in (f"{text}  {one_word}", text))
+        self._beside, self._under = (LongText(self._joined(by)) for by in ("  ", "\n"))
 
     def __str__(self) -> str:
         return str(self._joined("  "))

@@ -22,10 +22,9 @@ from textual.widgets.text_area import Edit, EditResult, Selection
 
 from tui.document.text_slot import TextSlot
 from tui.terminal.visible_controls import from_shown, is_editable, pasted, to_shown, with_signs
-from tui.widgets.text.edit_history import after_redo, after_undo
+from tui.widgets.text.edits import after_redo, after_undo, smallest_edit
 from tui.widgets.text.prompt_highlighter import style_row
 from tui.widgets.text.safe_text_area import GuardedTextArea
-from tui.widgets.text.smallest_edit import smallest_edit
 from tui.widgets.theme_styles import ink
 
 if TYPE_CHECKING:

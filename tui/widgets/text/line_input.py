@@ -1,7 +1,8 @@
-"""A one-line field for text of any origin and size."""
+"""A one-line field: an `Input` for text of any origin, of limited length."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,23 +12,20 @@ from textual import events
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widgets import Input
-from textual.widgets.input import Selection
 
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
 from tui.terminal.visible_controls import from_shown, to_shown, with_signs
-from tui.widgets.plain_text import NotCopied
+from tui.widgets.plain_text import NotCopied, in_one_line
 from tui.widgets.text.ellipsis import with_ellipsis
-from tui.widgets.text.line_metrics import MeasuredLine
 
-WORD = 500
-"""Characters in which the start of a word is looked for first."""
+LIMIT = 2_000
+"""Characters that a field takes."""
 
 
 class Field(NotCopied, OrderedKeys, Input):
     """An `Input` that holds hidden characters as stand-ins and takes a paste as one line.
 
-    Of a long text only what is in sight is drawn, and only what an edit touches is measured and looked through, where
-    the base class does all of it for the whole text, several times a key.
+    A longer text that is stored somewhere is shown by its beginning and cannot be edited here.
     """
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -37,73 +35,73 @@ class Field(NotCopied, OrderedKeys, Input):
     ) -> None:
         self.typed: Callable[[], None] | None = None
         """Called at once when the text changes."""
-        self._clean = ""  # what is known to hold nothing that has no place in a field
-        self._measured = MeasuredLine(self._drawn)
-        super().__init__(
-            to_shown(_line(text)), placeholder=hint, id=id, compact=compact, select_on_focus=False
-        )
+        self._too_long: str | None = None
+        """The text, where it is longer than a field takes."""
+        super().__init__(placeholder=hint, id=id, compact=compact, select_on_focus=False, max_length=LIMIT)
         self.cursor_blink = False  # nothing is sent while nothing happens
+        if text:
+            self.raw = text
 
-    def _drawn(self, text: str) -> str:
-        """Return a part of the text as it is drawn, each character in the place of one."""
-        return with_signs(text).replace("\t", " ")
-
-    @property
-    def _columns(self) -> MeasuredLine:
-        self._measured.measure(self.value)
-        return self._measured
-
-    @property
-    def content_width(self) -> int:
-        if self.placeholder and not self.value:
-            return cell_len(self.placeholder)
-        return self._columns.cells + 1  # for the cursor
-
-    def _position_to_cell(self, position: int) -> int:
-        return self._columns.cells_before(position)
-
-    def _cell_offset_to_index(self, offset: int) -> int:
-        return self._columns.place_at(offset + self.scroll_offset.x)
-
-    def render_line(self, y: int) -> Strip:
-        if y or not self.value:
-            strip, cells = super().render_line(y), cell_len(self.placeholder)
-        else:
-            strip, cells = self._text_in_sight(), self._columns.cells
-        width = self.scrollable_content_region.width
-        # With the keys in it the text moves along with the cursor.
-        return strip if y or self.has_focus or cells <= width else with_ellipsis(strip, width)
-
-    def _text_in_sight(self) -> Strip:
-        """Return the row that is in sight, with selection and cursor."""
-        columns, value = self._columns, self.value
-        left, width = self.scroll_offset.x, self.scrollable_content_region.width + 1
-        first, last = columns.place_at(left), columns.place_at(left + width) + 1
-        shown = Text(self._drawn(value[first:last]), no_wrap=True, end="")
-        if self.has_focus:
-            start, end = sorted(self.selection)
-            if end > start:
-                style = self.get_component_rich_style("input--selection")
-                shown.stylize_before(style, max(start - first, 0), max(end - first, 0))
-            if self._cursor_visible and self.cursor_position >= first:
-                if self.cursor_at_end:
-                    shown.pad_right(1)
-                style = self.get_component_rich_style("input--cursor")
-                shown.stylize(style, self.cursor_position - first, self.cursor_position - first + 1)
-        cut = left - columns.cells_before(first)
-        strip = Strip(shown.render(self.app.console)).crop(cut, cut + width)
-        return strip.extend_cell_length(width).apply_style(self.rich_style)
+    # -- the text -------------------------------------------------------------------------------------
 
     @property
     def raw(self) -> str:
         """The text as it is to be stored."""
-        return from_shown(self.value)
+        return from_shown(self.value) if self._too_long is None else self._too_long
 
     @raw.setter
     def raw(self, text: str) -> None:
-        self.value = to_shown(_line(text))
+        self._too_long = text if len(text) > LIMIT else None
+        self.value = text[:LIMIT]
         if not self.has_focus:
             self._show_beginning()
+
+    def validate_value(self, value: str) -> str:
+        return to_shown(in_one_line(value))
+
+    def watch_value(self) -> None:
+        if self.typed is not None:
+            self.typed()
+
+    def replace(self, text: str, start: int, end: int) -> None:
+        """Put `text` in the place of what stands between two places, and the cursor behind it."""
+        if self._too_long is not None:
+            self.restricted()
+            return
+        self._initial_value = False  # else the base class does not scroll to the cursor
+        super().replace(to_shown(in_one_line(text)), start, end)
+
+    def restricted(self) -> None:
+        """Say why an edit is refused."""
+        self.notify(f"A field takes at most {LIMIT:,} characters.", severity="warning", markup=False)
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self.replace(event.text, *self.selection)
+
+    # -- how it is drawn ------------------------------------------------------------------------------
+
+    def _drawn(self, text: str) -> str:
+        """Return a part of the text as it is drawn, one character for each."""
+        return with_signs(text).replace("\t", " ")
+
+    @property
+    def _value(self) -> Text:
+        return Text(self._drawn(self.value), no_wrap=True, overflow="ignore", end="")
+
+    def _position_to_cell(self, position: int) -> int:
+        return cell_len(self._drawn(self.value[:position]))
+
+    def _cell_offset_to_index(self, offset: int) -> int:
+        cell = max(0, offset + self.scroll_offset.x)
+        return bisect_right(range(len(self.value) + 1), cell, key=self._position_to_cell) - 1
+
+    def render_line(self, y: int) -> Strip:
+        strip, width = super().render_line(y), self.scrollable_content_region.width
+        # In a field with the focus the text scrolls with the cursor.
+        cut = not self.has_focus and (self.content_width - bool(self.value) > width or self._too_long)
+        return with_ellipsis(strip, width) if cut and not y else strip
 
     def _show_beginning(self) -> None:
         """Show how the text begins; the cursor stays where it is."""
@@ -115,50 +113,3 @@ class Field(NotCopied, OrderedKeys, Input):
     def on_focus(self) -> None:
         if not self.mouse_hover:  # a click goes by what is in sight
             self.scroll_to_region(Region(self._cursor_offset, 0, 1, 1), force=True, animate=False)
-
-    def watch_value(self) -> None:
-        if self.typed is not None:
-            self.typed()
-
-    def validate_value(self, value: str) -> str:
-        return value if value is self._clean else to_shown(_line(value))
-
-    def replace(self, text: str, start: int, end: int) -> None:
-        """Put `text` in the place of what stands between two places, and the cursor behind it."""
-        text, value = to_shown(_line(text)), self.value
-        start, end = sorted((max(0, start), min(len(value), end)))
-        self._initial_value = False  # of a first value the base class does not show where the cursor is
-        self._clean = f"{value[:start]}{text}{value[end:]}"
-        self.value = self._clean
-        self.cursor_position = start + len(text)
-
-    def action_cursor_left_word(self, select: bool = False) -> None:
-        """Go to the start of the word before the cursor, selecting up to there if `select`."""
-        target = self._word_before()
-        self.selection = Selection(self.selection.start if select else target, target)
-
-    def action_delete_left_word(self) -> None:
-        """Delete back to the start of the word before the cursor, or what is selected."""
-        if self.selection.is_empty:
-            self.delete(self._word_before(), self.cursor_position)
-        else:
-            self.delete_selection()
-
-    def _word_before(self) -> int:
-        """Return where the word before the cursor starts; looked for from there, not from the beginning."""
-        end, reach = self.cursor_position, WORD
-        while True:
-            start = max(0, end - reach)
-            hits = [*self._WORD_START.finditer(self.value[start:end])]
-            if hits or not start:
-                return start + hits[-1].start() if hits else 0
-            reach *= 4
-
-    def _on_paste(self, event: events.Paste) -> None:
-        event.stop()
-        event.prevent_default()
-        self.replace(event.text, *self.selection)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.splitlines()) if "\n" in text or "\r" in text else text

@@ -1,4 +1,4 @@
-"""What was typed in a field of one line and is not stored, for its own undo and redo. Pure."""
+"""Undo and redo of what was typed in a one-line field and is not stored yet. No widget."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ if TYPE_CHECKING:
     from personas.versions.undo import Direction
 
 
-class FieldPast:
-    """What a person took back in one field before it was stored. What is stored is undone with everything else."""
+class FieldUndo:
+    """The undo of one field back to what is stored, and its redo. Stored text is undone by its version."""
 
     def __init__(self) -> None:
         self._undone: str | None = None
         self._goal: str | None = None
 
     def typing(self, raw: str) -> None:
-        """The field holds this now: unless a step led there, there is nothing to do again any more."""
+        """The field holds this now: unless undo or redo led there, nothing is left to redo."""
         if raw != self._goal:
             self._undone = None
 
     def step(self, operation: Direction, raw: str, stored: str, *, unsaved: bool) -> str | None:
-        """Return what the field is to show after a step back or forth; None where the step is not the field's.
+        """Return what the field is to show after undo or redo; None where the field has nothing to undo or redo.
 
         Args:
-            operation: which way.
+            operation: undo or redo.
             raw: what the field holds.
             stored: what is stored.
             unsaved: whether the two differ.

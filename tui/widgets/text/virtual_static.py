@@ -1,20 +1,16 @@
-"""A text of any length of which only the rows that are seen are laid out, each as Textual would lay it out."""
+"""A static text of any length: it is broken into rows once for each width, and only the visible rows are drawn."""
 
 from __future__ import annotations
 
 import re
-import sys
-from bisect import bisect_right
-from collections.abc import Sequence
-from functools import cached_property
-from itertools import accumulate
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rich._wrap import divide_line
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual.cache import LRUCache
-from textual.content import Content, Span
+from textual.content import Content
 from textual.css.styles import RulesMap
 from textual.selection import Selection
 from textual.strip import Strip
@@ -24,44 +20,33 @@ from textual.visual import RenderOptions, Visual, VisualType
 from tui.widgets.plain_text import LiteralStatic, content
 
 TAB = 8
-_WIDTHS = 4
-"""Widths for which the places of the rows are kept: with and without a scrollbar, before and after."""
 _LETTER = re.compile("[^ ]")
 
 
-class _Rows(NamedTuple):
-    """Where the rows are at one width.
+class _Row(NamedTuple):
+    """A row: characters `begin` to `end` of a line, and whether it is the last of the line."""
 
-    Attributes:
-        starts: the row each line begins at, and at last how many there are.
-        breaks: where a line goes on in another row, of lines of more than one.
-    """
-
-    starts: list[int]
-    breaks: dict[int, Sequence[int]]
+    line: int
+    begin: int
+    end: int
+    is_last: bool
 
 
 class LongText(Visual):
-    """A text of any length, left-aligned and wrapped. What is not seen costs no more than to count its rows.
+    """A text of any length, left-aligned and wrapped as Textual wraps it.
 
     Args:
-        lines: the text, harmless.
-        spans: the styles of it, counted over all lines and their line ends.
+        text: sanitised text.
     """
 
-    def __init__(self, lines: Sequence[str], spans: Sequence[Span] = ()) -> None:
-        self._lines = lines
-        self._spans = spans
-        self._begins = list(accumulate((len(line) + 1 for line in lines), initial=0)) if spans else []
-        self._rows: LRUCache[int, _Rows] = LRUCache(_WIDTHS)
-
-    @classmethod
-    def of(cls, text: Content) -> LongText:
-        """Return literal content as a long text."""
-        return LongText(text.plain.split("\n"), text.spans)
+    def __init__(self, text: Content) -> None:
+        self._text = text
+        self._lines = text.plain.split("\n")
+        self._styled = text.split("\n", allow_blank=True) if text.spans else None
+        self._rows: LRUCache[int, list[_Row]] = LRUCache(4)
 
     def __str__(self) -> str:
-        return "\n".join(self._lines)
+        return self._text.plain
 
     def at(self, width: int) -> LongText:
         """Return what is shown at a width."""
@@ -69,28 +54,23 @@ class LongText(Visual):
 
     def line(self, number: int) -> Content:
         """Return a line with its styles."""
-        text = self._lines[number]
-        if not self._spans:
-            return Content(text)
-        begin = self._begins[number]
-        return _cut(text, self._spans, begin, begin + len(text), begin)
+        return self._styled[number] if self._styled is not None else Content(self._lines[number])
 
     def row(self, y: int, width: int, style: Style, options: RenderOptions) -> Strip:
         """Return row `y` at a width, empty below the last."""
-        starts, breaks = self._rows_at(width)
-        if not 0 <= y < starts[-1]:
+        rows = self._rows_at(width)
+        if not 0 <= y < len(rows):
             return Strip([])
-        number = bisect_right(starts, y) - 1
-        line, part, cuts = self.line(number), y - starts[number], breaks.get(number, ())
+        number, begin, end, is_last = rows[y]
+        line = self.line(number)
         shown = line.expand_tabs(TAB)
         span = options.selection.get_span(number) if options.selection is not None else None
         if span is not None and options.selection_style is not None:
-            # Counted in the text as it was, tabs and all.
+            # A selection counts characters of the text before its tabs were expanded.
             first, last = (len(shown) if at == -1 else len(line[:at].expand_tabs(TAB)) for at in span)
             shown = shown.stylize(options.selection_style, first, last)
-        begin, end = [0, *cuts][part], [*cuts, len(shown)][part]
-        row = _cut(shown.plain[begin:end], shown.spans, begin, end, begin)
-        if part < len(cuts):
+        row = shown[begin:end]
+        if not is_last:
             row = row.rstrip()
         row = row.truncate(width).rstrip_end(width)
         segments, x = [], begin
@@ -111,53 +91,35 @@ class LongText(Visual):
         return max(cell_len(line.expandtabs(TAB)) for line in self._lines)
 
     def get_height(self, rules: RulesMap, width: int) -> int:
-        return self._rows_at(width).starts[-1] if width > 0 else 0
+        return len(self._rows_at(width)) if width > 0 else 0
 
-    def _rows_at(self, width: int) -> _Rows:
-        found = self._rows.get(width)
-        if found is None:
-            breaks: dict[int, Sequence[int]] = {}
-            counts = [1] * len(self._lines)
-            for number in [number for number, most in enumerate(self._most) if most > width]:
-                if cuts := self._breaks(number, width):
-                    breaks[number] = cuts
-                    counts[number] += len(cuts)
-            found = self._rows[width] = _Rows(list(accumulate(counts, initial=0)), breaks)
-        return found
+    def _rows_at(self, width: int) -> list[_Row]:
+        rows = self._rows.get(width)
+        if rows is None:
+            rows = self._rows[width] = [*self._break(width)]
+        return rows
 
-    @cached_property
-    def _most(self) -> list[int]:
-        """The cells that each line takes at most; of one that is not plain, more than any width."""
-        return [len(line) if line.isascii() and line.isprintable() else sys.maxsize for line in self._lines]
-
-    def _breaks(self, number: int, width: int) -> Sequence[int]:
-        """Return where a line goes on in another row."""
-        text = self._lines[number]
-        if "\t" in text:
-            text = text.expandtabs(TAB) if text.isascii() else self.line(number).expand_tabs(TAB).plain
-        if text.isascii() and text.isprintable():
-            return ascii_breaks(text, width)
-        return divide_line(text, width) if cell_len(text) > width else ()
-
-
-def _cut(text: str, spans: Sequence[Span], begin: int, end: int, less: int) -> Content:
-    """Return the content of a stretch: its text, and of all spans what lies in it, moved back by `less`."""
-    mine = [
-        Span(max(span.start, begin) - less, min(span.end, end) - less, span.style)
-        for span in spans
-        if span.start < end and span.end > begin
-    ]
-    return Content(text, mine)
+    def _break(self, width: int) -> Iterator[_Row]:
+        for number, text in enumerate(self._lines):
+            if "\t" in text:
+                text = self.line(number).expand_tabs(TAB).plain
+            if text.isascii() and text.isprintable():
+                breaks = ascii_breaks(text, width) if len(text) > width else []
+            else:
+                breaks = divide_line(text, width) if cell_len(text) > width else []
+            edges = [0, *breaks, len(text)]
+            for part, begin in enumerate(edges[:-1]):
+                yield _Row(number, begin, edges[part + 1], part == len(breaks))
 
 
 def ascii_breaks(text: str, width: int) -> list[int]:
-    """Return where Textual breaks one line of printable ASCII, row by row instead of word by word."""
+    """Return where Textual breaks one line of printable ASCII: row by row, ten times as fast as `divide_line`."""
     found: list[int] = []
     size, indent = len(text.rstrip(" ")), len(text) - len(text.lstrip(" "))
     start = 0
     while size - start > width:
         edge = start + width
-        # The word that does not fit any more; the blanks before the first one are of it.
+        # The word that does not fit; leading blanks belong to the first word.
         word = _next_letter(text, edge) if text[edge] == " " else text.rfind(" ", start, edge) + 1
         if word <= indent:
             word = 0
@@ -176,7 +138,7 @@ def _next_letter(text: str, begin: int) -> int:
 
 
 class LongStatic(LiteralStatic):
-    """A `LiteralStatic` for a text of any length: what it shows is a `LongText`, or has one for each width (`at`)."""
+    """A `LiteralStatic` for a text of any length: it shows a `LongText`, or a visual that has one for each width (`at`)."""
 
     def __init__(self, text: VisualType = "", **kwargs: Any) -> None:
         super().__init__(_long(text), **kwargs)
@@ -189,7 +151,7 @@ class LongStatic(LiteralStatic):
             super().update(_long(content), layout=layout)
 
     def render_line(self, y: int) -> Strip:
-        """Return a row: the compositor asks for those that are seen."""
+        """Draw one row; the compositor asks for the visible ones."""
         self._dirty_regions.clear()
         width = self.size.width
         selection: Selection | None = self.text_selection
@@ -208,7 +170,7 @@ class LongStatic(LiteralStatic):
 def _long(value: VisualType) -> VisualType:
     if isinstance(value, str):
         value = content(value)
-    return LongText.of(value) if isinstance(value, Content) else value
+    return LongText(value) if isinstance(value, Content) else value
 
 
 def _is_same(one: VisualType, other: VisualType) -> bool:

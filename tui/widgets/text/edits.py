@@ -1,0 +1,55 @@
+"""What edits of a text area do to a text: the smallest edit between two texts, and the text after undo and redo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.widgets.text_area import Edit, Location
+
+from personas.lines import common_length
+
+
+def smallest_edit(old: str, new: str) -> Edit:
+    """Return the one edit that turns `old` into `new`, without what they have in common at both ends."""
+    start = common_length(old, new)
+    most = min(len(old), len(new)) - start
+    tail = common_length(old[::-1][:most], new[::-1][:most])
+    return Edit(
+        new[start : len(new) - tail],
+        _location(old, start),
+        _location(old, len(old) - tail),
+        maintain_selection_offset=True,
+    )
+
+
+def after_undo(text: str, batch: Sequence[Edit]) -> str:
+    """Return the text once a batch of edits that led to it is undone."""
+    for edit in reversed(batch):
+        result = edit._edit_result
+        assert result is not None
+        text = _replaced(text, edit.top, result.end_location, result.replaced_text)
+    return text
+
+
+def after_redo(text: str, batch: Sequence[Edit]) -> str:
+    """Return the text once a batch of edits that was undone is redone."""
+    for edit in batch:
+        text = _replaced(text, edit.top, edit.bottom, edit.text)
+    return text
+
+
+def _replaced(text: str, start: Location, end: Location, by: str) -> str:
+    return text[: _index(text, start)] + by + text[_index(text, end) :]
+
+
+def _location(text: str, index: int) -> Location:
+    row = text.count("\n", 0, index)
+    return row, index - (text.rfind("\n", 0, index) + 1)
+
+
+def _index(text: str, location: Location) -> int:
+    row, column = location
+    index = 0
+    for _ in range(row):
+        index = text.index("\n", index) + 1
+    return index + column
