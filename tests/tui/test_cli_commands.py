@@ -444,6 +444,7 @@ def test_every_command_explains_itself_with_an_example(place: Workplace) -> None
     overview = done(place.run_here("--help"))
     for name in COMMANDS:
         assert f"\n  {name} " in overview
+    assert "..." not in overview.partition("Commands:")[2]
     for name in ("list", "chat", "undo"):
         assert f"persona {name}" in done(place.run_here(name, "--help"))
 

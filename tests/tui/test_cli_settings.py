@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.persona_agent import Workplace
-from tui.cli.stderr import bearable
+from tui.cli.stderr import safe_message
 
 SECRET = "sk-ant-api03-" + "A" * 40
 CHAT = ("chat", "optimist", "hello")
@@ -70,7 +70,7 @@ def test_a_long_complaint_is_cut_in_its_middle(place: Workplace) -> None:
         said = done.stdout + done.stderr
         assert done.returncode in (1, 2) and 0 < len(said) < 2_500
     assert b"(see `persona --help`)" in place.run_here(word).stderr
-    assert SECRET[:20] not in bearable("x" * 1_590 + SECRET + "y" * 2_000)
+    assert SECRET[:20] not in safe_message("x" * 1_590 + SECRET + "y" * 2_000)
 
 
 @pytest.mark.parametrize("fault", [RuntimeError("no \x1b]0;pwned\x07 luck"), OSError(5, "no luck")])

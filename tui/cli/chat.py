@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tui.cli.group import Invocation
+from tui.cli.options import json_option, model_option, persona_argument
 from tui.cli.task_answers import patience, wait_option
 
 if TYPE_CHECKING:
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
+@persona_argument
 @click.argument("message")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-@click.option("--model", "model", metavar="MODEL", help="The agent's model, or `offline`.")
+@json_option("Print one JSON object a line.")
+@model_option
 @click.option("--new", "fresh", is_flag=True, help="Begin a new conversation.")
 @click.option("--task", "as_task", is_flag=True, help="Let the agent work on until the task is done.")
 @wait_option
@@ -30,12 +31,13 @@ def chat(
     persona_id: str,
     message: str,
     as_json: bool,
-    model: str | None,
     fresh: bool,
     as_task: bool,
     wait: float | None,
 ) -> None:
-    """Tell the agent what to change about a persona; its answer streams to stdout.
+    """Say something to the agent of a persona.
+
+    Its answer is printed while it comes.
 
     `-` as the message reads it from stdin. When a task asks something, the next line of stdin answers it. With
     nobody there to answer it ends with exit code 3 and waits for `persona reply`: at the end of stdin at once, on a
@@ -50,8 +52,6 @@ def chat(
     """
     from tui.cli.chat_runner import converse, message_of, run_printed
 
-    if model:
-        invocation.model_flag = model
     kind: AgentKind = "task" if as_task else "chat"
 
     def begin(printer: Printer) -> int:

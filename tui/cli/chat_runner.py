@@ -14,8 +14,9 @@ from personas.errors import InvalidValue, PersonaError, StorageError
 from personas.files.slug import command
 from tui.app.signals import heeded
 from tui.cli import was_interrupted
+from tui.cli.exit_codes import FAILED, INTERRUPTED, OF_SIGNAL, WAITS
 from tui.cli.output import summarise
-from tui.cli.stderr import bearable, unexpected
+from tui.cli.stderr import safe_message, unexpected_message
 from tui.cli.task_answers import Answers
 from tui.cli.tasks import open_task, reminder
 
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from agent.jobs.job import Job, Question
     from tui.cli.group import Invocation
     from tui.cli.stream import Printer
-
-CANCELLED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
-FAILED, WAITS, READER_GONE = 1, 3, 141
 
 LONGEST_MESSAGE = 4_000_000
 """Characters of one message; a megabyte of prompt fits, a file sent by mistake does not."""
@@ -114,7 +112,7 @@ class _Talk:
         """Begin, and stay until the task is over or has to be left waiting; return the exit code."""
         runner, printer, persona_id = self._runner, self._printer, self._chat.persona_id
         loop = asyncio.get_running_loop()
-        for number in heeded(CANCELLED):
+        for number in heeded(OF_SIGNAL):
             with contextlib.suppress(NotImplementedError, ValueError):  # a platform or thread without signals
                 loop.add_signal_handler(number, self._stop, number)
         printer.on_reader_gone = lambda: self._leave("the reader of stdout went away")
@@ -138,7 +136,7 @@ class _Talk:
                 f"cannot write to stdout: {printer.unwritable.strerror}; what was done is saved"
             )
         if self._received and (self._waits or (end is not None and end.outcome == "cancelled")):
-            return CANCELLED[self._received[0]]
+            return OF_SIGNAL[self._received[0]]
         return WAITS if self._waits or end is None else exit_code(end)
 
     def _how_to_answer(self) -> str:
@@ -224,7 +222,7 @@ def exit_code(end: AgentEnd) -> int:
     """Return the exit code for how a run ended, without a signal."""
     if end.outcome == "failed":
         return FAILED
-    return CANCELLED[signal.SIGINT] if end.outcome == "cancelled" else 0
+    return INTERRUPTED if end.outcome == "cancelled" else 0
 
 
 def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
@@ -236,7 +234,7 @@ def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
 
     def cancelled() -> int:
         printer.finish(AgentEnd(run_id="", seq=0, at=0.0, turns=(), outcome="cancelled"))
-        return CANCELLED[signal.SIGINT]
+        return INTERRUPTED
 
     try:
         return action(printer)
@@ -245,7 +243,7 @@ def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
     except PersonaError as error:
         if not as_json or printer.unwritable is not None:
             raise
-        printer.fail(bearable(str(error)))
+        printer.fail(safe_message(str(error)))
         return FAILED
     except (BrokenPipeError, click.exceptions.Exit, click.ClickException, click.Abort):
         raise
@@ -253,7 +251,7 @@ def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
         if was_interrupted(error):
             return cancelled()
         if as_json:
-            printer.fail(bearable(unexpected(error)))
+            printer.fail(safe_message(unexpected_message(error)))
         raise
 
 

@@ -10,7 +10,7 @@ import click
 
 from tui.cli.group import Invocation
 from tui.cli.open import require_screen, run_in_terminal
-from tui.cli.output import say
+from tui.cli.output import print_text
 
 if TYPE_CHECKING:
     from personas.files.home import Home
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 )
 @click.pass_obj
 def demo(invocation: Invocation, session: str | None) -> None:
-    """Watch a recorded run: an answer, a change and its diff. It needs no key and touches nothing of yours.
+    """Watch a recorded run: an answer, a change and its diff.
 
-    When it is over, or as soon as you type, the program is yours to try, on the offline model.
+    It needs no key and changes none of your files. When it is over, or as soon as you type, you can try the program
+    with the offline model.
 
     \b
     persona demo
@@ -42,7 +43,7 @@ def demo(invocation: Invocation, session: str | None) -> None:
     with tempfile.TemporaryDirectory(prefix="persona-demo-", ignore_cleanup_errors=True) as folder:
         code = run_in_terminal(DemoApp(Path(folder), settings, recording=recording, origin=origin))
     if code == 0:
-        say("That was the demo; its folder is gone. `persona` opens your own personas.")
+        print_text("That was the demo; its folder is gone. `persona` opens your own personas.")
     raise click.exceptions.Exit(code)
 
 

@@ -15,7 +15,8 @@ import click
 from personas.errors import PersonaError, UnknownPersona
 from personas.folder import strays
 from tui.cli.group import Invocation
-from tui.cli.output import LONGEST_LINE, emit, say, summarise
+from tui.cli.options import json_option
+from tui.cli.output import LONGEST_LINE, print_json, print_text, summarise
 from tui.settings.validation import CONNECTING
 from tui.terminal.sanitise import one_line
 from tui.terminal.secrets import redact
@@ -39,7 +40,7 @@ class Finding:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON array of {level, subject, message}.")
+@json_option("Print a JSON array of {level, subject, message}.")
 @click.option("--online", is_flag=True, help="Also ask the model's server which models it has.")
 @click.option(
     "--local", is_flag=True, help="Look for a model server on this machine and choose a model of it."
@@ -56,7 +57,9 @@ class Finding:
 def doctor(
     invocation: Invocation, as_json: bool, online: bool, local: bool, take: str | None, ports: tuple[int, ...]
 ) -> None:
-    """Check the home, the settings, the model and the terminal. Exit code 1 when something needs mending.
+    """Check the home, the settings, the model and the terminal.
+
+    The exit code is 1 when something is wrong.
 
     \b
     persona doctor
@@ -73,7 +76,7 @@ def doctor(
         raise click.UsageError("--take and --port go with --local")
     findings = [replace(found, message=redact(found.message)) for found in examine(invocation, online)]
     if as_json:
-        emit([asdict(finding) for finding in findings], indent=2)
+        print_json([asdict(finding) for finding in findings], indent=2)
     else:
         marks = {"ok": "ok  ", "note": "note", "problem": "BAD "}
         for finding in findings:
@@ -81,7 +84,7 @@ def doctor(
                 one_line(finding.subject, LONGEST_LINE),
                 one_line(finding.message, LONGEST_MESSAGE),
             )
-            say(f"{marks[finding.level]}  {subject}: {message}")
+            print_text(f"{marks[finding.level]}  {subject}: {message}")
     if any(finding.level == "problem" for finding in findings):
         raise click.exceptions.Exit(1)
 

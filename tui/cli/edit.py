@@ -17,8 +17,9 @@ from personas.external_writes import know
 from personas.files.text_file import read_regular
 from personas.store import Store
 from tui.cli.group import Invocation
-from tui.cli.output import say
-from tui.cli.stderr import complain
+from tui.cli.options import persona_argument
+from tui.cli.output import print_text
+from tui.cli.stderr import print_error
 from tui.document.merge import Clash
 from tui.external_editor.launcher import editor_command
 from tui.external_editor.persona_file import BY_HAND, save_file
@@ -32,10 +33,10 @@ class EditFailed(PersonaError):
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
+@persona_argument
 @click.pass_obj
 def edit(invocation: Invocation, persona_id: str) -> None:
-    """Edit a persona's file in $VISUAL or $EDITOR; broken files too.
+    """Edit a persona's file in $VISUAL or $EDITOR, even a broken one.
 
     \b
     persona edit optimist
@@ -45,7 +46,7 @@ def edit(invocation: Invocation, persona_id: str) -> None:
     old = store.text(persona_id)
     know(store, persona_id)
     for left in earlier_drafts(store, persona_id):
-        complain(f"an earlier edit of {persona_id}, or one that goes on, left its text in {left}")
+        print_error(f"an earlier edit of {persona_id}, or one that goes on, left its text in {left}")
     draft = write_draft(store, persona_id, old)
     try:
         said = _edit(store, persona_id, old, draft)
@@ -58,9 +59,9 @@ def edit(invocation: Invocation, persona_id: str) -> None:
         if isinstance(error, OSError):
             raise EditFailed(f"{error.strerror or error}; {kept or 'nothing was changed'}") from error
         if kept:
-            complain(kept)
+            print_error(kept)
         raise
-    say(said)
+    print_text(said)
 
 
 def _edit(store: Store, persona_id: str, old: str, draft: Path) -> str:

@@ -1,8 +1,4 @@
-"""The outermost boundary of every command: whatever goes wrong becomes one line and an exit code.
-
-0 done · 1 failed · 2 wrong usage · 3 a task waits for an answer · 129 the terminal went away · 130 Ctrl+C · 141 the
-reader of stdout went away · 143 SIGTERM.
-"""
+"""Running a command line: every error becomes one line on stderr and an exit code (`tui.cli.exit_codes`)."""
 
 from __future__ import annotations
 
@@ -17,15 +13,14 @@ import click
 
 from personas.errors import PersonaError
 from tui.cli import was_interrupted
+from tui.cli.exit_codes import FAILED, INTERRUPTED, READER_GONE, USAGE
 from tui.cli.output import ClosedOutput, drop
-from tui.cli.stderr import complain, unexpected
-
-FAILED, USAGE, INTERRUPTED, READER_GONE = 1, 2, 130, 141
+from tui.cli.stderr import print_error, unexpected_message
 
 
 def run(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command line, print what went wrong in one line, and exit."""
-    _mend_streams()
+    _repair_streams()
     arguments = [as_text(argument) for argument in (sys.argv[1:] if arguments is None else arguments)]
     if "--debug" in arguments:
         from tui.cli.logging_setup import set_up
@@ -41,31 +36,31 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
     except click.UsageError as error:
         code = USAGE
         where = error.ctx.command_path if error.ctx else "persona"
-        complain(f"{error.format_message()} (see `{where} --help`)")
+        print_error(f"{error.format_message()} (see `{where} --help`)")
     except click.ClickException as error:
         code = FAILED
-        complain(error.format_message())
+        print_error(error.format_message())
     except (KeyboardInterrupt, click.Abort):
         code = INTERRUPTED
     except BrokenPipeError:
         code = READER_GONE
     except OSError as error:
         code = FAILED
-        complain(f"{error.strerror or error}; is stdout writable, and its disk not full?")
+        print_error(f"{error.strerror or error}; is stdout writable, and its disk not full?")
         _write_traceback(arguments)
         drop(sys.stdout)
     except PersonaError as error:
         code = FAILED
-        complain(str(error))
+        print_error(str(error))
         _write_traceback(arguments)
     except Exception as error:  # noqa: BLE001 - the last boundary: a person never sees a traceback unasked
         if was_interrupted(error):
             code = INTERRUPTED
         else:
             code = FAILED
-            complain(unexpected(error))
+            print_error(unexpected_message(error))
             _write_traceback(arguments)
-    _leave(code if isinstance(code, int) else 0)
+    _exit(code if isinstance(code, int) else 0)
 
 
 def _write_traceback(arguments: Sequence[str]) -> None:
@@ -80,15 +75,15 @@ def _write_traceback(arguments: Sequence[str]) -> None:
 
 
 def as_text(argument: str) -> str:
-    """Return an argument whose bytes are UTF-8 as that text, whatever the locale made of it."""
+    """Return an argument decoded as UTF-8 where its bytes are that, whatever the locale."""
     try:
         return os.fsencode(argument).decode("utf-8")
     except UnicodeError:
-        return argument  # no UTF-8: the commands refuse it where it matters
+        return argument  # not UTF-8: the commands refuse it where it matters
 
 
-def _mend_streams() -> None:
-    """Have streams where the caller closed them, and none that fails on a character it cannot say."""
+def _repair_streams() -> None:
+    """Replace streams that the caller closed; let none fail on a character outside its encoding."""
     if sys.stdin is None:
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - for the life of the process
     if sys.stderr is None:
@@ -100,13 +95,13 @@ def _mend_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _leave(code: int) -> NoReturn:
-    """Exit without the interpreter's own complaint about a stdout that is gone."""
+def _exit(code: int) -> NoReturn:
+    """Flush stdout and exit, without the interpreter's own message about a stdout that is gone."""
     try:
         sys.stdout.flush()
     except OSError:
         code = READER_GONE if isinstance(sys.exc_info()[1], BrokenPipeError) else FAILED
         if code == FAILED:
-            complain("cannot write to stdout; is the disk full?")
+            print_error("cannot write to stdout; is the disk full?")
         drop(sys.stdout)
     sys.exit(code)

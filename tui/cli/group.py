@@ -77,10 +77,10 @@ class Invocation:
         return settings
 
     def _tell_of_settings(self) -> None:
-        from tui.cli.stderr import complain
+        from tui.cli.stderr import print_error
 
         for warning in self.loaded.warnings:
-            complain(warning)
+            print_error(warning)
 
     def has_file(self, word: str) -> bool:
         """Return whether the home has a file for this id, by a look that loads nothing of the store."""

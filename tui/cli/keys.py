@@ -14,7 +14,7 @@ import click
 
 from tui.app.signals import SIGNALS, has_terminal, heeded
 from tui.cli.group import Invocation
-from tui.cli.output import say
+from tui.cli.output import print_text
 
 LOOK_EVERY = 0.05
 """Seconds without input after which a lone ESC is the key itself."""
@@ -35,9 +35,9 @@ _GIVE_BACK = "\x1b[<u\x1b[?2004l"
 @click.option("--list", "listed", is_flag=True, help="Print every key and what it does, and end.")
 @click.pass_obj
 def keys(invocation: Invocation, *, listed: bool) -> None:
-    """Show what the terminal sends for each key you press, until q or Ctrl+C twice.
+    """Show what the terminal sends for each key you press.
 
-    Three columns: the bytes, the key's name, and what the program does on it.
+    Three columns: the bytes, the key's name, and what the program does with it. Press q, or Ctrl+C twice, to end.
 
     \b
     persona keys
@@ -51,7 +51,7 @@ def keys(invocation: Invocation, *, listed: bool) -> None:
     if sys.platform == "win32":
         raise click.UsageError("showing keys works on Unix terminals only")
     keymap = invocation.config.settings.keys
-    say("Press keys to see what the terminal sends. Ctrl+C twice, or q, ends.")
+    print_text("Press keys to see what the terminal sends. Ctrl+C twice, or q, ends.")
     with _raw_terminal():
         _show_keys(keymap)
 
@@ -61,10 +61,10 @@ def _print_keys(keymap: Mapping[str, str]) -> None:
     from tui.commands.registry import help_rows
 
     for number, (heading, rows) in enumerate(help_rows(keymap)):
-        say(f"{chr(10) if number else ''}{heading}")
+        print_text(f"{chr(10) if number else ''}{heading}")
         width = max(len(names) for names, _ in rows)
         for names, does in rows:
-            say(f"  {names:<{width}}  {does}")
+            print_text(f"  {names:<{width}}  {does}")
 
 
 def _show_keys(keymap: Mapping[str, str]) -> None:
@@ -82,7 +82,7 @@ def _show_keys(keymap: Mapping[str, str]) -> None:
         if ready and not data:
             raise click.exceptions.Exit(LOST)
         for stroke in [*reader.feed(data), *(reader.tick() if not ready else ())]:
-            say(_line(stroke.sent, stroke.name, stroke.does))
+            print_text(_line(stroke.sent, stroke.name, stroke.does))
             sys.stdout.flush()
             interrupts = interrupts + 1 if stroke.name == "ctrl+c" else 0
             if stroke.name == "q" or interrupts == 2:

@@ -13,7 +13,7 @@ from agent.models.local_servers import KNOWN_PORTS, LocalServer, find_local_serv
 from agent.models.probe import Trial, try_out
 from personas.errors import InvalidValue, PersonaError
 from tui.cli.logging_setup import set_up
-from tui.cli.output import LONGEST_LINE, say
+from tui.cli.output import LONGEST_LINE, print_text
 from tui.settings.schema import config_path, write_settings
 from tui.terminal.sanitise import one_line
 
@@ -42,27 +42,27 @@ def connect_local(ports: Sequence[int], chosen: str | None) -> None:
     offers = [(server, model) for server in servers for model in server.models]
     for server in servers:
         note = f"  {server.note}" if server.note else ""
-        say(one_line(f"{server.name} at {server.base_url}{note}", LONGEST_LINE))
+        print_text(one_line(f"{server.name} at {server.base_url}{note}", LONGEST_LINE))
         for number, (owner, model) in enumerate(offers, 1):
             if owner is server:
-                say(f"  {number}. {one_line(model, LONGEST_LINE)}")
+                print_text(f"  {number}. {one_line(model, LONGEST_LINE)}")
     if not offers:
         raise NoModel("none of them has a model; load one first")
     if chosen is None and not sys.stdin.isatty():
-        say("Write one to the settings with: persona doctor --local --take MODEL")
+        print_text("Write one to the settings with: persona doctor --local --take MODEL")
         return
     server, model = _pick(offers, chosen)
-    say(f"trying {one_line(model, LONGEST_LINE)} …")
+    print_text(f"trying {one_line(model, LONGEST_LINE)} …")
     trial = asyncio.run(_try(model, server.base_url))
     if not trial.answers:
         raise NoModel(f"{model} does not work: {trial.message}; the settings are as they were")
-    say(one_line(trial.message, LONGEST_LINE))
+    print_text(one_line(trial.message, LONGEST_LINE))
     path = config_path()
     if chosen is None and not click.confirm(f"Write model and base_url to {path}?", err=True):
-        say("the settings are as they were")
+        print_text("the settings are as they were")
         return
     write_settings(path, {"model": model, "base_url": server.base_url})
-    say(f"{path} now has model and base_url; every start uses them")
+    print_text(f"{path} now has model and base_url; every start uses them")
 
 
 def _pick(offers: Sequence[tuple[LocalServer, str]], chosen: str | None) -> tuple[LocalServer, str]:

@@ -10,12 +10,12 @@ class Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record; one that cannot be written is dropped."""
-        from tui.cli.stderr import remark
+        from tui.cli.stderr import print_note
         from tui.terminal.sanitise import sanitise
         from tui.terminal.secrets import redact
 
         try:
-            remark(sanitise(redact(self.format(record))))
+            print_note(sanitise(redact(self.format(record))))
         except Exception:  # noqa: BLE001 - an argument that cannot be shown; Python's own complaint has a traceback
             return
 

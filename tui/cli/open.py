@@ -100,9 +100,9 @@ def run_in_terminal(app: PersonaApp) -> int:
     if app.failure:
         raise PersonaError(app.told_at_the_end)
     if app.last_words:
-        from tui.cli.stderr import complain
+        from tui.cli.stderr import print_error
 
-        complain(app.last_words)
+        print_error(app.last_words)
     return guard.code or code or app.return_code or 0
 
 

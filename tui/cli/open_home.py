@@ -15,7 +15,7 @@ def open_store(flag: str | None) -> Store:
     """
     found = Home.find(flag)
     if found.offer is not None and sys.stderr.isatty():
-        from tui.cli.stderr import complain
+        from tui.cli.stderr import print_error
 
-        complain(f"this folder holds personas; to use them: persona --home {found.offer} …")
+        print_error(f"this folder holds personas; to use them: persona --home {found.offer} …")
     return Store(open_home(found.home.root))

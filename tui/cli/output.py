@@ -16,12 +16,12 @@ LONGEST_LINE = 2_000
 """Cells of a text from elsewhere that is said in one line."""
 
 
-def say(text: str = "", *, end: str = "\n") -> None:
+def print_text(text: str = "", *, end: str = "\n") -> None:
     """Write text for a person: sanitised, whether or not stdout is a terminal."""
     sys.stdout.write(sanitise(text) + end)
 
 
-def emit(value: Any, *, indent: int | None = None) -> None:
+def print_json(value: Any, *, indent: int | None = None) -> None:
     """Write one JSON document on a line of its own; everything but plain ASCII is escaped."""
     import json  # not before it is needed: the screen starts without
 

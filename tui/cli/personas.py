@@ -15,19 +15,20 @@ from personas.files.text_file import SIZE_LIMIT
 from personas.persona import FileError, Persona
 from personas.versions.authorship import USER
 from tui.cli.group import Invocation
-from tui.cli.output import columns, emit, say
+from tui.cli.options import RESULT, json_option, persona_argument
+from tui.cli.output import columns, print_json, print_text
 
 if TYPE_CHECKING:
     from agent.jobs.job import Job
 
 
 @click.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+@json_option("Print a JSON array.")
 @click.pass_obj
 def list_personas(invocation: Invocation, as_json: bool) -> None:
     """List the personas, broken files too.
 
-    Where a task is not over, it says so: ? waits for your answer, ! was interrupted or stopped at a limit, * at work.
+    Unfinished tasks are marked: ? waits for your answer, ! interrupted or stopped at a limit, * at work.
 
     \b
     persona list
@@ -38,15 +39,15 @@ def list_personas(invocation: Invocation, as_json: bool) -> None:
 
     personas, tasks = invocation.store.list(), open_tasks(invocation.store)
     if as_json:
-        emit([_listed(persona, tasks.get(persona.id)) for persona in personas], indent=2)
+        print_json([_listed(persona, tasks.get(persona.id)) for persona in personas], indent=2)
         return
     rows = [_row(persona) for persona in personas]
     if tasks:
         rows = [_with_task(row, tasks.get(row[0])) for row in rows]
     for line in columns(rows):
-        say(line)
+        print_text(line)
     if not personas:
-        say("No personas yet. Make one with: persona new NAME")
+        print_text("No personas yet. Make one with: persona new NAME")
 
 
 @click.command()
@@ -55,10 +56,10 @@ def list_personas(invocation: Invocation, as_json: bool) -> None:
 @click.option(
     "--prompt", metavar="TEXT|-", help="The system prompt; `-` reads all of stdin. Line ends become LF."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print {id, revision, version, summary}.")
+@json_option(RESULT)
 @click.pass_obj
 def new(invocation: Invocation, name: str, from_id: str | None, prompt: str | None, as_json: bool) -> None:
-    """Make a persona; prints its id.
+    """Make a persona and print its id.
 
     \b
     persona new "Night Owl" --prompt "You answer only at night."
@@ -71,7 +72,7 @@ def new(invocation: Invocation, name: str, from_id: str | None, prompt: str | No
     reserved = documents_with_drafts(store.home)
     persona = store.create(name, system_prompt=prompt, from_id=from_id, reserved=reserved)
     if as_json:
-        emit(
+        print_json(
             {
                 "id": persona.id,
                 "revision": persona.revision,
@@ -80,12 +81,12 @@ def new(invocation: Invocation, name: str, from_id: str | None, prompt: str | No
             }
         )
     else:
-        say(persona.id)
+        print_text(persona.id)
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="Print the persona as JSON.")
+@persona_argument
+@json_option("Print the persona as JSON.")
 @click.pass_obj
 def show(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     """Show one persona.
@@ -97,37 +98,37 @@ def show(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     persona = invocation.store.get(persona_id)
     know(invocation.store, persona_id)
     if as_json:
-        emit(persona.to_record(), indent=2)
+        print_json(persona.to_record(), indent=2)
         return
-    say(f"{persona.name}  ({persona.id})")
+    print_text(f"{persona.name}  ({persona.id})")
     if persona.error is not None:
         mend = f"; mend it with: {command('edit', persona.id)}" if persona.revision else ""
-        say(f"broken: {describe(persona.error)}{mend}")
+        print_text(f"broken: {describe(persona.error)}{mend}")
     if persona.note is not None:
-        say(f"note: {describe(persona.note)}")
+        print_text(f"note: {describe(persona.note)}")
     for label, text in (
         ("description", persona.description),
         ("tags", ", ".join(persona.tags)),
         ("summary", persona.summary),
     ):
         if text:
-            say(f"{label}: {text}")
-    say(f"\n{persona.system_prompt}")
+            print_text(f"{label}: {text}")
+    print_text(f"\n{persona.system_prompt}")
     if persona.test_inputs:
-        say("test inputs:")
+        print_text("test inputs:")
     for test_input in persona.test_inputs:
-        say(f"  {test_input.id}: {test_input.content}".rstrip().replace("\n", "\n    "))
+        print_text(f"  {test_input.id}: {test_input.content}".rstrip().replace("\n", "\n    "))
 
 
 @click.command("rm")
-@click.argument("persona_id", metavar="ID")
+@persona_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--json", "as_json", is_flag=True, help="Print {id, version}.")
+@json_option("Print {id, version}.")
 @click.pass_obj
 def remove(invocation: Invocation, persona_id: str, yes: bool, as_json: bool) -> None:
     """Delete a persona. Its versions stay; `persona restore` brings it back.
 
-    Of a link that leads to no file of the home only the link is deleted.
+    If the file is a link out of the home, only the link is deleted.
 
     \b
     persona rm optimist
@@ -141,11 +142,11 @@ def remove(invocation: Invocation, persona_id: str, yes: bool, as_json: bool) ->
         click.confirm(f"Delete {persona_id!r}?", abort=True, err=True)
     version = invocation.store.delete(persona_id, by=USER)
     if as_json:
-        emit({"id": persona_id, "version": version})
+        print_json({"id": persona_id, "version": version})
     elif version is None:
-        say(f"deleted the link {persona_id}; nothing else was touched")
+        print_text(f"deleted the link {persona_id}; nothing else was touched")
     else:
-        say(f"deleted {persona_id}; bring it back with: {command('restore', persona_id)} {version}")
+        print_text(f"deleted {persona_id}; bring it back with: {command('restore', persona_id)} {version}")
 
 
 def describe(error: FileError) -> str:

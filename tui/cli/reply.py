@@ -10,6 +10,7 @@ import click
 from personas.errors import InvalidValue
 from personas.files.slug import command
 from tui.cli.group import Invocation
+from tui.cli.options import json_option, model_option, persona_argument
 from tui.cli.task_answers import patience, wait_option
 
 if TYPE_CHECKING:
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
+@persona_argument
 @click.argument("message", default="")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-@click.option("--model", "model", metavar="MODEL", help="The agent's model, or `offline`.")
-@click.option("--stop", "stop", is_flag=True, help="Give the task up; what was done stays.")
+@json_option("Print one JSON object a line.")
+@model_option
+@click.option("--stop", "stop", is_flag=True, help="Give the task up; its changes stay.")
 @wait_option
 @click.pass_obj
 def reply(
@@ -32,14 +33,14 @@ def reply(
     persona_id: str,
     message: str,
     as_json: bool,
-    model: str | None,
     stop: bool,
     wait: float | None,
 ) -> None:
-    """Answer the question of a task about a persona; the task then goes on.
+    """Answer the question of a task, or continue a task.
 
     An approval is answered with once, task, always, or no and a reason. A task that was interrupted or stopped by a
-    limit goes on with whatever you say to it. `-` as the message reads it from stdin. What it asks next is answered as with `persona chat`.
+    limit goes on with whatever you say to it. `-` as the message reads it from stdin. Further questions are answered as
+    with `persona chat`.
 
     \b
     persona reply optimist "the second one"
@@ -50,8 +51,6 @@ def reply(
     from agent.jobs.recovery import find_job, refuse_when_at_work
     from tui.cli.chat_runner import converse, message_of, picked, run_printed
 
-    if model:
-        invocation.model_flag = model
     if stop == bool(message):
         raise click.UsageError("give either an answer or --stop")
 

@@ -6,14 +6,13 @@ import click
 
 from personas.files.slug import command
 from tui.cli.group import Invocation
-from tui.cli.output import emit, say, summarise
+from tui.cli.options import json_option, persona_argument
+from tui.cli.output import print_json, print_text, summarise
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print {session_id, turns}, and the task that is not over."
-)
+@persona_argument
+@json_option("Print {session_id, turns}, and the task that is not over.")
 @click.pass_obj
 def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     """Show the current conversation about a persona.
@@ -24,44 +23,46 @@ def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     """
     from agent.transcript.session_store import read_history
     from agent.transcript.turn_records import to_record
-    from tui.cli.stderr import complain
+    from tui.cli.stderr import print_error
     from tui.cli.tasks import open_task, task_field, task_line
     from tui.cli.transcript import transcript
 
     session_id, turns, problems = read_history(invocation.store, persona_id, as_stored=as_json)
     for problem in summarise(problems):
-        complain(problem)
+        print_error(problem)
     task = open_task(invocation.store, persona_id)
     if as_json:
         told = [to_record(turn) for turn in turns]
-        emit({"session_id": session_id, "turns": told, **task_field(task)}, indent=2)
+        print_json({"session_id": session_id, "turns": told, **task_field(task)}, indent=2)
         return
     for line in transcript(turns):
-        say(line)
+        print_text(line)
     if task is not None:
-        say(task_line(task))
+        print_text(task_line(task))
     if not turns:
-        say(f'No conversation yet. Begin one with: {command("chat", persona_id)} "…"')
+        print_text(f'No conversation yet. Begin one with: {command("chat", persona_id)} "…"')
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="Print {session_id}.")
+@persona_argument
+@json_option("Print {session_id}.")
 @click.pass_obj
 def clear(invocation: Invocation, persona_id: str, as_json: bool) -> None:
-    """Begin a new conversation about a persona; prints its id. The old one is kept.
+    """Begin a new conversation about a persona.
+
+    Its id is printed. The old conversation is kept.
 
     \b
     persona clear optimist
     """
     from agent.jobs.recovery import leave_task
     from agent.transcript.session_store import start_session
-    from tui.cli.stderr import complain
+    from tui.cli.stderr import print_error
 
     if left := leave_task(invocation.store, persona_id):
-        complain(left)
+        print_error(left)
     session_id = start_session(invocation.store, persona_id)
     if as_json:
-        emit({"session_id": session_id})
+        print_json({"session_id": session_id})
     else:
-        say(session_id)
+        print_text(session_id)

@@ -9,19 +9,19 @@ from tui.cli.output import LONGEST_LINE, drop
 _LONGEST_END = 400
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """Write `persona: message` as one harmless line on stderr."""
     from tui.terminal.sanitise import sanitise
 
-    remark(f"persona: {' '.join(sanitise(bearable(message)).split())}")
+    print_note(f"persona: {' '.join(sanitise(safe_message(message)).split())}")
 
 
-def unexpected(error: Exception) -> str:
+def unexpected_message(error: Exception) -> str:
     """Return what to say of a fault of the program's own."""
     return f"unexpected {type(error).__name__}: {error}; run it again with --debug and report what it prints"
 
 
-def bearable(message: str) -> str:
+def safe_message(message: str) -> str:
     """Return a message without secrets, and without the middle of one that is long: at the end is what to do next."""
     from tui.terminal.secrets import redact
 
@@ -31,7 +31,7 @@ def bearable(message: str) -> str:
     return f"{message[: LONGEST_LINE - _LONGEST_END]} … {message[-_LONGEST_END:]}"
 
 
-def remark(line: str) -> None:
+def print_note(line: str) -> None:
     """Write one harmless line on stderr; nothing where nobody is left to read it."""
     write(f"{line}\n")
 

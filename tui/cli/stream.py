@@ -1,11 +1,11 @@
-"""A run on stdout, as it happens: JSON lines for programs, harmless text for people."""
+"""Printing a run while it happens: JSON lines for programs, sanitised text for people."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from agent.core.events import AgentEnd, Event, ModelNotice, RetryWait, TurnDelta, TurnEnd, TurnStart
 from agent.core.model import DECLINED, Usage
@@ -22,7 +22,7 @@ from agent.models.anthropic.error_mapping import with_next_step
 from agent.tools import is_control
 from tui.cli import let_stream_end
 from tui.cli.output import drop
-from tui.cli.stderr import complain, remark, write
+from tui.cli.stderr import print_error, print_note, write
 from tui.cli.tasks import question_fields
 from tui.terminal.diff_view import diff_lines
 from tui.terminal.sanitise import Sanitiser, one_line, sanitise, spelled_out
@@ -33,49 +33,51 @@ if TYPE_CHECKING:
 STOP_REASONS = {"truncated": "max_tokens", "refused": "refusal", "limit": "limit", "cancelled": "cancelled"}
 
 
-class Printer(Protocol):
-    """Prints the events of one run."""
+class Printer:
+    """Prints the events of one run on stdout, until its reader goes away or the disk is full; then drops the rest.
 
-    reader_gone: bool
-    unwritable: OSError | None
-    on_reader_gone: Callable[[], None]
-
-    def feed(self, event: Event) -> None:
-        """Print one event."""
-
-    def settled(self, call: ToolCallTurn, result: ToolResultTurn) -> None:
-        """Print the result of a call that an earlier program left open."""
-
-    def notice(self, message: str) -> None:
-        """Print something about the conversation that is no event."""
-
-    def question(self, question: Question) -> None:
-        """Print what a task asks."""
-
-    def finish(self, end: AgentEnd) -> None:
-        """Print how the run ended."""
-
-    def close(self, message: str) -> None:
-        """Print that a task is given up, without a run."""
-
-    def advise(self, message: str) -> None:
-        """Tell a person what they can do next; nothing for programs."""
-
-    def mute(self) -> None:
-        """Print nothing more, whatever happens."""
-
-    def fail(self, message: str) -> None:
-        """Print why there was no run."""
-
-
-class _Output:
-    """Writes to stdout until its reader goes away or the disk is full; then says so once and drops the rest."""
+    Attributes:
+        reader_gone: whether the reader of stdout went away.
+        unwritable: why stdout cannot be written, if it cannot.
+        on_reader_gone: called once when either happens.
+    """
 
     def __init__(self) -> None:
         self.reader_gone = False
         self.unwritable: OSError | None = None
         self.on_reader_gone: Callable[[], None] = lambda: None
         self._muted = False
+
+    def feed(self, event: Event) -> None:
+        """Print one event."""
+        raise NotImplementedError
+
+    def settled(self, call: ToolCallTurn, result: ToolResultTurn) -> None:
+        """Print the result of a call that an earlier program left open."""
+        raise NotImplementedError
+
+    def notice(self, message: str) -> None:
+        """Print a note about the conversation that is no event."""
+        raise NotImplementedError
+
+    def question(self, question: Question) -> None:
+        """Print a task's question; of an approval, also what the call would do."""
+        raise NotImplementedError
+
+    def finish(self, end: AgentEnd) -> None:
+        """Print how the run ended."""
+        raise NotImplementedError
+
+    def close(self, message: str) -> None:
+        """Print that a task was stopped without a run."""
+        raise NotImplementedError
+
+    def advise(self, message: str) -> None:
+        """Tell a person what they can do next; for programs, nothing."""
+
+    def fail(self, message: str) -> None:
+        """Print why there was no run."""
+        raise NotImplementedError
 
     def mute(self) -> None:
         """Print nothing more, whatever happens."""
@@ -96,17 +98,16 @@ class _Output:
             self.on_reader_gone()
 
 
-class JsonPrinter(_Output):
+class JsonPrinter(Printer):
     """One JSON object a line; exactly one `done` or `error` ends the stream."""
 
     def __init__(self) -> None:
         super().__init__()
         self._kinds: dict[str, str] = {}
         self._ended = False
-        self._silent = False  # the model is, and that was said
+        self._silent = False  # whether a notice about the model's silence was printed
 
     def feed(self, event: Event) -> None:
-        """Print an event of the run, if it has a line; of a silence of the model only the first one has."""
         was_silent, self._silent = self._silent, is_silence(event)
         match event:
             case TurnStart(turn=AssistantTextTurn() as turn):
@@ -150,44 +151,35 @@ class JsonPrinter(_Output):
                     output=turn.output,
                     is_error=turn.is_error,
                 )
-            case NoticeTurn() if _is_told(turn):
+            case NoticeTurn() if _is_printed(turn):
                 self.notice(turn.content)
             case _:
                 pass
 
     def settled(self, call: ToolCallTurn, result: ToolResultTurn) -> None:
-        """Print the `tool_result` line of a call that an earlier program left open."""
         self._turn(result)
 
     def notice(self, message: str) -> None:
-        """Print a `notice` line."""
         self._line(type="notice", content=message)
 
     def finish(self, end: AgentEnd) -> None:
-        """Print the last line, `done` or `error`."""
         if end.outcome == "failed":
             self.fail(with_next_step(end.error))
             return
         reason = STOP_REASONS.get(end.outcome) or end.stop_reason or "end_turn"
         if reason == DECLINED:
-            reason = "refusal"  # for the core an ordinary answer, for a script none that did anything
+            reason = "refusal"  # an ordinary answer for the core, a refusal for a script
         if end.outcome == "completed" and reason == "tool_use":
-            reason = "end_turn"  # a task ends with a call, and yet by itself
+            reason = "end_turn"  # a task ends with a tool call
         self._end(type="done", stop_reason=reason, usage=end.usage.to_record())
 
     def question(self, question: Question) -> None:
-        """Print a `question` line; one that asks to agree to a call says what the call would do."""
         self._line(type="question", **question_fields(question))
 
     def close(self, message: str) -> None:
-        """Print the `done` line of a task that was given up."""
         self._end(type="done", stop_reason="cancelled", usage=Usage().to_record())
 
-    def advise(self, message: str) -> None:
-        """Nothing: a program knows what it can do next."""
-
     def fail(self, message: str) -> None:
-        """Print the `error` line, unless the stream has ended."""
         self._end(type="error", message=message)
 
     def _end(self, **fields: Any) -> None:
@@ -201,7 +193,7 @@ class JsonPrinter(_Output):
         self._write(json.dumps(fields, ensure_ascii=True) + "\n")
 
 
-class TextPrinter(_Output):
+class TextPrinter(Printer):
     """The answer on stdout, sanitised; what the tools did and what went wrong on stderr."""
 
     def __init__(self) -> None:
@@ -209,10 +201,9 @@ class TextPrinter(_Output):
         self._text: dict[str, Sanitiser] = {}
         self._calls: dict[str, ToolCallTurn] = {}
         self._open_line = False
-        self._counted = ""  # what counts the seconds of a silence of the model, where it still stands
+        self._counted = ""  # the line that counts the seconds of the model's silence, while it is shown
 
     def feed(self, event: Event) -> None:
-        """Print an event of the run, if a person wants to see it."""
         if is_silence(event):
             self._count(event.message)  # type: ignore[union-attr]
             return
@@ -223,15 +214,15 @@ class TextPrinter(_Output):
             case TurnStart(turn=AssistantTextTurn() as turn):
                 self._text[turn.id] = Sanitiser()
             case TurnDelta(turn_id=turn_id, text=text) if turn_id in self._text:
-                self._say(self._text[turn_id].feed(text))
+                self._print(self._text[turn_id].feed(text))
             case TurnEnd(turn=AssistantTextTurn() as turn) if turn.id in self._text:
-                self._say(self._text.pop(turn.id).flush())
+                self._print(self._text.pop(turn.id).flush())
                 self._end_line()
             case TurnEnd(turn=ToolCallTurn() as turn):
                 self._calls[turn.tool_use_id] = turn
             case TurnEnd(turn=ToolResultTurn() as turn):
                 self._tool(turn)
-            case TurnEnd(turn=NoticeTurn() as turn) if _is_told(turn):
+            case TurnEnd(turn=NoticeTurn() as turn) if _is_printed(turn):
                 self.notice(turn.content)
             case RetryWait():
                 self.notice(f"{event.error.message} Trying again in {event.delay:.0f} s.")
@@ -241,77 +232,71 @@ class TextPrinter(_Output):
                 pass
 
     def _count(self, message: str) -> None:
-        """Say how long the model is silent: on a terminal in one place, else once. Within an answer nothing is said."""
+        """Print how long the model has been silent: on a terminal in place, else once; within an answer not at all."""
         if self._open_line or self._muted:
             return
-        told, self._counted = self._counted, f"({message})"
+        shown, self._counted = self._counted, f"({message})"
         if sys.stderr.isatty():
             write(f"\r{self._counted}")
-        elif not told:
-            remark(self._counted)
+        elif not shown:
+            print_note(self._counted)
 
-    def _say_report(self, turn: ToolCallTurn) -> None:
-        """What the agent reports with a call is meant for the person, once the call was taken."""
+    def _print_report(self, turn: ToolCallTurn) -> None:
+        """Print what the agent reports to the person in a call (`send_update`, `task_complete`)."""
         report = turn.input.get({"send_update": "text", "task_complete": "summary"}.get(turn.tool_name, ""))
         if isinstance(report, str) and report:
             self._end_line()
-            self._say(sanitise(report))
+            self._print(sanitise(report))
             self._end_line()
 
     def _tool(self, turn: ToolResultTurn) -> None:
         call = self._calls.get(turn.tool_use_id)
         if call is not None and is_control(call.tool_name) and not turn.is_error:
-            self._say_report(call)
+            self._print_report(call)
             return
         details = turn.details or {}
         added, removed = details.get("added"), details.get("removed")
         counts = f"  +{added} -{removed}" if added or removed else ""
         outcome = f"  error: {turn.output}" if turn.is_error else counts
-        self._aside(f"> {call.tool_name if call is not None else 'tool'}{outcome}")
+        self._print_aside(f"> {call.tool_name if call is not None else 'tool'}{outcome}")
 
     def settled(self, call: ToolCallTurn, result: ToolResultTurn) -> None:
-        """Say what became of a call that an earlier program left open."""
         self._calls[call.tool_use_id] = call
         self._tool(result)
 
     def notice(self, message: str) -> None:
-        """Print a remark on stderr."""
-        self._aside(f"({message})")
+        self._print_aside(f"({message})")
 
     def question(self, question: Question) -> None:
-        """Print the question, what it is about, and what can be picked."""
         self._end_line()
         if (approval := question.approval) is not None:
             lines = diff_lines(approval.diff.rstrip("\n")) if approval.diff else []
-            self._say("\n".join([*lines, *filter(None, [spelled_out(approval.note)])]))
+            self._print("\n".join([*lines, *filter(None, [spelled_out(approval.note)])]))
             self._end_line()
-        self._say(sanitise(f"? {question.text}"))
+        self._print(sanitise(f"? {question.text}"))
         self._end_line()
         for number, option in enumerate(question.options, 1):
-            self._say(f"  {number}. {one_line(option, 400)}\n")
+            self._print(f"  {number}. {one_line(option, 400)}\n")
 
     def close(self, message: str) -> None:
-        """Say on stderr what became of the task."""
-        self._aside(f"({message})")
+        self._print_aside(f"({message})")
 
     def advise(self, message: str) -> None:
-        """Say on stderr what can be done next, even when muted."""
-        remark(f"({one_line(message, 400)})")
+        # Also when muted: it goes to stderr.
+        print_note(f"({one_line(message, 400)})")
 
     def finish(self, end: AgentEnd) -> None:
-        """Say on stderr how the run ended, unless it just completed."""
         self._end_line()
         if end.outcome == "failed":
             self.fail(with_next_step(end.error))
         elif end.outcome != "completed" and not (self.reader_gone or self.unwritable):
-            self._aside(f"({STOP_REASONS.get(end.outcome, end.outcome)})")
+            self._print_aside(f"({STOP_REASONS.get(end.outcome, end.outcome)})")
 
     def fail(self, message: str) -> None:
-        """Print the error on stderr."""
         self._end_line()
-        complain(message)
+        print_error(message)
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         if text:
             self._write(text)
             self._open_line = not text.endswith("\n")
@@ -321,18 +306,18 @@ class TextPrinter(_Output):
             self._write("\n")
             self._open_line = False
 
-    def _aside(self, message: str) -> None:
+    def _print_aside(self, message: str) -> None:
         if self._muted:
             return
         self._end_line()
-        remark(one_line(message, 400))
+        print_note(one_line(message, 400))
 
 
 def is_silence(event: Event) -> bool:
-    """Whether an event says that nothing comes from the model."""
+    """Whether an event reports that the model sends nothing."""
     return isinstance(event, ModelNotice) and event.waiting is not None
 
 
-def _is_told(notice: NoticeTurn) -> bool:
-    """Whether a notice has a line of its own: not what is meant for the model, nor why a run failed, which ends it."""
+def _is_printed(notice: NoticeTurn) -> bool:
+    """Whether a notice is printed: not one for the model, nor the reason of a failure, which ends the stream."""
     return not notice.is_nudge and notice.kind != FAILED

@@ -5,18 +5,19 @@ from __future__ import annotations
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.output import emit, say
+from tui.cli.options import json_option
+from tui.cli.output import print_json, print_text
 
 
 @click.command()
-@click.option("--revoke", is_flag=True, help="Take the trust back.")
-@click.option("--json", "as_json", is_flag=True, help="Print {home, trusted}.")
+@click.option("--revoke", is_flag=True, help="Trust it no longer.")
+@json_option("Print {home, trusted}.")
 @click.pass_obj
 def trust(invocation: Invocation, revoke: bool, as_json: bool) -> None:
-    """Trust the home that is used: what waits in it for approval counts, what it schedules may run.
+    """Trust this home.
 
-    Homes this program made are trusted. Look at one that came from somebody else first. Taking the trust back also takes
-    back what you answered with "always" there.
+    In a trusted home your approvals count, and scheduled tasks may run. Homes this program made are trusted. Look at
+    one that came from somebody else first. --revoke also forgets what you answered with "always" there.
 
     \b
     persona --home ./their-personas trust
@@ -33,8 +34,8 @@ def trust(invocation: Invocation, revoke: bool, as_json: bool) -> None:
     else:
         trusted.trust(root)
     if as_json:
-        emit({"home": str(root), "trusted": not revoke})
+        print_json({"home": str(root), "trusted": not revoke})
     elif revoke:
-        say(f"{root} is not trusted any more; what you always allowed in it is asked for again")
+        print_text(f"{root} is not trusted any more; what you always allowed in it is asked for again")
     else:
-        say(f"{root} is trusted")
+        print_text(f"{root} is trusted")

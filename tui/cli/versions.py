@@ -10,28 +10,28 @@ import click
 from personas.errors import Conflict, PersonaError
 from personas.versions.authorship import USER, Author, Undone
 from tui.cli.group import Invocation
-from tui.cli.output import columns, emit, say
+from tui.cli.options import RESULT, json_option, persona_argument
+from tui.cli.output import columns, print_json, print_text
 
 REQUEST_SHOWN = 60
 """Most characters of a request in a line of the log."""
-RESULT_HELP = "Print {id, revision, version, summary}."
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON array, newest first.")
+@persona_argument
+@json_option("Print a JSON array, newest first.")
 @click.pass_obj
 def log(invocation: Invocation, persona_id: str, as_json: bool) -> None:
-    """List the versions of a persona, newest first: the change that led to each, by whom and why.
+    """List the versions of a persona, newest first.
 
-    Version 0, the first text, is not listed.
+    A line says what changed, who did it and why. Version 0, the first text, is not listed.
 
     \b
     persona log optimist
     """
     versions = invocation.store.log(persona_id)
     if as_json:
-        emit([version.to_record() for version in versions], indent=2)
+        print_json([version.to_record() for version in versions], indent=2)
         return
     rows: list[tuple[str, ...]] = [
         (
@@ -45,21 +45,23 @@ def log(invocation: Invocation, persona_id: str, as_json: bool) -> None:
         for version in versions
     ]
     for line in columns(rows):
-        say(line)
+        print_text(line)
     if not rows:
-        say("No versions yet: nothing has been changed.")
+        print_text("No versions yet: nothing has been changed.")
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
+@persona_argument
 @click.argument("from_version", metavar="[VERSION]", required=False)
 @click.argument("to_version", metavar="[VERSION]", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print {from, to, diff}.")
+@json_option("Print {from, to, diff}.")
 @click.pass_obj
 def diff(
     invocation: Invocation, persona_id: str, from_version: str | None, to_version: str | None, as_json: bool
 ) -> None:
-    """Show the last change, what changed since VERSION, or between two.
+    """Show what changed.
+
+    Without VERSION, the last change; with one, all since then; with two, all between them.
 
     \b
     persona diff optimist
@@ -68,18 +70,20 @@ def diff(
     """
     found = invocation.store.diff(persona_id, from_version, to_version)
     if as_json:
-        emit(found.to_record())
+        print_json(found.to_record())
     elif found.diff:
         _say_diff(found.diff)
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
+@persona_argument
 @click.argument("version", metavar="VERSION")
-@click.option("--json", "as_json", is_flag=True, help=RESULT_HELP)
+@json_option(RESULT)
 @click.pass_obj
 def restore(invocation: Invocation, persona_id: str, version: str, as_json: bool) -> None:
-    """Make the file what it was in VERSION, a number from `persona log`.
+    """Restore an earlier version.
+
+    VERSION is a number from `persona log`. The present text stays in the log.
 
     \b
     persona restore optimist 3
@@ -95,14 +99,15 @@ def restore(invocation: Invocation, persona_id: str, version: str, as_json: bool
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
+@persona_argument
 @click.argument("version", metavar="[VERSION]", required=False)
-@click.option("--json", "as_json", is_flag=True, help=RESULT_HELP)
+@json_option(RESULT)
 @click.pass_obj
 def undo(invocation: Invocation, persona_id: str, version: str | None, as_json: bool) -> None:
-    """Undo the last run of the agent or stretch of editing; again, the one before.
+    """Undo the last change.
 
-    With VERSION, undo what that version belongs to, whatever was written since; of an undo, that is a redo.
+    A change is one run of the agent, or what you typed in one go. Again, the one before is undone. With VERSION, the
+    change that made it is undone and what was written since stays; if it was an undo, it is redone.
 
     \b
     persona undo optimist
@@ -112,11 +117,11 @@ def undo(invocation: Invocation, persona_id: str, version: str | None, as_json: 
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help=RESULT_HELP)
+@persona_argument
+@json_option(RESULT)
 @click.pass_obj
 def redo(invocation: Invocation, persona_id: str, as_json: bool) -> None:
-    """Redo what the last undo undid.
+    """Redo what was undone last.
 
     \b
     persona redo optimist
@@ -143,7 +148,7 @@ def _step(take: Callable[..., Undone], lead: str, persona_id: str, as_json: bool
 
 def _tell(done: Undone, as_json: bool, lead: str = "") -> None:
     if as_json:
-        emit(
+        print_json(
             {
                 "id": done.persona.id,
                 "revision": done.persona.revision,
@@ -152,7 +157,7 @@ def _tell(done: Undone, as_json: bool, lead: str = "") -> None:
             }
         )
     else:
-        say(lead + done.summary + (f"; also in {', '.join(done.also)}" if done.also else ""))
+        print_text(lead + done.summary + (f"; also in {', '.join(done.also)}" if done.also else ""))
     if done.left:
         raise PersonaError("Left as it is: " + " ".join(f"{name}: {why}" for name, why in done.left))
 
@@ -160,17 +165,17 @@ def _tell(done: Undone, as_json: bool, lead: str = "") -> None:
 def _show_both(conflict: Conflict, as_json: bool) -> None:
     """Show the two texts that touch; the error line follows on stderr."""
     if as_json:
-        emit({"conflict": {"wanted": conflict.ours, "current": conflict.theirs}})
+        print_json({"conflict": {"wanted": conflict.ours, "current": conflict.theirs}})
         return
     from personas.versions.merge import unified_diff
 
-    say("What this would have done to the text as it was:")
+    print_text("What this would have done to the text as it was:")
     _say_diff(unified_diff(conflict.base, conflict.ours, "then", "wanted"))
-    say("What was written since:")
+    print_text("What was written since:")
     _say_diff(unified_diff(conflict.base, conflict.theirs, "then", "now"))
 
 
 def _say_diff(diff: str) -> None:
     from tui.terminal.diff_view import diff_lines
 
-    say("\n".join(diff_lines(diff.removesuffix("\n"), names=True)))
+    print_text("\n".join(diff_lines(diff.removesuffix("\n"), names=True)))

@@ -1,0 +1,14 @@
+"""The exit codes of every command; README lists them."""
+
+from __future__ import annotations
+
+import signal
+
+FAILED = 1
+USAGE = 2
+WAITS = 3
+"""A task waits for an answer."""
+READER_GONE = 141
+"""The reader of stdout went away."""
+INTERRUPTED = 130
+OF_SIGNAL = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: 143, signal.SIGHUP: 129}

@@ -1,0 +1,38 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+RESULT = "Print {id, revision, version, summary}."
+"""What `--json` does in the commands that change a persona."""
+
+persona_argument = click.argument("persona_id", metavar="ID")
+
+
+def json_option(what: str) -> Callable[[Command], Command]:
+    """Return the option `--json`, the argument `as_json` of a command.
+
+    Args:
+        what: the help text: what is printed.
+    """
+    return click.option("--json", "as_json", is_flag=True, help=what)
+
+
+def _use_model(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    if value:
+        ctx.obj.model_flag = value
+
+
+model_option = click.option(
+    "--model",
+    metavar="MODEL",
+    expose_value=False,
+    callback=_use_model,
+    help="The agent's model, or `offline`.",
+)
