@@ -438,7 +438,7 @@ async def test_coming_back_shows_everything_in_place(tmp_path: Path) -> None:
         await p.until(lambda: len(model.requests) == 2)
         p.main.conversing.view.page(-2)
         await p.pilot.pause()
-        stood = p.main.conversing.view.where()
+        stood = p.main.conversing.view.view_state()
         assert stood.top is not None
         await p.open("two")
         gate.set()
@@ -446,7 +446,7 @@ async def test_coming_back_shows_everything_in_place(tmp_path: Path) -> None:
         await p.open("one")
         await p.until(lambda: p.main.conversing.talk is not None)
         await p.pilot.pause()
-        assert p.main.conversing.view.where() == stood
+        assert p.main.conversing.view.view_state() == stood
         assert texts(p)[0] == "tell me" and texts(p)[-1] == "Ready."
         assert len(set(texts(p))) == len(texts(p))
 

@@ -14,10 +14,10 @@ from tui.commands.unicode_folding import PIECE
 from tui.widgets.conversation import ConversationView
 from tui.widgets.conversation import search as finding
 from tui.widgets.conversation.lines import Line
-from tui.widgets.conversation.markdown import draw_piece
-from tui.widgets.conversation.markdown_blocks import split
-from tui.widgets.conversation.search import Needle, Sought, fold, places
-from tui.widgets.conversation.strip_markdown import unmarked
+from tui.widgets.conversation.markdown import draw_block
+from tui.widgets.conversation.markdown_blocks import split_blocks
+from tui.widgets.conversation.search import Query, SearchableText, find_matches, fold
+from tui.widgets.conversation.strip_markdown import strip_markdown
 
 ANSWER = """# A *head* line
 
@@ -41,7 +41,7 @@ Written <http://auto.example/a>, ``a`b``, __init__ and *one **two** three*, *(in
 
 
 def as_drawn(text: str) -> str:
-    lines = [line for piece in split(text) for line in draw_piece(piece, 1000)]
+    lines = [line for piece in split_blocks(text) for line in draw_block(piece, 1000)]
     return "".join(line.text[line.lead :] + line.join for line in lines)
 
 
@@ -56,7 +56,7 @@ def marked(view: ConversationView) -> list[str]:
     "text", [ANSWER, *ANSWER.split("\n\n"), "a", "", "\n\n", "**", "`", "[", "* ", ">", "```\nx"]
 )
 def test_markdown_without_its_signs_is_what_is_drawn(text: str) -> None:
-    assert fold(unmarked(text)).strip() == fold(as_drawn(text)).strip()
+    assert fold(strip_markdown(text)).strip() == fold(as_drawn(text)).strip()
 
 
 FOUND = {
@@ -116,25 +116,27 @@ OTHERWISE = unicodedata.normalize("NFD", "cAFÉ 한국 ") + "ｶﾞｲﾄﾞ str
 def test_letters_are_the_same_however_they_are_composed_and_how_wide_they_are(text: str, needle: str) -> None:
     words = text.split()
     for word, part in zip(words, needle.split(), strict=True):
-        found = Needle.of(part)
-        assert Sought([text]).holds(found)
+        found = Query.of(part)
+        assert SearchableText([text]).contains(found)
         start = text.index(word) + 3
-        assert places([Line([("-- ", 0), (text, 0)], lead=3)], found) == {0: [(start, start + len(word))]}
-    assert places([Line([(word, 0)], join=" ") for word in words], Needle.of(needle)) == {
+        assert find_matches([Line([("-- ", 0), (text, 0)], lead=3)], found) == {
+            0: [(start, start + len(word))]
+        }
+    assert find_matches([Line([(word, 0)], join=" ") for word in words], Query.of(needle)) == {
         row: [(0, len(word))] for row, word in enumerate(words)
     }
 
 
 def test_what_stands_over_the_ends_of_stretches_is_found_as_in_one_piece() -> None:
-    words = [f"word{number}" for number in range(3 * finding.STRETCH)]
+    words = [f"word{number}" for number in range(3 * finding.LINES_AT_ONCE)]
     lines = [Line([(word, 0)], join=" ") for word in words]
-    for at in (finding.STRETCH - 1, finding.STRETCH, 2 * finding.STRETCH - 3):
-        needle = Needle.of(" ".join(words[at : at + 5]))
-        found = finding.Places(lines, needle)
+    for at in (finding.LINES_AT_ONCE - 1, finding.LINES_AT_ONCE, 2 * finding.LINES_AT_ONCE - 3):
+        needle = Query.of(" ".join(words[at : at + 5]))
+        found = finding.Matches(lines, needle)
         assert found.first() == at
-        whole = places(lines, needle)
+        whole = find_matches(lines, needle)
         assert {row: found.at(row) for row in range(len(lines)) if found.at(row)} == whole
-    assert finding.Places(lines, Needle.of("word9 word11")).first() is None
+    assert finding.Matches(lines, Query.of("word9 word11")).first() is None
 
 
 async def test_of_a_long_text_no_more_is_looked_through_than_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +152,7 @@ async def test_of_a_long_text_no_more_is_looked_through_than_is_seen(monkeypatch
         for columns in (50, 40):
             await pilot.resize_terminal(columns, 15)
             await pilot.pause()
-        assert 0 < max(mapped) < 50 * 2 * finding.STRETCH
+        assert 0 < max(mapped) < 50 * 2 * finding.LINES_AT_ONCE
         assert sum(mapped) < 100_000
 
 
@@ -190,7 +192,7 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_text_costs_more_than_its_length(text: str) -> None:
     began = time.process_time()
-    Sought([text], markdown=True).holds(Needle.of("bold text e"))
+    SearchableText([text], markdown=True).contains(Query.of("bold text e"))
     finding._mapped(text)
     narrowing.fold(text)
     assert (

@@ -21,7 +21,7 @@ from agent.core.turns import (
 from tui.chat.panel_state import PanelState
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.conversation import ConversationView
-from tui.widgets.conversation.layout import Place
+from tui.widgets.conversation.layout import Position
 
 TEXTS = [
     "word ", "**bold** ", "\n", "\n\n", "- item\n", "```py\n", "code\n", "```\n", "# Title\n", "| a | b |\n|---|---|\n",
@@ -117,8 +117,10 @@ class Fuzz:
                 view.screen.selections = {view: Selection.from_offsets(first, last)}
                 view.get_selection(view.screen.selections[view])
 
-    def place(self) -> Place:
-        return Place(self.chance.randrange(len(self.view.layout_model.entries)), self.chance.randint(0, 3), 0)
+    def place(self) -> Position:
+        return Position(
+            self.chance.randrange(len(self.view.layout_model.entries)), self.chance.randint(0, 3), 0
+        )
 
     def check(self) -> None:
         view = self.view
@@ -131,7 +133,7 @@ class Fuzz:
         assert view.virtual_size.height >= layout.height
         assert sum(entry.height(layout.width) for entry in layout.entries) == layout.height
         for row in range(top, min(top + len(strips), layout.height)):
-            place = layout.place_at(row)
+            place = layout.position_at(row)
             assert place is not None
             assert layout.row_of(place) == row
             assert layout.line(place) is not None

@@ -10,10 +10,10 @@ from agent.core.turns import AssistantTextTurn, Turn, UserTurn
 from tests.examples import examples
 from tui.widgets.conversation import render_parts as parts
 from tui.widgets.conversation.entries import entry_for
-from tui.widgets.conversation.layout import Layout, Place
+from tui.widgets.conversation.layout import Layout, Position
 from tui.widgets.conversation.lines import Glyphs
-from tui.widgets.conversation.markdown_blocks import Piece
-from tui.widgets.conversation.render_parts import Stream
+from tui.widgets.conversation.markdown_blocks import MarkdownBlock
+from tui.widgets.conversation.render_parts import MarkdownStream
 
 GLYPHS = Glyphs()
 contents = st.sampled_from(
@@ -43,10 +43,10 @@ def filled(turns: list[Turn], width: int = 40) -> Layout:
     return layout
 
 
-def all_places(layout: Layout) -> list[Place]:
+def all_places(layout: Layout) -> list[Position]:
     """Every line there is, in order, by plain counting."""
     return [
-        Place(index, number, row)
+        Position(index, number, row)
         for index, entry in enumerate(layout.entries)
         for number, part in enumerate(entry.parts())
         for row in range(part.height(layout.width))
@@ -57,17 +57,17 @@ def all_places(layout: Layout) -> list[Place]:
 @settings(max_examples=examples(50))
 def test_rows_and_places_agree_with_a_plain_count(turns: list[Turn], top: int, rows: int) -> None:
     layout = filled(turns)
-    layout.settle(min(top, layout.height), rows)
-    layout.settle_end(rows)
+    layout.draw_visible(min(top, layout.height), rows)
+    layout.draw_end(rows)
     for index in range(len(layout.entries)):
         layout.entries[index].parts()
         layout.update(index)
     places = all_places(layout)
     assert layout.height == len(places)
-    assert [layout.place_at(row) for row in range(len(places))] == places
+    assert [layout.position_at(row) for row in range(len(places))] == places
     assert [layout.row_of(place) for place in places] == list(range(len(places)))
-    assert layout.place_at(len(places)) is None
-    assert layout.place_at(-1) is None
+    assert layout.position_at(len(places)) is None
+    assert layout.position_at(-1) is None
 
 
 @given(turn_lists, st.data())
@@ -75,14 +75,14 @@ def test_rows_and_places_agree_with_a_plain_count(turns: list[Turn], top: int, r
 def test_scrolling_up_by_a_line_shows_the_line_above(turns: list[Turn], data: st.DataObject) -> None:
     layout = filled(turns)
     rows = data.draw(st.integers(1, 12))
-    top = layout.settle_end(rows)
-    seen = [layout.place_at(row) for row in range(top, min(top + rows, layout.height))]
+    top = layout.draw_end(rows)
+    seen = [layout.position_at(row) for row in range(top, min(top + rows, layout.height))]
     while top > 0:
-        top = layout.settle(top - 1, rows)
-        now = [layout.place_at(row) for row in range(top, min(top + rows, layout.height))]
+        top = layout.draw_visible(top - 1, rows)
+        now = [layout.position_at(row) for row in range(top, min(top + rows, layout.height))]
         assert now[1:] == seen[: len(now) - 1]
         seen = now
-    assert layout.height == 0 or seen[0] == layout.place_at(0)
+    assert layout.height == 0 or seen[0] == layout.position_at(0)
     assert layout.height == len(all_places(layout))
 
 
@@ -90,12 +90,12 @@ def test_scrolling_up_by_a_line_shows_the_line_above(turns: list[Turn], data: st
 @settings(max_examples=100)
 def test_another_width_keeps_the_line_that_was_first(turns: list[Turn], rows: int, width: int) -> None:
     layout = filled(turns)
-    top = layout.settle(layout.height // 2, rows)
-    anchor = layout.place_at(top)
+    top = layout.draw_visible(layout.height // 2, rows)
+    anchor = layout.position_at(top)
     if anchor is None:
         return
     layout.resize(width)
-    found = layout.place_at(layout.settle(layout.keep_place(anchor), rows))
+    found = layout.position_at(layout.draw_visible(layout.draw_at(anchor), rows))
     assert found is not None
     assert (found.entry, found.part) == (anchor.entry, anchor.part)
 
@@ -105,8 +105,8 @@ def test_another_width_keeps_the_line_that_was_first(turns: list[Turn], rows: in
 def test_another_width_keeps_the_letter_that_was_first(row: int, widths: list[int]) -> None:
     words = [f"w{number:04}" for number in range(3_000)]
     layout = filled([AssistantTextTurn(content=" ".join(words))])
-    layout.settle(0, 20)
-    place = layout.place_at(min(row, layout.height - 1))
+    layout.draw_visible(0, 20)
+    place = layout.position_at(min(row, layout.height - 1))
     assert place is not None
     line = layout.line(place)
     assert line is not None
@@ -120,7 +120,7 @@ def test_another_width_keeps_the_letter_that_was_first(row: int, widths: list[in
         assert first in line.text or abs(words.index(line.text.split()[0]) - words.index(first)) <= 15 * len(
             widths
         )
-        assert layout.place_at(layout.keep_place(place)) == place
+        assert layout.position_at(layout.draw_at(place)) == place
 
 
 @given(
@@ -129,16 +129,16 @@ def test_another_width_keeps_the_letter_that_was_first(row: int, widths: list[in
     )
 )
 def test_places_are_ordered_as_they_are_read(pair: list[tuple[int, int, int]]) -> None:
-    first, second = (Place(*numbers) for numbers in pair)
+    first, second = (Position(*numbers) for numbers in pair)
     assert (first.encode() < second.encode()) == (pair[0] < pair[1])
-    assert Place.decode(first.encode()) == first
+    assert Position.decode(first.encode()) == first
 
 
 def test_only_what_is_seen_is_drawn() -> None:
     layout = filled([AssistantTextTurn(content=f"# {n}\n\ntext\n\n- a\n- b\n") for n in range(3000)])
-    top = layout.settle_end(40)
+    top = layout.draw_end(40)
     assert layout.drawn_lines < 100
-    layout.settle(top // 2, 40)
+    layout.draw_visible(top // 2, 40)
     assert layout.drawn_lines < 200
 
 
@@ -147,14 +147,14 @@ class Meter:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.characters = 0
-        draw = parts.draw_piece
+        draw = parts.draw_block
 
-        def counted(piece: Piece, width: int, glyphs: Glyphs) -> list[object]:
+        def counted(piece: MarkdownBlock, width: int, glyphs: Glyphs) -> list[object]:
             if piece.kind in ("text", "item"):
                 self.characters += len(piece.text)
             return draw(piece, width, glyphs)  # type: ignore[return-value]
 
-        monkeypatch.setattr(parts, "draw_piece", counted)
+        monkeypatch.setattr(parts, "draw_block", counted)
 
     def take(self) -> int:
         taken, self.characters = self.characters, 0
@@ -179,7 +179,7 @@ def test_a_frame_late_in_a_long_answer_draws_no_more_than_an_early_one(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meter = Meter(monkeypatch)
-    stream = Stream(GLYPHS)
+    stream = MarkdownStream(GLYPHS)
     work: list[int] = []
     closing: list[int] = []
     for start in range(0, len(text), 50):
@@ -202,5 +202,5 @@ def test_a_finished_piece_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None
     layout = Layout(60)
     layout.append(entry)
     for _ in range(5):
-        layout.settle_end(20)
+        layout.draw_end(20)
     assert meter.take() == len("onetwothree")

@@ -29,8 +29,8 @@ from tui.widgets.conversation.lines import (
     fold_rows,
     wrap_rows,
 )
-from tui.widgets.conversation.markdown_blocks import CUT, Splitter, split
-from tui.widgets.conversation.render_parts import Stream, piece_part
+from tui.widgets.conversation.markdown_blocks import BLOCK_LIMIT, BlockSplitter, split_blocks
+from tui.widgets.conversation.render_parts import MarkdownStream, block_part
 
 words = st.lists(
     st.sampled_from(
@@ -92,25 +92,25 @@ def test_combining_marks_and_joined_emoji_stay_whole() -> None:
 @given(markdown_texts, st.lists(st.integers(1, 12), max_size=60))
 @settings(max_examples=examples(100))
 def test_pieces_do_not_depend_on_how_the_text_was_cut(text: str, sizes: list[int]) -> None:
-    splitter = Splitter()
+    splitter = BlockSplitter()
     pieces = []
     at = 0
     for size in sizes:
         pieces += splitter.feed(text[at : at + size])
         at += size
     pieces += splitter.feed(text[at:])
-    assert pieces + splitter.finish() == split(text)
+    assert pieces + splitter.finish() == split_blocks(text)
 
 
 def draw_markdown(text: str, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
     """Return the lines of a whole answer, as an entry of the conversation draws it."""
-    return [line for piece in split(text) for line in piece_part(piece, glyphs).draw(width)]
+    return [line for piece in split_blocks(text) for line in block_part(piece, glyphs).draw(width)]
 
 
 @given(markdown_texts, st.lists(st.integers(1, 40), max_size=20))
 @settings(max_examples=examples(70))
 def test_a_streamed_answer_ends_as_the_loaded_one(text: str, sizes: list[int]) -> None:
-    stream = Stream(Glyphs())
+    stream = MarkdownStream(Glyphs())
     parts = []
     at = 0
     for size in sizes:
@@ -129,7 +129,7 @@ def test_a_streamed_answer_ends_as_the_loaded_one(text: str, sizes: list[int]) -
 def test_after_many_pieces_the_rest_is_shown_as_it_is_whether_it_streams_or_is_loaded(
     text: str, sizes: list[int]
 ) -> None:
-    with patch.object(pieces, "PIECES", 3), patch.object(pieces, "CUT", 60):
+    with patch.object(pieces, "MAX_BLOCKS", 3), patch.object(pieces, "BLOCK_LIMIT", 60):
         test_pieces_do_not_depend_on_how_the_text_was_cut.hypothesis.inner_test(text, sizes)  # type: ignore[attr-defined]
         test_a_streamed_answer_ends_as_the_loaded_one.hypothesis.inner_test(text, sizes)  # type: ignore[attr-defined]
         test_the_tail_says_truly_which_lines_changed.hypothesis.inner_test(text, sizes)  # type: ignore[attr-defined]
@@ -138,16 +138,16 @@ def test_after_many_pieces_the_rest_is_shown_as_it_is_whether_it_streams_or_is_l
 
 @pytest.mark.parametrize("block", ["a\n\n", "- a\n", "1. a\n", "# a\n", "> a\n\n", "---\n", "```\na\n```\n"])
 def test_an_answer_is_made_of_so_many_pieces_at_most(block: str) -> None:
-    text = block * (2 * pieces.PIECES)
-    found = split(text)
-    assert len(found) <= pieces.PIECES + 1 + len(text) // pieces.CUT
+    text = block * (2 * pieces.MAX_BLOCKS)
+    found = split_blocks(text)
+    assert len(found) <= pieces.MAX_BLOCKS + 1 + len(text) // pieces.BLOCK_LIMIT
     assert "".join(piece.text for piece in found).count("a") == text.count("a")
 
 
 @given(markdown_texts, st.lists(st.integers(1, 40), max_size=20))
 @settings(max_examples=examples(50))
 def test_the_tail_says_truly_which_lines_changed(text: str, sizes: list[int]) -> None:
-    stream = Stream(Glyphs())
+    stream = MarkdownStream(Glyphs())
     at = 0
     for size in sizes:
         before = [line.text for line in stream.tail.lines or []]
@@ -257,11 +257,11 @@ def test_decoration_is_not_copied_from_code() -> None:
 
 
 def test_a_long_block_is_cut_where_a_line_ends() -> None:
-    pieces = split("a line of text\n" * (3 * CUT // 15))
+    pieces = split_blocks("a line of text\n" * (3 * BLOCK_LIMIT // 15))
     assert len(pieces) > 2
-    assert max(len(piece.text) for piece in pieces) <= CUT + 15
+    assert max(len(piece.text) for piece in pieces) <= BLOCK_LIMIT + 15
     assert [piece.gap for piece in pieces] == [False] * len(pieces)
-    code = split("```\n" + "a line of code\n" * (3 * CUT // 15) + "```\nafter")
+    code = split_blocks("```\n" + "a line of code\n" * (3 * BLOCK_LIMIT // 15) + "```\nafter")
     assert [piece.kind for piece in code[:-1]] == ["code"] * (len(code) - 1)
     assert code[-1].text == "after"
 
@@ -276,11 +276,11 @@ def test_a_line_repr_shows_its_text() -> None:
 
 
 def test_prose_in_a_fence_has_no_label_and_is_not_broken_within_words() -> None:
-    from tui.widgets.conversation.markdown import draw_piece
-    from tui.widgets.conversation.markdown_blocks import split
+    from tui.widgets.conversation.markdown import draw_block
+    from tui.widgets.conversation.markdown_blocks import split_blocks
 
     text = "```text\nwhich of these words could be cut\n```\n"
-    shown = [line.text.rstrip() for piece in split(text) for line in draw_piece(piece, 14)]
+    shown = [line.text.rstrip() for piece in split_blocks(text) for line in draw_block(piece, 14)]
     words = " ".join(shown).replace("│", " ").replace("▎", " ").split()
     assert [word for word in words if word.isalpha()] == [
         "which",

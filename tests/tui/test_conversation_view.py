@@ -33,8 +33,8 @@ from agent.core.turns import (
     UserTurn,
 )
 from tui.widgets.conversation import ConversationView, Glyphs
-from tui.widgets.conversation.entry import AT_ONCE
-from tui.widgets.conversation.layout import KEPT_LINES
+from tui.widgets.conversation.entry import DRAWN_AT_ONCE
+from tui.widgets.conversation.layout import CACHED_LINES
 from tui.widgets.conversation.lines import Line
 from tui.widgets.conversation.render_parts import Part
 
@@ -356,7 +356,7 @@ async def test_what_is_kept_drawn_is_bounded() -> None:
         for y in range(0, view.virtual_size.height, 1000):
             view.scroll_to(y=y)
         await pilot.pause()
-        assert view.layout_model.drawn_lines <= KEPT_LINES + 2100
+        assert view.layout_model.drawn_lines <= CACHED_LINES + 2100
         assert view.virtual_size.height == 30_000
 
 
@@ -457,7 +457,7 @@ async def test_a_selection_that_goes_beyond_the_view_ends_with_what_is_seen() ->
         app.view.scroll_to(y=20)
         await pilot.pause()
         seen = [row.strip() for row in rows(app.view)]
-        place = app.view.layout_model.place_at(24)
+        place = app.view.layout_model.position_at(24)
         assert place is not None and seen[0] == "paragraph 10"
         here = Offset(len("paragraph 12"), place.encode())
         for selection, words in (
@@ -678,7 +678,7 @@ async def test_of_what_arrives_at_once_no_more_is_drawn_than_is_seen(monkeypatch
             app.view.extend_turn("a", f"{number}\n\n" * 1_000)
             drawn.clear()
             app.view.draw_frame()
-            assert sum(drawn) <= 2 * AT_ONCE
+            assert sum(drawn) <= 2 * DRAWN_AT_ONCE
             await pilot.pause()
             assert rows(app.view)[-2].strip() == str(number)
         app.view.end_turn(replace(turn, content="".join(f"{number}\n\n" * 1_000 for number in range(4))))

@@ -12,7 +12,7 @@ from textual.widget import Widget
 import tui
 from agent.models.scripted import answer
 from tests.tui.program import make_store, program
-from tui.widgets.conversation.scroll_view import Canvas
+from tui.widgets.conversation.scroll_view import EntryScrollView
 from tui.widgets.footer import KeyLine
 
 
@@ -33,7 +33,7 @@ def test_no_part_that_draws_its_own_rows_is_copied_by_its_name() -> None:
         if any("render_line" in vars(base) for base in kind.__mro__ if base.__module__.startswith("tui."))
     }
     assert KeyLine in drawing
-    drawing.remove(Canvas)  # what is made of it knows its turns
+    drawing.remove(EntryScrollView)  # what is made of it knows its turns
     assert not {kind for kind in drawing if kind.get_selection is Widget.get_selection}  # type: ignore[attr-defined]
 
 

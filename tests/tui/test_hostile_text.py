@@ -40,8 +40,8 @@ from tui.widgets.chat_bar import ChatBar
 from tui.widgets.chat_input import ChatInput
 from tui.widgets.command_list import CommandList
 from tui.widgets.conversation import ConversationView
-from tui.widgets.conversation.cursor import ReadableCanvas
-from tui.widgets.conversation.scroll_view import Canvas
+from tui.widgets.conversation.cursor import ReadableScrollView
+from tui.widgets.conversation.scroll_view import EntryScrollView
 from tui.widgets.footer import KeyLine
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_fields import SettingsPane
@@ -243,8 +243,8 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
     ChatBar: (lambda text: ChatBar(), fill_draft),
     AgentPanel: (lambda text: AgentPanel(share=1.0), fill_panel),
     ConversationView: (lambda text: ConversationView(), fill_conversation),
-    Canvas: (lambda text: Canvas(), None),
-    ReadableCanvas: (lambda text: ReadableCanvas(), None),
+    EntryScrollView: (lambda text: EntryScrollView(), None),
+    ReadableScrollView: (lambda text: ReadableScrollView(), None),
     QuestionBox: (lambda text: QuestionBox(), fill_question),
     Choices: (lambda text: Choices(), lambda choices, text: choices.show([text, text])),
     CommandList: (lambda text: CommandList(), fill_commands),

@@ -138,9 +138,9 @@ class Appearance(App[int], inherit_bindings=False):
         if self._charset is not None:
             from textual.widgets import Input, TextArea
 
-            from tui.widgets.conversation.scroll_view import Canvas
+            from tui.widgets.conversation.scroll_view import EntryScrollView
 
-            theirs = (TextArea, Input, Canvas)
+            theirs = (TextArea, Input, EntryScrollView)
             placing = Placing(screen._compositor, self.console, self._charset, theirs)
         return placing.place(renderable)
 

@@ -210,7 +210,7 @@ class Conversing(Hearing):
         elif talk.task is not None and talk.task.status == "interrupted" and talk.kept is None:
             self._panel.error_shown()  # what was being written when the program ended may cover the placeholder
         if talk.kept is not None:
-            self.view.go_back(talk.kept)
+            self.view.restore_view_state(talk.kept)
         answered, question = self._answers.pop(persona_id, None), talk.question
         is_answer = question is not None and question.id == answered and self._bar.draft == draft
         self._show_question(mine=is_answer)
@@ -222,7 +222,7 @@ class Conversing(Hearing):
             self._widget.ask(None)
         if talk is None:
             return
-        talk.kept = self.view.where()
+        talk.kept = self.view.view_state()
         talk.pinned = self._panel.state is PanelState.PINNED
         if asked := self.answered_now:
             self._answers[talk.persona_id] = asked

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.core.model import Model, Usage
     from agent.core.turns import CustomTurn, Turn, UserTurn
     from agent.jobs.job import Job, Question
-    from tui.widgets.conversation.view import Kept
+    from tui.widgets.conversation.view import ViewState
 
 
 @dataclass
@@ -66,7 +66,7 @@ class Talk:
     heard: bool = True
     model: Model | None = None
     failure: str = ""
-    kept: Kept | None = None
+    kept: ViewState | None = None
     pinned: bool = False
     beginning: bool = False
     reread: bool = False

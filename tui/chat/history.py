@@ -49,9 +49,9 @@ class SaidBefore(Tasking):
                 return  # another conversation is shown by now
             talk.older = older
             if older and talk is self._talk:
-                stood = self.view.where()
+                stood = self.view.view_state()
                 self.show_talk(talk)
-                self.view.go_back(stood)
+                self.view.restore_view_state(stood)
 
     async def catch_up(self) -> None:
         """Show what another program has said in the open conversation, or asks there."""
@@ -61,9 +61,9 @@ class SaidBefore(Tasking):
         self._catching_up = True
         try:
             if await self._talks.catch_up(talk) and talk is self._talk and not talk.running:
-                stood = self.view.where()
+                stood = self.view.view_state()
                 self.show_talk(talk)
-                self.view.go_back(stood)
+                self.view.restore_view_state(stood)
                 self.sync()
         finally:
             self._catching_up = False

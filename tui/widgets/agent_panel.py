@@ -113,7 +113,7 @@ class AgentPanel(Vertical, can_focus=False):
             self.query_one(".panel--enlarge", LiteralButton).set_label(self._sign)
             self._set_height()
             self._fit_box()
-            self.call_after_refresh(self.conversation.keep_cursor_seen)
+            self.call_after_refresh(self.conversation.keep_cursor_visible)
 
     @property
     def is_about_to_shrink(self) -> bool:

@@ -7,16 +7,16 @@ from textual.geometry import Offset
 from textual.selection import Selection
 
 from tui.widgets.conversation.entry import Entry
-from tui.widgets.conversation.layout import Place
-from tui.widgets.conversation.scroll_view import Canvas
-from tui.widgets.conversation.search import Needle
+from tui.widgets.conversation.layout import Position
+from tui.widgets.conversation.scroll_view import EntryScrollView
+from tui.widgets.conversation.search import Query
 
 _WHOLE = 1 << 20
 """More characters than a line has."""
 
 
-class ReadableCanvas(Canvas, can_focus=False):
-    """A canvas that can be read entry by entry, searched and copied from."""
+class ReadableScrollView(EntryScrollView, can_focus=False):
+    """A scroll view of entries with a reading cursor, search and copying."""
 
     # Reading, entry by entry
 
@@ -26,7 +26,7 @@ class ReadableCanvas(Canvas, can_focus=False):
         return self._cursor
 
     def start_reading(self, key: str | None = None) -> None:
-        """Put the reading cursor on the entry with this key, else on the last one that is seen."""
+        """Put the reading cursor on the entry with this key, else on the last visible one."""
         entries = self.layout_model.entries
         last = next((index for index, entry in enumerate(entries) if entry.key == key), None)
         if key is None or last is None:
@@ -34,7 +34,7 @@ class ReadableCanvas(Canvas, can_focus=False):
         self._set_cursor((len(entries) - 1 if last is None else last) if entries else None)
 
     def stop_reading(self) -> None:
-        """Take the reading cursor away."""
+        """Remove the reading cursor."""
         self._set_cursor(None)
 
     def move_cursor(self, step: int) -> None:
@@ -48,12 +48,12 @@ class ReadableCanvas(Canvas, can_focus=False):
             self._set_cursor(min(max(self._cursor + step, 0), len(entries) - 1))
         self._show_entry(self._cursor)
 
-    def keep_cursor_seen(self) -> None:
-        """After a change of height: bring the entry of the cursor back where nothing of it is seen any more."""
+    def keep_cursor_visible(self) -> None:
+        """After a change of height: bring the cursor's entry back into view if it is out of it."""
         if self._cursor is not None and not self._following:
-            top, seen = self.layout_model.top_of(self._cursor), self.scroll_offset.y
+            top, visible = self.layout_model.top_of(self._cursor), self.scroll_offset.y
             height = self.layout_model.entries[self._cursor].height(self.layout_model.width)
-            if not seen - height < top < seen + self._rows():
+            if not visible - height < top < visible + self._rows():
                 self._show_entry(self._cursor)
 
     def cursor_home(self) -> None:
@@ -96,15 +96,16 @@ class ReadableCanvas(Canvas, can_focus=False):
     # Searching
 
     def search(self, text: str) -> int:
-        """Mark every place that holds `text` (see `finding`); return how many entries hold it.
+        """Mark every match of `text` (see `search`); return how many entries have one.
 
-        Found is what stands on the screen, also once an entry is opened, and what was written for it. The nearest entry with it, looking back from what is seen, is brought into view. "" ends the search.
+        Both the drawn text, also of entries that are still closed, and its source are searched. The nearest matching
+        entry, going back from the visible ones, is brought into view. "" ends the search.
         """
-        self._needle = Needle.of(text)
+        self._query = Query.of(text)
         self._strips.clear()
         self._found.clear()
         self.refresh()
-        if not self._needle:
+        if not self._query:
             return 0
         matches = self._matches()
         if matches:
@@ -118,7 +119,7 @@ class ReadableCanvas(Canvas, can_focus=False):
 
     def search_step(self, step: int) -> bool:
         """Go to the next entry with the text searched for (the previous, when `step` is negative), round the end."""
-        matches = self._matches() if self._needle else []
+        matches = self._matches() if self._query else []
         if not matches:
             return False
         here = -1 if self._cursor is None else self._cursor
@@ -132,25 +133,25 @@ class ReadableCanvas(Canvas, can_focus=False):
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text: lines wrapped on the screen are joined again, decoration is left out.
 
-        A selection that begins or ends beyond this view goes no further than what is seen of it.
+        A selection that begins or ends beyond this view ends at the visible rows.
         """
         layout = self.layout_model
         top = self.scroll_offset.y
-        seen = [layout.place_at(row) for row in (top, min(top + self._rows(), layout.height) - 1)]
-        if seen[0] is None or seen[1] is None:
+        visible = [layout.position_at(row) for row in (top, min(top + self._rows(), layout.height) - 1)]
+        if visible[0] is None or visible[1] is None:
             return "", "\n"
-        first = Place.decode(selection.start.y) if selection.start is not None else seen[0]
-        last = Place.decode(selection.end.y) if selection.end is not None else seen[1]
+        first = Position.decode(selection.start.y) if selection.start is not None else visible[0]
+        last = Position.decode(selection.end.y) if selection.end is not None else visible[1]
         selection = Selection(
             selection.start or Offset(0, first.encode()), selection.end or Offset(_WHOLE, last.encode())
         )
         texts: list[str] = []
         for index in range(first.entry, min(last.entry, len(layout.entries) - 1) + 1):
-            with self._holding_place():
+            with self._keeping_scroll_position():
                 parts = layout.draw_entry(index)
             for number, part in enumerate(parts):
                 for row, line in enumerate(part.draw(layout.width)):
-                    span = selection.get_span(Place(index, number, row).encode())
+                    span = selection.get_span(Position(index, number, row).encode())
                     if span is not None:
                         text = line.text
                         end = len(text) if span[1] < 0 else span[1]
@@ -164,22 +165,22 @@ class ReadableCanvas(Canvas, can_focus=False):
             self.follow()
             return
         row = event.y + self.scroll_offset.y
-        place = self.layout_model.place_at(row)
-        if place is None:
+        position = self.layout_model.position_at(row)
+        if position is None:
             return
         if event.chain > 1:
-            self._select_entry(place.entry)
+            self._select_entry(position.entry)
             return
-        entry = self._entry(place.entry)
+        entry = self._entry(position.entry)
         if (
             entry is not None
             and entry.foldable
-            and (place.part, place.line) == (0, 0)
+            and (position.part, position.line) == (0, 0)
             and not self.text_selection
         ):
-            self.toggle(place.entry)
+            self.toggle(position.entry)
 
-    # The rest
+    # Internal
 
     def _set_cursor(self, index: int | None) -> None:
         if index != self._cursor:
@@ -193,7 +194,7 @@ class ReadableCanvas(Canvas, can_focus=False):
         layout = self.layout_model
         rows = self._rows()
         for _ in range(3):
-            # What is drawn on the way may be higher than was thought.
+            # What is drawn on the way may be higher than estimated.
             top = layout.top_of(index)
             height = layout.entries[index].height(layout.width)
             current = self.scroll_offset.y
@@ -206,33 +207,33 @@ class ReadableCanvas(Canvas, can_focus=False):
 
     def _matches(self) -> list[int]:
         entries = self.layout_model.entries
-        return [index for index, entry in enumerate(entries) if entry.holds(self._needle)]
+        return [index for index, entry in enumerate(entries) if entry.contains(self._query)]
 
     def _go_to_match(self, index: int) -> None:
-        """Bring the first line with the needle of an entry into view, opening the entry for it."""
+        """Bring the first line with the query of an entry into view, opening the entry for it."""
         layout = self.layout_model
         entry = layout.entries[index]
-        place = self._find_line(index)
-        if place is None and entry.foldable and not entry.opened:
+        position = self._find_line(index)
+        if position is None and entry.foldable and not entry.opened:
             self.toggle(index)
-            place = self._find_line(index)
+            position = self._find_line(index)
         self._set_cursor(index)
-        row = layout.row_of(place or Place(index, 0, 0))
+        row = layout.row_of(position or Position(index, 0, 0))
         rows = self._rows()
         if not self.scroll_offset.y <= row < self.scroll_offset.y + rows:
             self.scroll_to(y=row - rows // 2)
         self.refresh()
 
-    def _find_line(self, index: int) -> Place | None:
+    def _find_line(self, index: int) -> Position | None:
         layout = self.layout_model
-        with self._holding_place():
+        with self._keeping_scroll_position():
             parts = layout.draw_entry(index)
         for number in range(len(parts)):
-            if (row := self._places(index, number).first()) is not None:
-                return Place(index, number, row)
+            if (row := self._matches_in(index, number).first()) is not None:
+                return Position(index, number, row)
         return None
 
     def _select_entry(self, index: int) -> None:
-        start = Offset(0, Place(index, 0, 0).encode())
-        end = Offset(0, Place(index + 1, 0, 0).encode())
+        start = Offset(0, Position(index, 0, 0).encode())
+        end = Offset(0, Position(index + 1, 0, 0).encode())
         self.screen.selections = {self: Selection(start, end)}

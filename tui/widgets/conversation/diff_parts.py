@@ -1,4 +1,4 @@
-"""A unified diff in the conversation: each run of like lines in its colour. Pure."""
+"""A unified diff in the conversation: one part for consecutive lines of the same kind. No widget."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tui.widgets.conversation.lines import (
     UNICODE,
     Glyphs,
     Line,
-    Run,
+    TextRun,
     run_cells,
     wrap_runs,
 )
@@ -20,13 +20,13 @@ from tui.widgets.conversation.render_parts import CHUNK, Part
 _INKS = {"@": DIM, "+": ADDED, "-": REMOVED}
 
 
-def counts(added: int, removed: int, glyphs: Glyphs) -> list[Run]:
+def counts(added: int, removed: int, glyphs: Glyphs) -> list[TextRun]:
     """Return how many lines were added and removed, for the end of a head line."""
     return [("  ", 0), (f"+{added}", ADDED), (" ", 0), (f"{glyphs.minus}{removed}", REMOVED)]
 
 
 def diff_parts(diff: str, glyphs: Glyphs = UNICODE) -> list[Part]:
-    """Return the parts that show a unified diff: what changes comes first into sight, where there are few rows.
+    """Return the parts that show a unified diff, with little context before the first change.
 
     A row that goes on with a line has a bar where the signs stand, so that it cannot pose as another line.
     """

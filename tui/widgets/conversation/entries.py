@@ -1,4 +1,4 @@
-"""The entries of the conversation: what each kind of turn looks like, closed and open. Pure.
+"""The entries of the conversation: what each kind of turn looks like, closed and open. No widget.
 
 A tool call and its result are one entry; everything else is one turn each.
 """
@@ -32,23 +32,23 @@ from tui.widgets.conversation.lines import (
     USER,
     Glyphs,
     Line,
-    Run,
+    TextRun,
     run_cells,
 )
-from tui.widgets.conversation.markdown_blocks import split
+from tui.widgets.conversation.markdown_blocks import split_blocks
 from tui.widgets.conversation.render_parts import (
+    MarkdownStream,
     Part,
     PlainStream,
-    Stream,
+    block_part,
     fixed_part,
-    piece_part,
     plain_parts,
 )
-from tui.widgets.conversation.search import Sought
+from tui.widgets.conversation.search import SearchableText
 from tui.widgets.conversation.task_entry import EndingEntry, StepEntry
 from tui.widgets.conversation.tool_entry import ToolEntry
 
-_YOU: list[Run] = [("you  ", USER | BOLD)]
+_YOU: list[TextRun] = [("you  ", USER | BOLD)]
 
 
 class UserEntry(Entry):
@@ -67,7 +67,7 @@ class UserEntry(Entry):
         return len(self._turn.content), self._turn.content.count("\n") + self._gap
 
     def make_parts(self) -> list[Part]:
-        rest: list[Run] = [(" " * run_cells(_YOU), 0)]
+        rest: list[TextRun] = [(" " * run_cells(_YOU), 0)]
         gap = [fixed_part(lambda width: [Line()])] if self._gap else []
         return [*gap, *plain_parts(self.text(), USER, _YOU, rest)]
 
@@ -75,14 +75,14 @@ class UserEntry(Entry):
         return sanitise(self._turn.content)
 
 
-class AnswerEntry(GrowingEntry[Stream]):
+class AnswerEntry(GrowingEntry[MarkdownStream]):
     """One text block of an answer: Markdown, finished or still arriving."""
 
     def __init__(self, turn: AssistantTextTurn, glyphs: Glyphs = UNICODE, *, streaming: bool = False) -> None:
         super().__init__(turn.id, glyphs)
         self._turn = turn
         if streaming:
-            self.stream = Stream(glyphs)
+            self.stream = MarkdownStream(glyphs)
         if self.stream is not None:
             self._parts = [self.stream.tail]
             if turn.content:
@@ -98,13 +98,13 @@ class AnswerEntry(GrowingEntry[Stream]):
         return len(content), -1 if not content or content.isspace() else content.count("\n")
 
     def make_parts(self) -> list[Part]:
-        return [piece_part(piece, self.glyphs) for piece in split(self.text())] + self._mark()
+        return [block_part(block, self.glyphs) for block in split_blocks(self.text())] + self._mark()
 
     def text(self) -> str:
         return sanitise(self.stream.raw() if self.stream is not None else self._turn.content)
 
-    def searched(self) -> Sought:
-        return Sought([self.text()], markdown=True)
+    def searchable(self) -> SearchableText:
+        return SearchableText([self.text()], markdown=True)
 
     @property
     def grows(self) -> bool:
@@ -118,7 +118,7 @@ class AnswerEntry(GrowingEntry[Stream]):
     def end(self, turn: AssistantTextTurn) -> None:
         """The block is over, `turn` is what it became."""
         stream, self.stream, self._turn = self.stream, None, turn
-        self._sought = None
+        self._searchable = None
         if stream is None or self._parts is None or stream.raw() != turn.content:
             self.remake()
             return

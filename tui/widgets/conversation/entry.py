@@ -1,4 +1,4 @@
-"""What every entry of the conversation is: parts that are made and drawn when they are seen. Pure."""
+"""The base classes of entries: parts are made and drawn when they become visible. No widget."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from agent.core.turns import Turn
 from tui.terminal.sanitise import clip
-from tui.widgets.conversation.lines import UNICODE, Glyphs, Line, Run
+from tui.widgets.conversation.lines import UNICODE, Glyphs, Line, TextRun
 from tui.widgets.conversation.render_parts import Part
-from tui.widgets.conversation.search import Needle, Sought
+from tui.widgets.conversation.search import Query, SearchableText
 
-INDENT: list[Run] = [("  ", 0)]
-AT_ONCE = 100
-"""Parts that arrived together and are drawn before they are seen: more than a screen has rows."""
+INDENT: list[TextRun] = [("  ", 0)]
+DRAWN_AT_ONCE = 100
+"""Parts that arrived together and are drawn at once: more than a screen has rows."""
 
 
 class Entry:
@@ -35,11 +35,11 @@ class Entry:
         self._starts: list[int] = []
         self._starts_width = 0
         self._weight: tuple[int, int] | None = None
-        self._sought: Sought | None = None
+        self._searchable: SearchableText | None = None
 
     @property
     def is_measured(self) -> bool:
-        """Whether its parts are known (its height may still be a guess)."""
+        """Whether its parts are known (its height may still be an estimate)."""
         return self._parts is not None
 
     def parts(self) -> list[Part]:
@@ -57,7 +57,7 @@ class Entry:
         return self._starts
 
     def height(self, width: int) -> int:
-        """Return its rows at `width`: a guess where nothing was drawn yet."""
+        """Return its rows at `width`, an estimate where nothing was drawn yet."""
         if self._parts is None:
             if self._weight is None:
                 self._weight = self.weight()
@@ -71,7 +71,7 @@ class Entry:
 
     def remake(self) -> None:
         """What it shows changed: make its parts anew."""
-        self._parts = self._sought = None
+        self._parts = self._searchable = None
         self.changed()
         self.parts()
 
@@ -88,22 +88,22 @@ class Entry:
         raise NotImplementedError
 
     def weight(self) -> tuple[int, int]:
-        """Return characters and line ends, for a first guess at the height; -1 line ends when it has no line."""
+        """Return characters and line ends, to estimate the height; -1 line ends when it has no line."""
         return 0, 0
 
     def text(self) -> str:
         """Return its whole text, harmless, as it is copied."""
         return ""
 
-    def searched(self) -> Sought:
-        """Return what is searched of it: its text, and what stands on the screen for it when it is open."""
-        return Sought([self.text()])
+    def searchable(self) -> SearchableText:
+        """Return the text to search: its own, and what is drawn for it when it is open."""
+        return SearchableText([self.text()])
 
-    def holds(self, needle: Needle) -> bool:
-        """Return whether the needle is found in it; it is made ready for searches once, unless it still grows."""
-        sought = self._sought or self.searched()
-        self._sought = None if self.grows else sought
-        return sought.holds(needle)
+    def contains(self, query: Query) -> bool:
+        """Return whether the query occurs in it. Its searchable text is cached unless it still grows."""
+        sought = self._searchable or self.searchable()
+        self._searchable = None if self.grows else sought
+        return sought.contains(query)
 
     @property
     def grows(self) -> bool:
@@ -116,29 +116,29 @@ class Entry:
         return None
 
 
-class Growing(Protocol):
-    """What text arrives in: see `parts.Stream`."""
+class TextStream(Protocol):
+    """Text that arrives in deltas: `MarkdownStream` or `PlainStream`."""
 
     tail: Any
 
     @property
-    def has_news(self) -> bool: ...
+    def has_pending(self) -> bool: ...
 
     def advance(self, width: int) -> tuple[list[Part], int]: ...
 
 
-_Stream = TypeVar("_Stream", bound=Growing)
+_StreamT = TypeVar("_StreamT", bound=TextStream)
 
 
-class GrowingEntry(Entry, Generic[_Stream]):
+class GrowingEntry(Entry, Generic[_StreamT]):
     """An entry whose text may still be arriving: its last part is then the tail of `stream`."""
 
-    stream: _Stream | None = None
+    stream: _StreamT | None = None
 
     def advance(self, width: int) -> tuple[list[Part], int]:
         """Draw the deltas that wait.
 
-        Of many parts that are finished at once the last are drawn, and the others when they are seen.
+        If many parts are finished at once, only the last of them are drawn now.
 
         Returns:
             The parts that were finished and drawn, and the first row within the entry that changed.
@@ -153,12 +153,12 @@ class GrowingEntry(Entry, Generic[_Stream]):
         # Only what changed is added up again: the cost does not grow with the answer.
         del starts[-1]
         new = self._parts[-1 - len(done) :]
-        for part in new[-AT_ONCE:]:
+        for part in new[-DRAWN_AT_ONCE:]:
             part.draw(width)
         for part in new:
             tail_at += part.height(width)
             starts.append(tail_at)
-        return new[-AT_ONCE:-1], first
+        return new[-DRAWN_AT_ONCE:-1], first
 
 
 def one_line_of(width: int, text: str, ink: int) -> list[Line]:

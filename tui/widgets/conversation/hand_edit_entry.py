@@ -1,4 +1,4 @@
-"""What the person changed by hand between two messages, as the agent is told it: one dim line, and a diff. Pure."""
+"""The entry for what the person changed by hand between two messages: one dim line, and a diff. No widget."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from tui.terminal.diff_view import close_context, diff_lines
 from tui.terminal.sanitise import one_line, sanitise
 from tui.widgets.conversation.diff_parts import counts, diff_parts
 from tui.widgets.conversation.entry import Entry
-from tui.widgets.conversation.lines import DIM, UNICODE, Glyphs, Line, Run, run_cells
+from tui.widgets.conversation.lines import DIM, UNICODE, Glyphs, Line, TextRun, run_cells
 from tui.widgets.conversation.render_parts import Part, fixed_part
-from tui.widgets.conversation.search import Sought
+from tui.widgets.conversation.search import SearchableText
 
 
 class HandEditEntry(Entry):
@@ -19,7 +19,7 @@ class HandEditEntry(Entry):
         super().__init__(turn.id, glyphs)
         self._turn = turn
         content = turn.fields.get("content")
-        # The agent is told in brackets: a sentence, then the diff where it is not too long.
+        # The turn for the agent is in brackets: a sentence, then the diff if it is not too long.
         _, _, diff = content.partition("\n") if isinstance(content, str) else ("", "", "")
         self._diff = diff.removesuffix("]")
 
@@ -38,8 +38,8 @@ class HandEditEntry(Entry):
     def text(self) -> str:
         return sanitise("\n".join(filter(None, ("You changed the file.", self._diff))))
 
-    def searched(self) -> Sought:
-        return Sought([self.text(), "\n".join(diff_lines(close_context(self._diff)))])
+    def searchable(self) -> SearchableText:
+        return SearchableText([self.text(), "\n".join(diff_lines(close_context(self._diff)))])
 
     def make_parts(self) -> list[Part]:
         return [fixed_part(self._head), *(diff_parts(self._diff, self.glyphs) if self.opened else ())]
@@ -48,7 +48,7 @@ class HandEditEntry(Entry):
         glyphs = self.glyphs
         sign = (glyphs.opened if self.opened else glyphs.closed) if self.foldable else glyphs.point
         lines = self._diff.split("\n")[2:]  # below the names of what is compared
-        right: list[Run] = []
+        right: list[TextRun] = []
         if self.foldable:
             added = sum(line.startswith("+") for line in lines)
             removed = sum(line.startswith("-") for line in lines)

@@ -1,7 +1,7 @@
-"""Where everything in the conversation is: which row belongs to which line of which entry. Pure.
+"""The layout of the conversation: which row of the screen belongs to which line of which entry. No widget.
 
-Heights of what was never on the screen are guesses; what comes on the screen is drawn and its height corrected
-without moving what a person is looking at. The number of lines kept drawn is bounded.
+Heights of parts that were never visible are estimates. What becomes visible is drawn and its height corrected, without
+moving what a person is looking at. The number of cached lines is bounded.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from tui.widgets.conversation.entry import Entry
 from tui.widgets.conversation.lines import Line
 from tui.widgets.conversation.render_parts import Part
 
-KEPT_LINES = 5_000
-"""Lines kept drawn; beyond that, what was on the screen longest ago is forgotten."""
+CACHED_LINES = 5_000
+"""Lines that stay in memory; beyond that, the part that was visible longest ago loses its lines."""
 
 _SHIFT = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A line of the conversation: which entry, which part of it, which line of that part."""
+class Position:
+    """A line of the conversation by its indexes: the entry, the part of the entry, the line of the part."""
 
     entry: int
     part: int
     line: int
 
     def encode(self) -> int:
-        """Return one number that orders places as they are read, whatever the heights above them."""
+        """Return one number; positions compare by it in reading order, at every width."""
         return (self.entry << 2 * _SHIFT) | (self.part << _SHIFT) | self.line
 
     @staticmethod
-    def decode(number: int) -> Place:
-        """Return the place `encode` made `number` of."""
+    def decode(number: int) -> Position:
+        """Return the position that `encode` made `number` of."""
         mask = (1 << _SHIFT) - 1
-        return Place(number >> 2 * _SHIFT, (number >> _SHIFT) & mask, number & mask)
+        return Position(number >> 2 * _SHIFT, (number >> _SHIFT) & mask, number & mask)
 
 
 def _letters(line: Line) -> int:
@@ -45,7 +45,7 @@ def _letters(line: Line) -> int:
     return len(text) - text.count(" ")
 
 
-class _Sums:
+class _PrefixSums:
     """Prefix sums of changing numbers (a Fenwick tree): every operation takes logarithmic time."""
 
     def __init__(self) -> None:
@@ -100,19 +100,19 @@ class Layout:
     def __init__(self, width: int = 80) -> None:
         self.width = width
         self.entries: list[Entry] = []
-        self._sums = _Sums()
+        self._sums = _PrefixSums()
         self._heights: list[int] = []
         self._drawn: OrderedDict[Part, int] = OrderedDict()
         self.drawn_lines = 0
-        """How many lines are kept drawn."""
+        """How many lines are cached."""
 
     @property
     def height(self) -> int:
-        """Rows of everything."""
+        """The number of rows."""
         return self._sums.total
 
     def fill(self, entries: list[Entry]) -> None:
-        """Hold these entries and no others."""
+        """Replace all entries."""
         self.entries = entries
         self._drawn.clear()
         self.drawn_lines = 0
@@ -127,7 +127,7 @@ class Layout:
         return len(self.entries) - 1
 
     def resize(self, width: int) -> None:
-        """Take another width: nothing is drawn again before it is seen."""
+        """Change the width. Nothing is drawn before it becomes visible."""
         if width != self.width:
             self.width = width
             for entry in self.entries:
@@ -152,114 +152,116 @@ class Layout:
             return None
         return self._sums.find(row)
 
-    def place_at(self, row: int) -> Place | None:
-        """Return the place at `row`, a guess in an entry that was never seen; None below the last."""
+    def position_at(self, row: int) -> Position | None:
+        """Return the position at `row`, an estimate in an entry that was never visible; None below the last."""
         index = self.entry_at(row)
         if index is None:
             return None
         entry = self.entries[index]
         offset = row - self.top_of(index)
         if not entry.is_measured:
-            return Place(index, 0, offset)
+            return Position(index, 0, offset)
         starts = entry.starts(self.width)
         part = bisect_right(starts, offset) - 1
-        return Place(index, part, offset - starts[part])
+        return Position(index, part, offset - starts[part])
 
-    def row_of(self, place: Place) -> int:
-        """Return the row of a line; a place that is no more gives the nearest row."""
-        if place.entry >= len(self.entries):
+    def row_of(self, position: Position) -> int:
+        """Return the row of a line; for a position that no longer exists, the nearest row."""
+        if position.entry >= len(self.entries):
             return max(0, self.height - 1)
-        entry = self.entries[place.entry]
+        entry = self.entries[position.entry]
         if not entry.is_measured:
-            return self.top_of(place.entry) + max(0, min(place.line, self._heights[place.entry] - 1))
+            return self.top_of(position.entry) + max(0, min(position.line, self._heights[position.entry] - 1))
         starts = entry.starts(self.width)
-        part = min(place.part, len(starts) - 2)
-        inside = min(starts[part] + place.line, max(starts[part], starts[part + 1] - 1)) if part >= 0 else 0
-        return self.top_of(place.entry) + inside
+        part = min(position.part, len(starts) - 2)
+        inside = (
+            min(starts[part] + position.line, max(starts[part], starts[part + 1] - 1)) if part >= 0 else 0
+        )
+        return self.top_of(position.entry) + inside
 
-    def keep_place(self, place: Place) -> int:
-        """Return the row of a line that is to be the first seen: its part is drawn, so that it does not move."""
-        self.line(place)
-        return self.row_of(place)
+    def draw_at(self, position: Position) -> int:
+        """Draw the part of a line, so that its height is known, and return the row of the line."""
+        self.line(position)
+        return self.row_of(position)
 
-    def letters_before(self, place: Place) -> int:
-        """Return how many letters of its part stand in the rows above a line; the same at every width."""
-        return sum(map(_letters, self._lines(place)[: place.line]))
+    def letters_before(self, position: Position) -> int:
+        """Return how many letters its part has above a line; with `line_after`, this survives another width."""
+        return sum(map(_letters, self._lines(position)[: position.line]))
 
-    def line_after(self, place: Place, letters: int) -> Place:
-        """Return the place of the letter that comes after so many of the same part."""
+    def line_after(self, position: Position, letters: int) -> Position:
+        """Return the position of the line, in the same part, of the letter after so many."""
         if not letters:
-            return place
-        starts = [*accumulate(map(_letters, self._lines(place)), initial=0)]
+            return position
+        starts = [*accumulate(map(_letters, self._lines(position)), initial=0)]
         line = bisect_right(starts, letters, hi=max(1, len(starts) - 1)) - 1
-        return replace(place, line=line)
+        return replace(position, line=line)
 
-    def _lines(self, place: Place) -> list[Line]:
-        self.line(place)
-        parts = self.entries[place.entry].parts() if place.entry < len(self.entries) else []
-        return parts[place.part].draw(self.width) if place.part < len(parts) else []
+    def _lines(self, position: Position) -> list[Line]:
+        self.line(position)
+        parts = self.entries[position.entry].parts() if position.entry < len(self.entries) else []
+        return parts[position.part].draw(self.width) if position.part < len(parts) else []
 
-    def line(self, place: Place) -> Line | None:
-        """Return the line at a place, drawn if need be; None where there is none."""
-        if place.entry >= len(self.entries):
+    def line(self, position: Position) -> Line | None:
+        """Return the line at a position, drawn if need be; None where there is none."""
+        if position.entry >= len(self.entries):
             return None
-        entry = self.entries[place.entry]
+        entry = self.entries[position.entry]
         parts = entry.parts()
-        if place.part >= len(parts):
-            self.update(place.entry)
+        if position.part >= len(parts):
+            self.update(position.entry)
             return None
-        part = parts[place.part]
+        part = parts[position.part]
         if not part.is_drawn(self.width):
             part.draw(self.width)
-            self.keep(part)
+            self.mark_used(part)
             entry.changed()
-            self.update(place.entry)
+            self.update(position.entry)
         lines = part.draw(self.width)
-        return lines[place.line] if place.line < len(lines) else None
+        return lines[position.line] if position.line < len(lines) else None
 
     def draw_entry(self, index: int) -> list[Part]:
-        """Return the parts of an entry, all of them drawn. Rows below it may be others afterwards."""
+        """Return the parts of an entry, all drawn. The rows below it may move."""
         entry = self.entries[index]
         parts = entry.parts()
         for part in parts:
             if not part.is_drawn(self.width):
                 part.draw(self.width)
-            self.keep(part)
+            self.mark_used(part)
         entry.changed()
         self.update(index)
         return parts
 
-    def settle(self, top: int, rows: int) -> int:
+    def draw_visible(self, top: int, rows: int) -> int:
         """Draw what lies in the `rows` rows from `top` on; return where `top` is now.
 
-        Heights that turn out otherwise above `top` move it, so that what was seen stays where it was.
+        If a height above `top` was estimated wrongly, `top` moves with it, so that the visible rows stay in place.
         """
         index = self.entry_at(top)
         while index is not None and index < len(self.entries):
             entry_top = self.top_of(index)
             if entry_top >= top + rows:
                 break
-            moved = self._settle_entry(index, entry_top, top, rows)
+            moved = self._draw_visible_entry(index, entry_top, top, rows)
             if moved is None:
                 index += 1
             else:
-                # Something was not as high as guessed: look again from the top, which may have moved.
+                # A height was estimated wrongly: start again from the top, which may have moved.
                 top = moved
                 index = self.entry_at(top)
-        self._forget_old()
+        self._evict()
         return top
 
-    def settle_end(self, rows: int) -> int:
+    def draw_end(self, rows: int) -> int:
         """Draw the last `rows` rows; return the row they begin at."""
         top = max(0, self.height - rows)
         while True:
-            self.settle(top, rows)
+            self.draw_visible(top, rows)
             end = max(0, self.height - rows)
             if end == top:
                 return top
             top = end
 
-    def _settle_entry(self, index: int, entry_top: int, top: int, rows: int) -> int | None:
+    def _draw_visible_entry(self, index: int, entry_top: int, top: int, rows: int) -> int | None:
         """Draw the visible parts of an entry; return the new top when its height changed, else None."""
         entry = self.entries[index]
         if not entry.is_measured:
@@ -268,21 +270,21 @@ class Layout:
                 return max(0, top + delta) if entry_top < top else top
         starts = entry.starts(self.width)
         at = max(0, bisect_right(starts, top - entry_top) - 1)
-        position = entry_top + starts[min(at, len(starts) - 1)]
+        row = entry_top + starts[min(at, len(starts) - 1)]
         shift = 0
         changed = False
         for part in entry.parts()[at:]:
-            if position >= top + rows:
+            if row >= top + rows:
                 break
             known = part.height(self.width)
             if not part.is_drawn(self.width):
                 part.draw(self.width)
             height = part.height(self.width)
             changed = changed or height != known
-            if position < top:
+            if row < top:
                 shift += height - known
-            self.keep(part)
-            position += height
+            self.mark_used(part)
+            row += height
         if not changed:
             return None
         entry.changed()
@@ -293,14 +295,14 @@ class Layout:
         self._heights = [entry.height(self.width) for entry in self.entries]
         self._sums.fill(self._heights)
 
-    def keep(self, part: Part) -> None:
-        """Part was drawn or seen again: it is forgotten later than others."""
+    def mark_used(self, part: Part) -> None:
+        """Mark a part as the most recently used of the cache."""
         count = part.height(self.width)
         self.drawn_lines += count - self._drawn.pop(part, 0)
         self._drawn[part] = count
 
-    def _forget_old(self) -> None:
-        while self.drawn_lines > KEPT_LINES and len(self._drawn) > 2:
+    def _evict(self) -> None:
+        while self.drawn_lines > CACHED_LINES and len(self._drawn) > 2:
             part, count = self._drawn.popitem(last=False)
-            part.forget()
+            part.drop_lines()
             self.drawn_lines -= count

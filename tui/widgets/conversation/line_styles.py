@@ -1,4 +1,4 @@
-"""From a line to a strip: the only place where inks become styles."""
+"""Painting a line as a strip: the only module in which inks become styles."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Lines of the conversation and how text is broken into them: pure, no widget, no colours.
+"""Lines of the conversation, and wrapping text into them: no widget, no colours.
 
-A line is a row of runs, each a text with its ink (bit flags saying what the text is). Colours come when it is
-painted, so a change of theme needs no new line. All text given here is already harmless (see `tui.sanitise`).
+A line is a sequence of text runs, each a text with its ink (style flags: bold, code, error …). Colours are added when
+it is painted, so a change of theme needs no new line. All text given here is sanitised (`tui.terminal.sanitise`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ERROR = 1 << 9
 ADDED = 1 << 10
 REMOVED = 1 << 11
 
-Run = tuple[str, int]
+TextRun = tuple[str, int]
 """A text without newline or tab, and its ink."""
 
 HARD, SOFT, FOLDED = "\n", " ", ""
@@ -47,7 +47,7 @@ class Line:
 
     __slots__ = ("join", "lead", "runs")
 
-    def __init__(self, runs: Sequence[Run] = (), *, lead: int = 0, join: str = HARD) -> None:
+    def __init__(self, runs: Sequence[TextRun] = (), *, lead: int = 0, join: str = HARD) -> None:
         self.runs = tuple(runs)
         self.lead = lead
         self.join = join
@@ -160,13 +160,13 @@ def _wrap_wide(text: str, width: int) -> list[tuple[int, int, str]]:
                 rows.append((start, end, SOFT if text[at - 1] == " " else FOLDED))
                 start, used = at, 0
             if used + cells > width:
-                # Only the indentation, if anything, stands before the word: it keeps its place.
-                for number, piece in enumerate(_chop(body, width - used, width)):
+                # Only the indentation, if anything, precedes the word: it stays there.
+                for number, block in enumerate(_chop(body, width - used, width)):
                     if number:
                         rows.append((start, at, FOLDED))
                         start, used = at, 0
-                    used += cell_len(piece)
-                    at += len(piece)
+                    used += cell_len(block)
+                    at += len(block)
                 cells = 0
         used += cells + len(word) - len(body)
         if body:
@@ -178,7 +178,7 @@ def _wrap_wide(text: str, width: int) -> list[tuple[int, int, str]]:
 
 
 def _chop(word: str, room: int, width: int) -> list[str]:
-    """Cut one long word into pieces: the first of `room` cells, the others of `width`."""
+    """Cut one long word: the first part of `room` cells, the others of `width`."""
     first = chop_cells(word[: room * 8], room)[0]
     rest = word[len(first) :]
     return [first, *(chop_cells(rest, width) if rest else ())]
@@ -194,17 +194,17 @@ def fold_rows(text: str, width: int) -> list[tuple[int, int, str]]:
         rows = [(0, len(text), FOLDED)]
     else:
         rows, start = [], 0
-        for piece in chop_cells(text, width):
-            rows.append((start, start + len(piece), FOLDED))
-            start += len(piece)
+        for block in chop_cells(text, width):
+            rows.append((start, start + len(block), FOLDED))
+            start += len(block)
     start, end, _ = rows[-1]
     rows[-1] = (start, end, HARD)
     return rows
 
 
-def cut_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:
+def cut_runs(runs: Sequence[TextRun], start: int, end: int) -> list[TextRun]:
     """Return the runs of the characters from `start` to `end`."""
-    result: list[Run] = []
+    result: list[TextRun] = []
     at = 0
     for text, ink in runs:
         after = at + len(text)
@@ -216,16 +216,16 @@ def cut_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:
     return result
 
 
-def run_cells(runs: Iterable[Run]) -> int:
+def run_cells(runs: Iterable[TextRun]) -> int:
     """Return the width of `runs` in cells."""
     return sum(cell_len(text) for text, _ in runs)
 
 
 def wrap_runs(
-    runs: Sequence[Run],
+    runs: Sequence[TextRun],
     width: int,
-    first: Sequence[Run] = (),
-    rest: Sequence[Run] = (),
+    first: Sequence[TextRun] = (),
+    rest: Sequence[TextRun] = (),
     *,
     lead: tuple[int, int] = (0, 0),
     fold: bool = False,
@@ -252,7 +252,7 @@ def wrap_runs(
 
 
 class Flow:
-    """Text that grows, broken into lines as it comes: a piece costs what the piece is long, not what came before.
+    """Text that grows, broken into lines as it comes: a block costs what the block is long, not what came before.
 
     Args:
         width: cells of a line.
@@ -262,7 +262,7 @@ class Flow:
     """
 
     def __init__(
-        self, width: int, ink: int = PLAIN, prefix: Sequence[Run] = (), *, fold: bool = False
+        self, width: int, ink: int = PLAIN, prefix: Sequence[TextRun] = (), *, fold: bool = False
     ) -> None:
         self.lines: list[Line] = []
         self._width = max(MINIMUM_WIDTH, width - run_cells(prefix))

@@ -1,7 +1,7 @@
-"""Drawing Markdown pieces as lines, by our own renderer over markdown-it's tokens. Pure.
+"""Drawing Markdown blocks as lines, with our own renderer over the tokens of markdown-it. No widget.
 
 Nothing that was written is hidden: HTML, entities and reference definitions are shown as they are, links show
-where they go, images their address; and a piece of which a letter would be lost is shown as plain text instead.
+where they go, images their address; and a block of which a letter would be lost is shown as plain text instead.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from tui.widgets.conversation.lines import (
     Flow,
     Glyphs,
     Line,
-    Run,
+    TextRun,
     run_cells,
     wrap_runs,
 )
-from tui.widgets.conversation.markdown_blocks import Piece
+from tui.widgets.conversation.markdown_blocks import MarkdownBlock
 
 OPEN_BRACKETS = 50
-"""Brackets open at once from which on a piece is shown as it is: nobody writes so."""
+"""Brackets open at once from which on a block is shown as it is: nobody writes so."""
 MARKS = 3_000
-"""The same for all marks in a piece, which has some 16,000 characters at most."""
+"""The same for all marks in a block, which has some 16,000 characters at most."""
 
 _BRACKETS = re.compile(r"[][()]")
 _NOT_LETTERS = re.compile(r"[\W_]+")
@@ -53,31 +53,31 @@ def load_parser() -> Any:
     return parser
 
 
-def draw_piece(piece: Piece, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
-    """Return the lines of one piece at `width` cells, an empty one before it when it has a gap."""
-    lines = [Line()] if piece.gap else []
-    if piece.kind == "code":
-        lines += draw_code(piece, width, glyphs)
-    elif piece.kind == "plain":
-        lines += draw_plain(piece.text, width)
+def draw_block(block: MarkdownBlock, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """Return the lines of one block at `width` cells, an empty one before it when it has a gap."""
+    lines = [Line()] if block.gap else []
+    if block.kind == "code":
+        lines += draw_code(block, width, glyphs)
+    elif block.kind == "plain":
+        lines += draw_plain(block.text, width)
     else:
-        lines += _draw_parsed(piece.text, width, glyphs)
+        lines += _draw_parsed(block.text, width, glyphs)
     return lines
 
 
-def draw_plain(text: str, width: int, ink: int = 0, prefix: Sequence[Run] = ()) -> list[Line]:
+def draw_plain(text: str, width: int, ink: int = 0, prefix: Sequence[TextRun] = ()) -> list[Line]:
     """Return the lines of harmless `text` as it is, wrapped."""
     flow = Flow(width, ink, prefix)
     flow.feed(text)
     return flow.lines
 
 
-def draw_code(piece: Piece, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
-    """Return the lines of a code piece: each as written, cut where it is too long; prose at spaces."""
-    lines = code_heading(piece.info, width, glyphs)
-    flow = code_flow(width, glyphs, piece.info)
-    if piece.text or not lines:
-        flow.feed(piece.text)
+def draw_code(block: MarkdownBlock, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """Return the lines of a code block: each as written, cut where it is too long; prose at spaces."""
+    lines = code_heading(block.info, width, glyphs)
+    flow = code_flow(width, glyphs, block.info)
+    if block.text or not lines:
+        flow.feed(block.text)
     return lines + flow.lines
 
 
@@ -94,7 +94,7 @@ def code_heading(info: str, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
 
 
 def code_flow(width: int, glyphs: Glyphs = UNICODE, info: str = "") -> Flow:
-    """Return a flow for the lines of a code piece."""
+    """Return a flow for the lines of a code block."""
     return Flow(width, CODE, [(f"{glyphs.bar} ", DIM)], fold=info.strip().casefold() not in PROSE)
 
 
@@ -135,14 +135,14 @@ def _letters(text: str) -> int:
 
 
 class _Drawing:
-    """One walk over the block tokens of a piece."""
+    """One pass over the Markdown tokens of a block."""
 
     def __init__(self, width: int, glyphs: Glyphs) -> None:
         self._width = width
         self._glyphs = glyphs
         self._lines: list[Line] = []
         # What stands before the next line and before the ones after it, level by level (quotes, list items).
-        self._levels: list[tuple[list[Run], list[Run], bool]] = []
+        self._levels: list[tuple[list[TextRun], list[TextRun], bool]] = []
         self._gap = False
 
     def draw(self, tokens: Sequence[Any]) -> list[Line]:
@@ -210,9 +210,9 @@ class _Drawing:
             self._lines.append(Line(runs, lead=sum(len(text) for text, _ in runs)))
         self._gap = False
 
-    def _emit(self, runs: Sequence[Run], *, fold: bool = False) -> None:
-        first: list[Run] = []
-        rest: list[Run] = []
+    def _emit(self, runs: Sequence[TextRun], *, fold: bool = False) -> None:
+        first: list[TextRun] = []
+        rest: list[TextRun] = []
         marked = False
         for number, (once, after, used) in enumerate(self._levels):
             first += after if used else once
@@ -240,7 +240,7 @@ class _Drawing:
 
     def _emit_table(self, tokens: Sequence[Any], at: int) -> int:
         """Draw the table that opens at `at`; return where it closes."""
-        rows: list[list[list[Run]]] = []
+        rows: list[list[list[TextRun]]] = []
         sides: list[str] = []
         while tokens[at].type != "table_close":
             token = tokens[at]
@@ -250,7 +250,7 @@ class _Drawing:
                 sides.append(str(token.attrGet("style") or "").removeprefix("text-align:"))
             elif token.type == "inline":
                 ink = BOLD if tokens[at - 1].type == "th_open" else 0
-                cell: list[Run] = []
+                cell: list[TextRun] = []
                 for runs in _inline_lines(token.children or (), ink):
                     cell += [*([(" ", 0)] if cell else []), *runs]
                 rows[-1].append(cell or [("", 0)])
@@ -260,7 +260,7 @@ class _Drawing:
         for number, row in enumerate(rows):
             cells = [wrap_runs(cell, columns) for cell, columns in zip(row, widths, strict=False)]
             for height in range(max(len(cell) for cell in cells)):
-                across: list[Run] = []
+                across: list[TextRun] = []
                 for column, cell_lines in enumerate(cells):
                     part = list(cell_lines[height].runs) if height < len(cell_lines) else []
                     across += [(bar, DIM)] if column else []
@@ -275,7 +275,7 @@ class _Drawing:
                 self._emit([(joint.join(rule * columns for columns in widths), DIM)], fold=True)
         return at
 
-    def _column_widths(self, rows: list[list[list[Run]]]) -> list[int]:
+    def _column_widths(self, rows: list[list[list[TextRun]]]) -> list[int]:
         """Return the widths of the columns, the widest made narrower until the table fits."""
         count = max(len(row) for row in rows)
         widths = [
@@ -308,9 +308,9 @@ def _is_loose(tokens: Sequence[Any], at: int) -> bool:
     return False
 
 
-def _inline_lines(children: Sequence[Any], base: int) -> list[list[Run]]:
+def _inline_lines(children: Sequence[Any], base: int) -> list[list[TextRun]]:
     """Return the runs of a paragraph, line by line; line ends are kept as they were written."""
-    lines: list[list[Run]] = [[]]
+    lines: list[list[TextRun]] = [[]]
     ink = base
     links: list[tuple[str, str, bool]] = []
     for token in children:

@@ -1,6 +1,6 @@
-"""Cutting Markdown, as it arrives, into pieces that can each be drawn on their own and never again. Pure.
+"""Cutting Markdown, while it arrives, into blocks that are drawn independently and once. No widget.
 
-A piece is a paragraph, heading, table, quote, one item of a list or a stretch of a code fence. Pieces depend
+A block is a paragraph, heading, table, quote, one item of a list or a part of a code fence. Blocks depend
 only on the text, not on how it was cut into deltas, so a streamed answer and a loaded one look the same.
 """
 
@@ -10,11 +10,11 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-CUT = 16_000
-"""Characters after which a piece ends at the next line end, so that no piece costs too much at once."""
+BLOCK_LIMIT = 16_000
+"""Characters after which a block ends at the next line end, so that no block costs too much at once."""
 
-PIECES = 5_000
-"""Pieces of one answer after which the rest is shown as it is: no person reads so many, and each has its cost."""
+MAX_BLOCKS = 5_000
+"""Blocks of one answer; what follows is shown as plain text, since each block costs memory."""
 
 Kind = Literal["text", "item", "code", "plain"]
 
@@ -27,7 +27,7 @@ _RULE = re.compile(r" {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MarkdownBlock:
     """A part of an answer: its source text, what it is, and whether an empty line goes before it.
 
     `info`: what stands after the fence mark of code (`python`); `plain`: shown as it is, not as Markdown.
@@ -39,10 +39,10 @@ class Piece:
     info: str = ""
 
 
-class Splitter:
-    """Takes harmless text as it comes; `feed` returns the pieces that are over, `open_pieces` the unfinished end.
+class BlockSplitter:
+    """Takes sanitised text as it arrives; `feed` returns the finished blocks, `open_blocks` the unfinished end.
 
-    Feeding costs what the new text is long, whatever came before.
+    Feeding costs time in proportion to the new text.
     """
 
     def __init__(self) -> None:
@@ -61,21 +61,21 @@ class Splitter:
         self._after_item = False
         self._continued = False
         self._count = 0
-        self._closed: list[Piece] = []
+        self._closed: list[MarkdownBlock] = []
 
     @property
     def open_size(self) -> int:
-        """Characters of the unfinished piece."""
+        """Characters of the unfinished block."""
         return self._size + self._partial_size
 
     @property
     def in_code(self) -> bool:
-        """Whether the unfinished piece is a code fence, whose lines are final as they are."""
+        """Whether the unfinished block is a code fence, whose lines are final as they are."""
         return self._kind == "code"
 
     @property
     def open_gap(self) -> bool:
-        """Whether the unfinished piece has an empty line before it."""
+        """Whether the unfinished block has an empty line before it."""
         return self._gap
 
     @property
@@ -83,8 +83,8 @@ class Splitter:
         """What stands after the mark of the unfinished code fence."""
         return "" if self._cut else self._info
 
-    def feed(self, text: str) -> list[Piece]:
-        """Take more text; return the pieces it finished."""
+    def feed(self, text: str) -> list[MarkdownBlock]:
+        """Take more text; return the blocks it finished."""
         start = 0
         while (end := text.find("\n", start)) >= 0:
             self._partial.append(text[start:end])
@@ -98,8 +98,8 @@ class Splitter:
         closed, self._closed = self._closed, []
         return closed
 
-    def finish(self) -> list[Piece]:
-        """The text is over; return the last pieces."""
+    def finish(self) -> list[MarkdownBlock]:
+        """The text is over; return the last blocks."""
         if self._partial:
             self._take_partial()
         self._close()
@@ -113,12 +113,12 @@ class Splitter:
         self._take(line)
 
     def open_text(self) -> str:
-        """The source of the unfinished piece as far as it came."""
+        """The source of the unfinished block as far as it came."""
         return "\n".join([*self._lines, *([""] * self._blanks), "".join(self._partial)])
 
-    def open_pieces(self) -> list[Piece]:
-        """What the unfinished text would be if it ended here: as a rule one piece, a few at most."""
-        ahead = Splitter()
+    def open_blocks(self) -> list[MarkdownBlock]:
+        """What the unfinished text would be if it ended here: as a rule one block, a few at most."""
+        ahead = BlockSplitter()
         ahead._kind, ahead._lines, ahead._size = self._kind, list(self._lines), self._size
         ahead._info, ahead._fence, ahead._inner_fence = self._info, self._fence, self._inner_fence
         ahead._gap, ahead._blanks, ahead._cut = self._gap, self._blanks, self._cut
@@ -130,7 +130,7 @@ class Splitter:
     def _take(self, line: str) -> None:
         if self._kind == "code":
             self._take_code(line)
-        elif self._count >= PIECES:
+        elif self._count >= MAX_BLOCKS:
             self._take_plain(line)
         elif not line.strip():
             self._take_blank(line)
@@ -154,7 +154,7 @@ class Splitter:
             self._close()
             return
         self._append(line)
-        if self._size > CUT:
+        if self._size > BLOCK_LIMIT:
             fence, info = self._fence, self._info
             self._close()
             self._kind, self._fence, self._info, self._gap, self._cut = "code", fence, info, False, True
@@ -211,7 +211,7 @@ class Splitter:
             self._inner_fence = ""
 
     def _starts_anew(self, line: str) -> bool:
-        """Whether `line` begins a piece though no empty line stands before it."""
+        """Whether `line` begins a block though no empty line stands before it."""
         if _HEADING.match(line) or self._fence_of(line) is not None:
             return True
         return _INTERRUPTS.match(line) is not None and _RULE.match(line) is None
@@ -247,8 +247,8 @@ class Splitter:
             self._blanks = 0
         self._lines.append(line)
         self._size += len(line) + 1
-        if self._size > CUT and self._kind in ("text", "item", "plain"):
-            self._close(oversize=len(line) > CUT)
+        if self._size > BLOCK_LIMIT and self._kind in ("text", "item", "plain"):
+            self._close(oversize=len(line) > BLOCK_LIMIT)
             self._continued = True
 
     def _close(self, *, oversize: bool = False) -> None:
@@ -256,14 +256,14 @@ class Splitter:
             kind: Kind = "plain" if oversize else self._kind
             info = "" if self._cut else self._info
             self._count += 1
-            self._closed.append(Piece(kind, "\n".join(self._lines), self._gap, info))
+            self._closed.append(MarkdownBlock(kind, "\n".join(self._lines), self._gap, info))
         self._after_item = self._kind == "item"
         self._kind, self._lines, self._size = None, [], 0
         self._info = self._fence = self._inner_fence = ""
         self._cut = False
 
 
-def split(text: str) -> list[Piece]:
-    """Return the pieces of a whole, harmless text."""
-    splitter = Splitter()
+def split_blocks(text: str) -> list[MarkdownBlock]:
+    """Return the blocks of a whole, harmless text."""
+    splitter = BlockSplitter()
     return splitter.feed(text) + splitter.finish()

@@ -1,16 +1,16 @@
-"""Parts of the conversation: stretches of lines that are drawn when they are seen and can be forgotten. Pure."""
+"""Parts: groups of lines that are drawn when they become visible, and streams, which make parts of arriving text. No widget."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from tui.terminal.sanitise import Sanitiser
-from tui.widgets.conversation.lines import Flow, Glyphs, Line, Run
-from tui.widgets.conversation.markdown import code_flow, code_heading, draw_piece, draw_plain
-from tui.widgets.conversation.markdown_blocks import Piece, Splitter
+from tui.widgets.conversation.lines import Flow, Glyphs, Line, TextRun
+from tui.widgets.conversation.markdown import code_flow, code_heading, draw_block, draw_plain
+from tui.widgets.conversation.markdown_blocks import BlockSplitter, MarkdownBlock
 
 CHUNK = 16_000
-"""Characters of plain text in one part, so that a long text is drawn as far as it is seen."""
+"""Characters of plain text in one part, so that of a long text only the visible parts are drawn."""
 
 PLAIN_FROM = 2_000
 """Characters from which an unfinished paragraph or list item is shown as plain text until it is finished."""
@@ -21,8 +21,8 @@ class Part:
 
     Args:
         draw: returns the lines at a width.
-        characters: how long its text is, for a first guess at its height.
-        breaks: how many line ends it has, for the same guess.
+        characters: how long its text is, to estimate its height.
+        breaks: how many line ends it has, also for the estimate.
     """
 
     __slots__ = ("_breaks", "_characters", "_count", "_draw", "_width", "lines")
@@ -36,7 +36,7 @@ class Part:
         self.lines: list[Line] | None = None
 
     def height(self, width: int) -> int:
-        """Return how many lines it has at `width`: known once drawn, a guess before."""
+        """Return how many lines it has at `width`: exact once drawn, an estimate before."""
         if self._width == width:
             return self._count
         return self._breaks + 1 + self._characters // max(width, 1)
@@ -53,15 +53,15 @@ class Part:
             self._width = width
         return self.lines
 
-    def forget(self) -> None:
-        """Let the lines go; the height stays known."""
+    def drop_lines(self) -> None:
+        """Free the lines; the height stays known."""
         self.lines = None
 
 
-def piece_part(piece: Piece, glyphs: Glyphs) -> Part:
-    """Return the part of one Markdown piece."""
-    breaks = piece.text.count("\n") + piece.gap + bool(piece.info)
-    return Part(lambda width: draw_piece(piece, width, glyphs), len(piece.text), breaks)
+def block_part(block: MarkdownBlock, glyphs: Glyphs) -> Part:
+    """Return the part of one Markdown block."""
+    breaks = block.text.count("\n") + block.gap + bool(block.info)
+    return Part(lambda width: draw_block(block, width, glyphs), len(block.text), breaks)
 
 
 def fixed_part(lines_at: Callable[[int], list[Line]]) -> Part:
@@ -69,7 +69,9 @@ def fixed_part(lines_at: Callable[[int], list[Line]]) -> Part:
     return Part(lines_at, 0, 0)
 
 
-def plain_parts(text: str, ink: int = 0, first: Sequence[Run] = (), rest: Sequence[Run] = ()) -> list[Part]:
+def plain_parts(
+    text: str, ink: int = 0, first: Sequence[TextRun] = (), rest: Sequence[TextRun] = ()
+) -> list[Part]:
     """Return the parts of harmless plain `text`, `first` before its first line and `rest` before the others.
 
     Both are of the same width.
@@ -81,7 +83,7 @@ def plain_parts(text: str, ink: int = 0, first: Sequence[Run] = (), rest: Sequen
     return parts
 
 
-def _plain_part(text: str, ink: int, first: Sequence[Run], rest: Sequence[Run]) -> Part:
+def _plain_part(text: str, ink: int, first: Sequence[TextRun], rest: Sequence[TextRun]) -> Part:
     def draw(width: int) -> list[Line]:
         lines = draw_plain(text, width, ink, rest)
         if first != rest:
@@ -94,7 +96,7 @@ def _plain_part(text: str, ink: int, first: Sequence[Run], rest: Sequence[Run]) 
 
 
 def _chunks(text: str) -> list[str]:
-    """Cut `text` into pieces of about `CHUNK` characters, at line ends where there are any."""
+    """Cut `text` into chunks of about `CHUNK` characters, at line ends where there are any."""
     chunks = []
     start = 0
     while len(text) - start > CHUNK:
@@ -115,7 +117,7 @@ class Tail(Part):
 
     __slots__ = ("_flow", "_glyphs", "_heading", "splitter")
 
-    def __init__(self, splitter: Splitter, glyphs: Glyphs) -> None:
+    def __init__(self, splitter: BlockSplitter, glyphs: Glyphs) -> None:
         super().__init__(self._redraw, 0, 0)
         self.splitter = splitter
         self._glyphs = glyphs
@@ -124,7 +126,7 @@ class Tail(Part):
         self.lines = []
 
     def grow(self, text: str, width: int, *, fresh: bool) -> int:
-        """Show `text`, which the splitter has just taken; `fresh`: the unfinished piece began within it.
+        """Show `text`, which the splitter has just taken; `fresh`: the unfinished block began within it.
 
         Returns:
             The number of the first line that changed.
@@ -145,8 +147,8 @@ class Tail(Part):
         self.lines, self._width, self._count = new, width, len(new)
         return same
 
-    def forget(self) -> None:
-        """A tail is small and changes all the time: it is kept."""
+    def drop_lines(self) -> None:
+        """A tail is small and changes all the time: its lines stay."""
 
     def _redraw(self, width: int) -> list[Line]:
         splitter = self.splitter
@@ -155,7 +157,7 @@ class Tail(Part):
             return []
         if not splitter.in_code and splitter.open_size <= PLAIN_FROM:
             return [
-                line for piece in splitter.open_pieces() for line in draw_piece(piece, width, self._glyphs)
+                line for block in splitter.open_blocks() for line in draw_block(block, width, self._glyphs)
             ]
         lines = [Line()] if splitter.open_gap else []
         if splitter.in_code:
@@ -168,13 +170,13 @@ class Tail(Part):
         return lines + self._flow.lines
 
 
-class Stream:
-    """An answer that arrives: raw deltas in, finished parts and a tail out."""
+class MarkdownStream:
+    """An arriving answer: raw deltas in, finished parts and a tail out."""
 
     def __init__(self, glyphs: Glyphs) -> None:
         self._glyphs = glyphs
         self._sanitiser = Sanitiser()
-        self._splitter = Splitter()
+        self._splitter = BlockSplitter()
         self._pending: list[str] = []
         self._raw: list[str] = []
         self._was_plain = False
@@ -185,7 +187,7 @@ class Stream:
         self._pending.append(text)
 
     @property
-    def has_news(self) -> bool:
+    def has_pending(self) -> bool:
         """Whether deltas wait to be drawn."""
         return bool(self._pending)
 
@@ -208,7 +210,7 @@ class Stream:
         fresh = bool(closed) or plain != self._was_plain
         self._was_plain = plain
         changed = self.tail.grow(text, width, fresh=fresh)
-        return [piece_part(piece, self._glyphs) for piece in closed], 0 if closed else changed
+        return [block_part(block, self._glyphs) for block in closed], 0 if closed else changed
 
     def finish(self) -> list[Part]:
         """The answer is over: return its last parts."""
@@ -217,15 +219,15 @@ class Stream:
         self._raw.append(raw)
         text = self._sanitiser.feed(raw) + self._sanitiser.flush()
         closed = self._splitter.feed(text) + self._splitter.finish()
-        return [piece_part(piece, self._glyphs) for piece in closed]
+        return [block_part(block, self._glyphs) for block in closed]
 
 
 class PlainTail(Part):
-    """The unfinished end of plain text that arrives: what it costs to grow is what the new text is long."""
+    """The unfinished end of arriving plain text. Growing costs time in proportion to the new text."""
 
     __slots__ = ("_flow", "_ink", "_prefix", "_text")
 
-    def __init__(self, ink: int, prefix: Sequence[Run]) -> None:
+    def __init__(self, ink: int, prefix: Sequence[TextRun]) -> None:
         super().__init__(self._redraw, 0, 0)
         self._ink = ink
         self._prefix = prefix
@@ -254,8 +256,8 @@ class PlainTail(Part):
         self._count = len(self._flow.lines)
         return changed
 
-    def forget(self) -> None:
-        """It is small and changes all the time: it is kept."""
+    def drop_lines(self) -> None:
+        """It is small and changes all the time: its lines stay."""
 
     def _redraw(self, width: int) -> list[Line]:
         self._flow = Flow(width, self._ink, self._prefix)
@@ -264,7 +266,7 @@ class PlainTail(Part):
 
 
 class PlainStream:
-    """Plain text that arrives: raw deltas in, finished parts and a tail out, the same parts as of the whole text.
+    """Arriving plain text: raw deltas in, finished parts and a tail out. The parts equal those of the whole text.
 
     Args:
         raw: what has arrived so far; its parts are `done` and the tail.
@@ -272,7 +274,7 @@ class PlainStream:
         prefix: what stands before every line.
     """
 
-    def __init__(self, raw: str, ink: int, prefix: Sequence[Run]) -> None:
+    def __init__(self, raw: str, ink: int, prefix: Sequence[TextRun]) -> None:
         self._ink = ink
         self._prefix = prefix
         self._sanitiser = Sanitiser()
@@ -286,7 +288,7 @@ class PlainStream:
         self._pending.append(text)
 
     @property
-    def has_news(self) -> bool:
+    def has_pending(self) -> bool:
         """Whether deltas wait to be drawn."""
         return bool(self._pending)
 

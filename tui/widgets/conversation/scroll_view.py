@@ -1,4 +1,4 @@
-"""The conversation as rows on the screen: following the end, scrolling, painting. It knows entries, not turns."""
+"""The scroll view of entries: following the end, scrolling, painting. It knows entries, not turns."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.widgets.conversation.entry import Entry
-from tui.widgets.conversation.layout import Layout, Place
+from tui.widgets.conversation.layout import Layout, Position
 from tui.widgets.conversation.line_styles import COMPONENTS, Palette, paint, restyle
 from tui.widgets.conversation.lines import DIM, UNICODE, Glyphs, Line
 from tui.widgets.conversation.render_parts import Part
-from tui.widgets.conversation.search import NOTHING, Places, Span
+from tui.widgets.conversation.search import NO_QUERY, Matches, Span
 
 GUTTER = 1
 """Cells before every line, for the mark of the reading cursor."""
@@ -34,15 +34,15 @@ CHUNK_ROWS = 4
 """While following a stream the view moves by so many rows at once: fewer bytes to the terminal."""
 
 
-class Canvas(ScrollView, can_focus=False):
-    """Rows of a conversation, drawn as they are seen.
+class EntryScrollView(ScrollView, can_focus=False):
+    """Shows entries, drawing rows as they become visible.
 
     Args:
         frames_per_second: how often arriving text is drawn at most (20; 10 over SSH).
         glyphs: Unicode or ASCII signs.
 
     Attributes:
-        layout_model: what lies where.
+        layout_model: rows and positions of the entries.
     """
 
     ALLOW_SELECT = True
@@ -56,24 +56,24 @@ class Canvas(ScrollView, can_focus=False):
 
     @dataclass
     class Followed(Message):
-        """Whether the view follows the end changed, or whether something new stands below what is seen."""
+        """`following` or `new_below` changed."""
 
-        view: Canvas
+        view: EntryScrollView
         following: bool
         new_below: bool
 
         @property
-        def control(self) -> Canvas:
+        def control(self) -> EntryScrollView:
             return self.view
 
     @dataclass
     class Scrolled(Message):
         """The person scrolled."""
 
-        view: Canvas
+        view: EntryScrollView
 
         @property
-        def control(self) -> Canvas:
+        def control(self) -> EntryScrollView:
             return self.view
 
     def __init__(
@@ -93,16 +93,16 @@ class Canvas(ScrollView, can_focus=False):
         self._streaming: set[int] = set()
         self._following = True
         self._new_below = False
-        self._placing = False
+        self._positioning = False
         self._cursor: int | None = None
-        self._needle = NOTHING
-        self._found: LRUCache[Part, tuple[list[Line], Line | None, Places]] = LRUCache(64)
+        self._query = NO_QUERY
+        self._found: LRUCache[Part, tuple[list[Line], Line | None, Matches]] = LRUCache(64)
         self._strips: LRUCache[tuple[Line, int, int, tuple[Span, ...]], Strip] = LRUCache(512)
         self._palette: Palette | None = None
         self._taken: Size | None = None
-        self._wanted: Place | None = None
-        # The top row after a resize, its place, and the letters of its part before what is to be seen there.
-        self._kept: tuple[int | None, Place | None, int] = (None, None, 0)
+        self._wanted: Position | None = None
+        # The top row after a resize, its position, and the letters of its part above the first visible one.
+        self._kept: tuple[int | None, Position | None, int] = (None, None, 0)
 
     # Following and scrolling
 
@@ -113,7 +113,7 @@ class Canvas(ScrollView, can_focus=False):
 
     @property
     def new_below(self) -> bool:
-        """Whether something was added below what is seen."""
+        """Whether something was added below the visible rows."""
         return self._new_below
 
     def follow(self) -> None:
@@ -133,7 +133,7 @@ class Canvas(ScrollView, can_focus=False):
         A view that has no rows yet goes there when it has.
         """
         if y is not None and not self._rows():
-            self._wanted = self.layout_model.place_at(round(y))
+            self._wanted = self.layout_model.position_at(round(y))
         else:
             # Also where the scrollbar is still to come, as after many turns were shown at once.
             self._scroll_to(None, y, animate=False, force=True)
@@ -154,14 +154,14 @@ class Canvas(ScrollView, can_focus=False):
         palette = self._palette or self._choose_palette()
         width = self.scrollable_content_region.width
         layout = self.layout_model
-        place = layout.place_at(self.scroll_offset.y + y)
-        line = layout.line(place) if place is not None else None
-        if place is None or line is None:
-            end = Place(len(layout.entries), 0, 0).encode()
+        position = layout.position_at(self.scroll_offset.y + y)
+        line = layout.line(position) if position is not None else None
+        if position is None or line is None:
+            end = Position(len(layout.entries), 0, 0).encode()
             blank = Line([(self.when_empty, DIM)]) if y == 0 and not layout.entries else Line()
             strip = paint(blank, palette, width, Segment(" ", palette.base), end)
         else:
-            strip = self._strip_of(place, line, width, palette)
+            strip = self._strip_of(position, line, width, palette)
         if self._new_below and y == self._rows() - 1:
             strip = self._mark_new_below(strip, width)
         return strip
@@ -180,13 +180,13 @@ class Canvas(ScrollView, can_focus=False):
         self._palette = None
         self._strips.clear()
 
-    # What happens to the widget
+    # Size and events
 
     def on_mount(self) -> None:
         """Look at the size after each layout.
 
-        Textual 8.2 tells a widget nothing of its first size where somebody asked for a place on the screen between
-        its being shown and the layout.
+        Textual 8.2 sends no event for the first size of a widget if somebody asked for its region between its being
+        shown and the layout.
         """
         self.screen.screen_layout_refresh_signal.subscribe(self, self._laid_out, immediate=True)
 
@@ -210,13 +210,13 @@ class Canvas(ScrollView, can_focus=False):
         self._take_size()
 
     def _take_size(self) -> None:
-        """Take the new width: what is on the screen is drawn for it, the rest when it is seen."""
+        """Take the new width: the visible rows are drawn now, the others when they become visible."""
         self._taken = self.size
         width = max(1, self.scrollable_content_region.width - GUTTER)
         layout = self.layout_model
         top = None if self._following else self.scroll_offset.y
         if width != layout.width:
-            anchor = layout.place_at(top) if top is not None else None
+            anchor = layout.position_at(top) if top is not None else None
             if (
                 anchor is not None and (top, anchor) != self._kept[:2]
             ):  # moved since the last resize, if there was one
@@ -226,13 +226,13 @@ class Canvas(ScrollView, can_focus=False):
             self._drop_selection()
             if anchor is not None:
                 anchor = layout.line_after(anchor, self._kept[2])
-                top = layout.keep_place(anchor)
+                top = layout.draw_at(anchor)
             self.refresh()
         if self._wanted is not None and self._rows():
             self._following, top, self._wanted = False, layout.row_of(self._wanted), None
         self._update_rows(top)
         top = self.scroll_offset.y
-        self._kept = top, layout.place_at(top), self._kept[2]
+        self._kept = top, layout.position_at(top), self._kept[2]
         if top >= self.max_scroll_y:
             self._follow_changed(True)
 
@@ -241,20 +241,20 @@ class Canvas(ScrollView, can_focus=False):
         super().watch_scroll_y(old_value, new_value)
         # The base class leaves this out while the scrollbar is away, which it is in the middle of a layout.
         self.vertical_scrollbar.position = new_value
-        if self._placing or round(old_value) == round(new_value):
+        if self._positioning or round(old_value) == round(new_value):
             return
         self._follow_changed(round(new_value) >= self.max_scroll_y)
         self._update_rows(round(new_value))
         self.post_message(self.Scrolled(self))
 
-    # The rest
+    # Internal
 
     def _entry(self, index: int | None) -> Entry | None:
         entries = self.layout_model.entries
         return entries[index] if index is not None and 0 <= index < len(entries) else None
 
     def _entry_changed(self, index: int, *, by_person: bool = False) -> None:
-        """An entry looks different: place it and everything below it anew."""
+        """An entry looks different: lay it out again, and everything below it."""
         self.layout_model.entries[index].changed()
         self.layout_model.update(index)
         if by_person:
@@ -280,10 +280,10 @@ class Canvas(ScrollView, can_focus=False):
             self.refresh(Region(0, first, self.size.width, max(0, self.size.height - first)))
 
     @contextmanager
-    def _holding_place(self) -> Iterator[None]:
-        """Whatever is drawn meanwhile, the first line that is seen stays the first."""
+    def _keeping_scroll_position(self) -> Iterator[None]:
+        """Whatever is drawn meanwhile, the first visible line stays the first."""
         layout = self.layout_model
-        anchor = layout.place_at(self.scroll_offset.y)
+        anchor = layout.position_at(self.scroll_offset.y)
         height = layout.height
         yield
         if anchor is not None and layout.height != height:
@@ -299,24 +299,24 @@ class Canvas(ScrollView, can_focus=False):
         return self.scrollable_content_region.height
 
     def _update_rows(self, top: int | None = None) -> None:
-        """Draw what is seen from row `top` (None: the end), and scroll there."""
+        """Draw the visible rows from row `top` on (None: the end), and scroll there."""
         layout = self.layout_model
         rows = self._rows()
         if rows > 0:
-            top = layout.settle_end(rows) if top is None or self._following else layout.settle(top, rows)
+            top = layout.draw_end(rows) if top is None or self._following else layout.draw_visible(top, rows)
         height = layout.height
         is_full = self.virtual_size.height > rows  # as high as it may be: more rows scroll
         if self._streaming and self._following and is_full and height > rows > 2 * CHUNK_ROWS:
             # Room for the next rows: the view moves once for several of them.
             height = rows + -(-(height - rows) // CHUNK_ROWS) * CHUNK_ROWS
             top = height - rows
-        self._placing = True
+        self._positioning = True
         try:
             self._set_height(height)
             if top is not None:
                 self.scroll_target_y = self.scroll_y = top
         finally:
-            self._placing = False
+            self._positioning = False
 
     def _set_height(self, height: int) -> None:
         size = Size(self.layout_model.width, height)
@@ -353,10 +353,12 @@ class Canvas(ScrollView, can_focus=False):
         # Only the whole style has a translucent colour blended with the background.
         return style + Style(color=self.get_component_rich_style(name).color)
 
-    def _strip_of(self, place: Place, line: Line, width: int, palette: Palette) -> Strip:
-        at_cursor = place.entry == self._cursor
-        offset = place.encode()
-        found = tuple(self._places(place.entry, place.part).at(place.line)) if self._needle else ()
+    def _strip_of(self, position: Position, line: Line, width: int, palette: Palette) -> Strip:
+        at_cursor = position.entry == self._cursor
+        offset = position.encode()
+        found = (
+            tuple(self._matches_in(position.entry, position.part).at(position.line)) if self._query else ()
+        )
         key = (line, offset, width if not at_cursor else -width, found)
         strip = self._strips.get(key)
         if strip is None:
@@ -376,15 +378,15 @@ class Canvas(ScrollView, can_focus=False):
             strip = restyle(strip, [(start, len(line.text) if end < 0 else end)], style, GUTTER)
         return strip
 
-    def _places(self, entry: int, part: int) -> Places:
-        """Return where what is searched for stands in a part; each stretch of it is looked through once."""
+    def _matches_in(self, entry: int, part: int) -> Matches:
+        """Return the matches in a part; each chunk of it is searched once."""
         drawn = self.layout_model.entries[entry].parts()[part]
         lines = drawn.draw(self.layout_model.width)
         last = lines[-1] if lines else None
         kept = self._found.get(drawn)
         if kept is None or kept[0] is not lines or kept[1] is not last:  # a part that grows keeps its list
             self._found.discard(drawn)  # this cache keeps what it has
-            kept = self._found[drawn] = (lines, last, Places(lines, self._needle))
+            kept = self._found[drawn] = (lines, last, Matches(lines, self._query))
         return kept[2]
 
     @property
@@ -404,6 +406,6 @@ class Canvas(ScrollView, can_focus=False):
         return Strip([*strip.crop(0, left), Segment(mark, style)], left + len(mark))
 
     def _drop_selection(self) -> None:
-        """What was selected is not what it was: select nothing."""
+        """Clear a selection whose text has changed."""
         if self.is_attached and self.text_selection is not None:
             self.screen.clear_selection()

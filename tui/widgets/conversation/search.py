@@ -1,6 +1,6 @@
-"""Finding text in the conversation: as it is written and as it reads on the screen, however its letters are composed.
+"""Finding text in the conversation: as written and as drawn, however its letters are composed.
 
-Letter case, full-width forms, composed and decomposed letters and how many blanks there are make no difference. Pure.
+Letter case, full-width forms, composed and decomposed letters and how many blanks there are make no difference. No widget.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from tui.widgets.conversation.lines import Line
 
 _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
 
-STRETCH = 200
-"""Lines that are looked through at one time."""
+LINES_AT_ONCE = 200
+"""Lines that are searched at once."""
 
 BEYOND = 20
-"""Lines before and behind these that are looked at too, for what begins or ends there."""
+"""Lines before and after these that are searched too, for a match that begins or ends there."""
 
 Span = tuple[int, int]
-"""Where something stands in a line: from which character to before which."""
+"""A range of characters in a line: its start, and its end (exclusive)."""
 Spans = list[Span]
 
 
@@ -38,7 +38,7 @@ def _fold_letters(text: str) -> str:
     return composed(text)
 
 
-def _fold_needle(text: str) -> str:
+def _fold_query(text: str) -> str:
     folded = fold(text)
     if not folded:
         return " " if text else ""
@@ -52,14 +52,14 @@ def _skeleton(folded: str) -> bytes:
 
 def _as_read(text: str) -> str:
     from tui.widgets.conversation.strip_markdown import (
-        unmarked,  # its patterns are made with the first search
+        strip_markdown,  # its patterns are made with the first search
     )
 
-    return unmarked(text)
+    return strip_markdown(text)
 
 
 @dataclass(frozen=True, slots=True)
-class Needle:
+class Query:
     """What is searched for.
 
     Attributes:
@@ -73,10 +73,10 @@ class Needle:
     skeleton: bytes
 
     @classmethod
-    def of(cls, text: str) -> Needle:
+    def of(cls, text: str) -> Query:
         """Return what to search for; a blank at an end of `text` counts."""
-        folded = _fold_needle(text)
-        read = _fold_needle(_as_read(text))
+        folded = _fold_query(text)
+        read = _fold_query(_as_read(text))
         return cls(
             folded, (folded, read) if read.strip() and read != folded else (folded,), _skeleton(folded)
         )
@@ -85,11 +85,11 @@ class Needle:
         return bool(self.folded)
 
 
-NOTHING = Needle("", (), b"")
+NO_QUERY = Query("", (), b"")
 
 
-class Sought:
-    """A text that is searched, folded once.
+class SearchableText:
+    """A text to search, folded once.
 
     Args:
         texts: it as it is written; further, as it stands on the screen.
@@ -105,55 +105,57 @@ class Sought:
         self._skeleton: bytes | None = None
         self._unmarked: str | None = None
 
-    def holds(self, needle: Needle) -> bool:
-        """Return whether the needle is found in it."""
-        if needle.folded in self._folded:
+    def contains(self, query: Query) -> bool:
+        """Return whether the query is found in it."""
+        if query.folded in self._folded:
             return True
         if self._text is None:
             return False
         if self._skeleton is None:
             self._skeleton = _skeleton(self._folded)
-        if needle.skeleton not in self._skeleton:
+        if query.skeleton not in self._skeleton:
             return False
         if self._unmarked is None:
             self._unmarked = fold(_as_read(self._text))
-        return needle.folded in self._unmarked
+        return query.folded in self._unmarked
 
 
-class Places:
-    """Where the needle stands in lines that belong together, looked for in stretches of them as they are seen."""
+class Matches:
+    """The matches of the query in the lines of one part, searched in chunks of lines as they become visible."""
 
-    __slots__ = ("_found", "_lines", "_needle")
+    __slots__ = ("_found", "_lines", "_query")
 
-    def __init__(self, lines: Sequence[Line], needle: Needle) -> None:
+    def __init__(self, lines: Sequence[Line], query: Query) -> None:
         self._lines = lines
-        self._needle = needle
+        self._query = query
         self._found: dict[int, dict[int, Spans]] = {}
 
     def at(self, number: int) -> Spans:
         """Return where it stands in the line of this number."""
-        return self._stretch(number // STRETCH).get(number, [])
+        return self._chunk(number // LINES_AT_ONCE).get(number, [])
 
     def first(self) -> int | None:
         """Return the number of the first line in which some of it stands, None where it stands in none."""
-        for stretch in range(-(-len(self._lines) // STRETCH)):
-            if found := self._stretch(stretch):
+        for chunk in range(-(-len(self._lines) // LINES_AT_ONCE)):
+            if found := self._chunk(chunk):
                 return min(found)
         return None
 
-    def _stretch(self, number: int) -> dict[int, Spans]:
+    def _chunk(self, number: int) -> dict[int, Spans]:
         if number not in self._found:
-            begin = number * STRETCH
+            begin = number * LINES_AT_ONCE
             first = max(0, begin - BEYOND)
-            found = places(self._lines[first : begin + STRETCH + BEYOND], self._needle)
+            found = find_matches(self._lines[first : begin + LINES_AT_ONCE + BEYOND], self._query)
             self._found[number] = {
-                first + line: spans for line, spans in found.items() if 0 <= first + line - begin < STRETCH
+                first + line: spans
+                for line, spans in found.items()
+                if 0 <= first + line - begin < LINES_AT_ONCE
             }
         return self._found[number]
 
 
-def places(lines: Sequence[Line], needle: Needle) -> dict[int, Spans]:
-    """Return where the needle stands in lines that belong together, by their numbers.
+def find_matches(lines: Sequence[Line], query: Query) -> dict[int, Spans]:
+    """Return where the query stands in lines that belong together, by their numbers.
 
     Decoration is left out, but for words: the name before a value is read with it.
     """
@@ -168,11 +170,11 @@ def places(lines: Sequence[Line], needle: Needle) -> dict[int, Spans]:
         texts.append(text[leads[-1] :] + line.join)
         size += len(texts[-1])
     text = "".join(texts)
-    if not any(form.strip() in fold(text) for form in needle.forms):
+    if not any(form.strip() in fold(text) for form in query.forms):
         return {}
     letters, begins, ends = _mapped(text)
     found: dict[int, Spans] = {}
-    for form in needle.forms:
+    for form in query.forms:
         at = letters.find(form)
         while at >= 0:
             after = at + len(form)

@@ -1,4 +1,4 @@
-"""The marks of a task in the conversation: where a step begins, and how it ended with all that it changed. Pure."""
+"""The entries of a task: the line where a step begins, and how the task ended with all its changes. No widget."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tui.widgets.conversation.lines import (
     UNICODE,
     Glyphs,
     Line,
-    Run,
+    TextRun,
     run_cells,
 )
 from tui.widgets.conversation.render_parts import Part, fixed_part, plain_parts
-from tui.widgets.conversation.search import Sought
+from tui.widgets.conversation.search import SearchableText
 
 
 class _Mark(Entry):
@@ -68,8 +68,10 @@ class EndingEntry(_Mark):
         texts = [self._field(name) for name in ("text", "summary", "diff")]
         return sanitise("\n".join(text for text in texts if text))
 
-    def searched(self) -> Sought:
-        return Sought([self.text(), "\n".join(diff_lines(close_context(self._field("diff")[:LONGEST])))])
+    def searchable(self) -> SearchableText:
+        return SearchableText(
+            [self.text(), "\n".join(diff_lines(close_context(self._field("diff")[:LONGEST])))]
+        )
 
     def make_parts(self) -> list[Part]:
         parts = [fixed_part(self._head)]
@@ -89,13 +91,13 @@ class EndingEntry(_Mark):
         done = self._field("status") == "completed"
         sign = (glyphs.opened if self.opened else glyphs.closed) if self.foldable else glyphs.point
         mark = glyphs.done if done else glyphs.failed
-        left: list[Run] = [(f"{sign} ", DIM), (f"{mark} ", TOOL | BOLD if done else ERROR)]
+        left: list[TextRun] = [(f"{sign} ", DIM), (f"{mark} ", TOOL | BOLD if done else ERROR)]
         right = self._counts()
         room = max(4, width - run_cells(left) - run_cells(right))
         text = one_line(self._field("text"), room, sign=glyphs.dots)
         return [Line([*left, (text, BOLD if done else ERROR), *right])]
 
-    def _counts(self) -> list[Run]:
+    def _counts(self) -> list[TextRun]:
         added, removed = self._turn.fields.get("added"), self._turn.fields.get("removed")
         if not isinstance(added, int) or not isinstance(removed, int) or not self.foldable:
             return []

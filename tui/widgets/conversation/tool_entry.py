@@ -20,17 +20,17 @@ from tui.widgets.conversation.lines import (
     USER,
     Glyphs,
     Line,
-    Run,
+    TextRun,
     run_cells,
     wrap_runs,
 )
-from tui.widgets.conversation.markdown_blocks import split
-from tui.widgets.conversation.render_parts import Part, fixed_part, piece_part, plain_parts
-from tui.widgets.conversation.search import Sought
+from tui.widgets.conversation.markdown_blocks import split_blocks
+from tui.widgets.conversation.render_parts import Part, block_part, fixed_part, plain_parts
+from tui.widgets.conversation.search import SearchableText
 
-_ANSWERED: list[Run] = [("  you  ", USER | BOLD)]
+_ANSWERED: list[TextRun] = [("  you  ", USER | BOLD)]
 """Before what the person answered, behind the question."""
-_INNER: list[Run] = [("    ", 0)]
+_INNER: list[TextRun] = [("    ", 0)]
 _ESSENCE_KEYS = ("name", "content", "system_prompt", "new", "id", "query", "question", "message")
 
 
@@ -86,12 +86,12 @@ class ToolEntry(Entry):
 
     def make_parts(self) -> list[Part]:
         if (report := self._report) is not None:
-            return [piece_part(piece, self.glyphs) for piece in split(sanitise(report))]
+            return [block_part(block, self.glyphs) for block in split_blocks(sanitise(report))]
         parts = [fixed_part(self._head)]
         if self.opened:
             parts += self._body()
         elif self._word("ask_user", "question") is not None and self.ended is not None:
-            rest: list[Run] = [(" " * run_cells(_ANSWERED), 0)]
+            rest: list[TextRun] = [(" " * run_cells(_ANSWERED), 0)]
             parts += plain_parts(sanitise(self.ended[0]), USER, _ANSWERED, rest)
         return parts
 
@@ -108,24 +108,24 @@ class ToolEntry(Entry):
             lines.append(self.ended[0])
         return sanitise("\n".join(lines))
 
-    def searched(self) -> Sought:
+    def searchable(self) -> SearchableText:
         if self._report is not None:
-            return Sought([self.text()], markdown=True)
-        written, seen = [], []
+            return SearchableText([self.text()], markdown=True)
+        written, drawn = [], []
         if self.call is not None:
             name, values = self.call.tool_name, self.call.input
             written = [
                 f"{name} {json.dumps(thaw(values), ensure_ascii=False, default=str)}",
                 self.call.fault or "",
             ]
-            seen = [f"{name} {essence(self.call)}"]
-            seen += (f"{field}: {spelled_out(_value(value))}" for field, value in values.items())
+            drawn = [f"{name} {essence(self.call)}"]
+            drawn += (f"{field}: {spelled_out(_value(value))}" for field, value in values.items())
         if self.ended is not None:
             written.append(self.ended[0])
-            seen[:1] = ["".join((*seen[:1], *(text for text, _ in _counts(self.ended[2], self.glyphs))))]
+            drawn[:1] = ["".join((*drawn[:1], *(text for text, _ in _counts(self.ended[2], self.glyphs))))]
         if self._diff:
-            seen += diff_lines(close_context(self._diff))
-        return Sought([sanitise("\n".join(written)), sanitise("\n".join(seen))])
+            drawn += diff_lines(close_context(self._diff))
+        return SearchableText([sanitise("\n".join(written)), sanitise("\n".join(drawn))])
 
     @property
     def _diff(self) -> str:
@@ -139,8 +139,8 @@ class ToolEntry(Entry):
         sign = glyphs.opened if self.opened else glyphs.closed
         failed = self.ended is not None and self.ended[1]
         name = one_line(self.call.tool_name, 60, sign=glyphs.dots) if self.call is not None else "result"
-        left: list[Run] = [(f"{sign} ", DIM), (name, TOOL | (ERROR if failed else 0))]
-        right: list[Run] = []
+        left: list[TextRun] = [(f"{sign} ", DIM), (name, TOOL | (ERROR if failed else 0))]
+        right: list[TextRun] = []
         if self.ended is None:
             note = one_line(self.progress or essence(self.call), width, sign=glyphs.dots)
             right = [(f"  {glyphs.dots}", DIM)]
@@ -151,7 +151,7 @@ class ToolEntry(Entry):
             note = one_line(essence(self.call), width, sign=glyphs.dots)
             right = _counts(self.ended[2], glyphs)
         room = width - run_cells(left) - run_cells(right) - 2
-        middle: list[Run] = (
+        middle: list[TextRun] = (
             [(f"  {clip(note, room, sign=glyphs.dots)}", ERROR if failed else DIM)]
             if note and room > 3
             else []
@@ -170,7 +170,7 @@ class ToolEntry(Entry):
                 parts += _field(name, value)
         if not has_diff and self.ended is not None and self.ended[0]:
             failed = self.ended[1]
-            first: list[Run] = [("  = ", DIM)]
+            first: list[TextRun] = [("  = ", DIM)]
             parts += plain_parts(sanitise(self.ended[0]), ERROR if failed else 0, first, _INNER)
         if not parts:
             parts = plain_parts("(no input)" if self.ended is None else "(nothing)", DIM, INDENT, INDENT)
@@ -193,7 +193,7 @@ def essence(call: ToolCallTurn | None) -> str:
     return ""
 
 
-def _counts(details: Mapping[str, Any] | None, glyphs: Glyphs) -> list[Run]:
+def _counts(details: Mapping[str, Any] | None, glyphs: Glyphs) -> list[TextRun]:
     """Return `+2 −1` from the details of a result, when they say so."""
     if details is None:
         return []
@@ -209,9 +209,9 @@ def _value(value: Any) -> str:
 
 def _field(name: str, value: Any) -> list[Part]:
     text = _value(value)
-    label: Run = (f"{one_line(str(name), 40)}: ", TOOL | DIM)
+    label: TextRun = (f"{one_line(str(name), 40)}: ", TOOL | DIM)
     if "\n" not in text and len(text) < 200:
-        runs: list[Run] = [label, (spelled_out(text).replace("\t", "    "), 0)]
+        runs: list[TextRun] = [label, (spelled_out(text).replace("\t", "    "), 0)]
         lead = run_cells(INDENT) + len(label[0]), run_cells(_INNER)
         return [Part(lambda width: wrap_runs(runs, width, INDENT, _INNER, lead=lead), len(text), 0)]
     head = [Line([*INDENT, label])]

@@ -1,4 +1,4 @@
-"""The widget that shows a whole conversation: it is fed turns or events, drawing waits for the next frame."""
+"""The widget that shows a conversation: it is fed turns or events; drawing waits for the next frame."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from agent.core.turns import (
     ToolResultTurn,
     Turn,
 )
-from tui.widgets.conversation.cursor import ReadableCanvas
+from tui.widgets.conversation.cursor import ReadableScrollView
 from tui.widgets.conversation.entries import AnswerEntry, NoticeEntry, ThinkingEntry, entry_for
 from tui.widgets.conversation.entry import Entry, GrowingEntry
 from tui.widgets.conversation.scroll_view import EMPTY
-from tui.widgets.conversation.search import NOTHING
+from tui.widgets.conversation.search import NO_QUERY
 from tui.widgets.conversation.tool_entry import ToolEntry
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """Where a view stood.
+class ViewState:
+    """The scroll position of a view and which entries are open.
 
     Attributes:
         top: the key of the entry at its top, None while it followed the end.
@@ -48,10 +48,10 @@ class Kept:
 STOPPED = "Stopped before an answer came. Up in the chat bar brings your message back."
 
 
-class ConversationView(ReadableCanvas, can_focus=False):
+class ConversationView(ReadableScrollView, can_focus=False):
     """The turns of one conversation, from the first to the one that is arriving: one `ScrollView` in the Line API.
 
-    It never takes the focus. Where it is asked for frames, glyphs and the like, see `Canvas`.
+    It never takes the focus. Where it is asked for frames, glyphs and the like, see `EntryScrollView`.
     """
 
     @dataclass
@@ -77,7 +77,7 @@ class ConversationView(ReadableCanvas, can_focus=False):
     # Feeding
 
     def load(self, turns: Iterable[Turn]) -> None:
-        """Show these turns and no others, from the end, read on where one reads; nothing is drawn before it is seen."""
+        """Show these turns and no others, from the end; the reading cursor stays on its entry."""
         read = self.cursor_entry()
         self.clear()
         entries: list[Entry] = []
@@ -99,17 +99,17 @@ class ConversationView(ReadableCanvas, can_focus=False):
         if read is not None:
             self.start_reading(read.key)
 
-    def where(self) -> Kept:
-        """Return where the view stands, for `go_back` once these turns are shown again."""
+    def view_state(self) -> ViewState:
+        """Return where the view stands, for `restore_view_state` once these turns are shown again."""
         layout = self.layout_model
         index = None if self._following else layout.entry_at(self.scroll_offset.y)
         opened = frozenset(entry.key for entry in layout.entries if entry.opened)
         if index is None:
-            return Kept(None, 0, opened)
-        return Kept(layout.entries[index].key, self.scroll_offset.y - layout.top_of(index), opened)
+            return ViewState(None, 0, opened)
+        return ViewState(layout.entries[index].key, self.scroll_offset.y - layout.top_of(index), opened)
 
-    def go_back(self, kept: Kept) -> None:
-        """Stand as the view stood; what is not there any more is passed over."""
+    def restore_view_state(self, kept: ViewState) -> None:
+        """Restore the state of the view; entries that no longer exist are ignored."""
         layout, top = self.layout_model, None
         for index, entry in enumerate(layout.entries):
             if entry.key in kept.opened and not entry.opened and entry.toggle():
@@ -133,7 +133,7 @@ class ConversationView(ReadableCanvas, can_focus=False):
         self._streaming.clear()
         self._following, self._new_below = True, False
         self._cursor = self._wanted = None
-        self._needle = NOTHING
+        self._query = NO_QUERY
         self._found.clear()
         self._arrived = 0
         self._strips.clear()
@@ -141,35 +141,35 @@ class ConversationView(ReadableCanvas, can_focus=False):
         self._refresh_all()
 
     def feed(self, event: Event) -> None:
-        """Show what an event of a run says."""
+        """Show an event of a run."""
         # There is an event, so its module is loaded; the first paint does without it.
-        from agent.core import events as told
+        from agent.core import events
         from agent.models.anthropic import error_mapping as errors
 
         match event:
-            case told.TurnStart(turn=turn):
+            case events.TurnStart(turn=turn):
                 self._retrying = False
                 self.begin_turn(turn)
-            case told.TurnDelta(turn_id=turn_id, text=text):
+            case events.TurnDelta(turn_id=turn_id, text=text):
                 self.extend_turn(turn_id, text)
-            case told.TurnEnd(turn=ended):
+            case events.TurnEnd(turn=ended):
                 self.end_turn(ended)
-            case told.ToolProgress(call_id=call_id, text=text):
+            case events.ToolProgress(call_id=call_id, text=text):
                 self.show_progress(call_id, text)
-            case told.ToolEnd(call=call, output=output, is_error=is_error, details=details):
+            case events.ToolEnd(call=call, output=output, is_error=is_error, details=details):
                 index = self._calls.get(call.tool_use_id)
                 entry = self._entry(index)
                 if index is not None and isinstance(entry, ToolEntry):
                     entry.finish(output, is_error, details)
                     self._entry_changed(index)
-            case told.RetryWait(attempt=attempt, delay=delay, error=error):
+            case events.RetryWait(attempt=attempt, delay=delay, error=error):
                 self._retrying = True
                 self.add_notice(f"Trying again in {delay:.0f} s (attempt {attempt}): {error.message}")
-            case told.ModelNotice(message=message, waiting=None):  # silence is counted by the activity line
+            case events.ModelNotice(message=message, waiting=None):  # silence is counted by the activity line
                 self.add_notice(message)
-            case told.AgentEnd(outcome=outcome, error=failure, turns=turns):
+            case events.AgentEnd(outcome=outcome, error=failure, turns=turns):
                 self._end_streams()
-                if outcome == "failed" and not (turns and _tells_failure(turns[-1])):
+                if outcome == "failed" and not (turns and _is_failure(turns[-1])):
                     self.add_notice(errors.with_next_step(failure), error=True)
                 elif outcome == "cancelled" and (self._retrying or not turns or turns[-1].type == "user"):
                     self.add_notice(STOPPED)
@@ -247,11 +247,11 @@ class ConversationView(ReadableCanvas, can_focus=False):
         layout = self.layout_model
         for index in sorted(self._streaming):
             entry = layout.entries[index]
-            if not isinstance(entry, GrowingEntry) or entry.stream is None or not entry.stream.has_news:
+            if not isinstance(entry, GrowingEntry) or entry.stream is None or not entry.stream.has_pending:
                 continue
             done, first = entry.advance(layout.width)
             for part in done:
-                layout.keep(part)
+                layout.mark_used(part)
             layout.update(index)
             self._content_grew(layout.top_of(index) + first)
         if self._arrived:
@@ -262,7 +262,7 @@ class ConversationView(ReadableCanvas, can_focus=False):
         """Let no timer outlive the widget."""
         self._stop_frame()
 
-    # The rest
+    # Internal
 
     def _register(self, turn: Turn | None, index: int) -> None:
         if turn is not None:
@@ -315,6 +315,6 @@ def _is_hidden(turn: Turn) -> bool:
     return isinstance(turn, NoticeTurn) and turn.is_nudge
 
 
-def _tells_failure(turn: Turn) -> bool:
+def _is_failure(turn: Turn) -> bool:
     """Whether a turn says why its run failed."""
     return isinstance(turn, NoticeTurn) and turn.kind == FAILED
