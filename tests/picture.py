@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.screen_svg import draw
 from tui.recording.demo_app import DemoApp
-from tui.recording.playback import Hands, first_change
+from tui.recording.playback import TypingPace, first_change
 from tui.recording.recorded_session import AT_ONCE
 from tui.settings.schema import Settings
 from tui.widgets.prompt_pane import PromptPane
@@ -28,7 +28,7 @@ SCROLLED = 4
 async def take(folder: Path) -> str:
     """Return the picture; `folder` is an empty one for the demonstration's home."""
     document_editor.FRESH = 3600.0  # what was changed last stays lit
-    hands = Hands(before_message=0.0, key=0.0, reading=3600.0)
+    hands = TypingPace(before_message=0.0, key=0.0, reading=3600.0)
     app = DemoApp(folder, Settings(theme="textual-dark", calm="always"), pace=AT_ONCE, hands=hands)
     async with app.run_test(size=SIZE) as pilot:
         conversing = app.main.conversing

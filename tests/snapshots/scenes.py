@@ -14,7 +14,7 @@ from personas.files.home import EXAMPLES
 from tests.hostile import ESCAPES
 from tests.snapshots.shots import Size, settle, wait
 from tests.tui.program import Program, make_store, program
-from tui.recording.playback import Hands, first_change, play_run
+from tui.recording.playback import TypingPace, first_change, play_run
 from tui.recording.recorded_session import (
     AT_ONCE,
     FIRST_LOOK,
@@ -199,7 +199,7 @@ async def play_to_end(p: Program, scene: Scene) -> None:
     """Play the recorded run as the demonstration does, until the agent is done."""
     talk = p.main.conversing.talk
     assert talk is not None
-    assert await play_run(p.main, scene.run, talk, Hands(0.0, 0.0, 0.0))
+    assert await play_run(p.main, scene.run, talk, TypingPace(0.0, 0.0, 0.0))
     await settle(p)
 
 

@@ -36,7 +36,7 @@ from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine, AskName, AskText
-from tui.widgets.persona_list import Entry
+from tui.widgets.persona_list import PersonaEntry
 from tui.widgets.plain_text import LiteralButton
 from tui.widgets.virtual_list import Row, RowList
 
@@ -66,7 +66,7 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     Wait: lambda text, _: Wait(text, never()),
     Connect: lambda text, _: Connect(text, text, greeting=True),
     Pick: lambda text, _: Pick(text, [Row(str(n), text, head=text) for n in range(40)], filter=True),
-    Switcher: lambda text, _: Switcher([Entry(str(n), text) for n in range(40)], {}, None, []),
+    Switcher: lambda text, _: Switcher([PersonaEntry(str(n), text) for n in range(40)], {}, None, []),
     ChooseText: lambda text, _: ChooseText(clash_of(text)),
     ShowDiff: lambda text, _: ShowDiff(text, f"+{text}"),
     Help: lambda text, _: Help(text, text),

@@ -22,7 +22,7 @@ from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskLine, AskText
 from tui.screens.main import screen as main
 from tui.screens.main.catalog import Listing
-from tui.widgets.persona_list import Entry
+from tui.widgets.persona_list import PersonaEntry
 from tui.widgets.plain_text import LiteralStatic
 from tui.widgets.virtual_list import RowList
 
@@ -450,12 +450,14 @@ def test_what_an_entry_is_found_by_is_folded_once() -> None:
             looks.append(1)
             return super().__iter__()
 
-    entry = Entry("one", "Straße", "", "", Tags(("Ä",)))
+    entry = PersonaEntry("one", "Straße", "", "", Tags(("Ä",)))
     assert entry.matches(["strasse", "ä"]) and not entry.matches(["b"]) and len(looks) == 1
 
 
 def test_a_key_in_the_switcher_makes_no_row_anew() -> None:
-    switcher = Switcher([Entry("one", "One"), Entry("two", "Two")], {}, None, [("sum", "What is 2+2?")])
+    switcher = Switcher(
+        [PersonaEntry("one", "One"), PersonaEntry("two", "Two")], {}, None, [("sum", "What is 2+2?")]
+    )
     assert switcher._personas(["o"])[1] is switcher._personas(["tw"])[0]
     assert switcher._tests([])[0] is switcher._tests(["sum", "what"])[0] and switcher._tests(["3"]) == []
 
@@ -487,7 +489,7 @@ async def test_the_switcher_shows_names_that_are_read_while_it_is_open(
 ) -> None:
     go, read = threading.Event(), Listing.read
 
-    def slow(listing: Listing, keys: Sequence[str]) -> list[Entry]:
+    def slow(listing: Listing, keys: Sequence[str]) -> list[PersonaEntry]:
         go.wait(60)
         return read(listing, keys)
 

@@ -12,7 +12,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import Static
 
 from tui.widgets.chat_bar import ChatBar, Mode
-from tui.widgets.input_history import SentMessages
+from tui.widgets.input_history import InputHistory
 from tui.widgets.queued_messages import Queued, QueuedLines
 
 
@@ -360,7 +360,7 @@ async def test_one_very_long_line_is_typed_into_and_shown() -> None:
 @given(st.lists(st.text(max_size=4), max_size=6), st.lists(st.sampled_from("udw"), max_size=20))
 @settings(max_examples=100)
 def test_no_message_or_draft_is_lost_on_the_way_up_and_down(messages: list[str], keys: list[str]) -> None:
-    sent = SentMessages(messages)
+    sent = InputHistory(messages)
     shown = "draft"
     written: dict[int, str] = {}
     for number, key in enumerate(keys):
@@ -379,7 +379,7 @@ def test_no_message_or_draft_is_lost_on_the_way_up_and_down(messages: list[str],
 
 
 def test_sent_messages_are_found_latest_first_and_once() -> None:
-    sent = SentMessages(["Make it warm", "no", "make it cold", "Make it warm"])
+    sent = InputHistory(["Make it warm", "no", "make it cold", "Make it warm"])
     assert sent.find("MAKE") == ["Make it warm", "make it cold"]
     sent.add("   ")
     sent.add("Make it warm")

@@ -31,7 +31,7 @@ from tests.messages_server import Answer, Call, MessagesServer, Text, call, say
 from tests.persona_agent import Backend, Workplace
 from tui.app.signals import SIGNALS, Guard, heeded
 from tui.cli import error_handling as boundary
-from tui.cli.task_answers import PATIENCE, patience
+from tui.cli.task_answers import PIPE_TIMEOUT, answer_timeout
 from tui.settings.model_factory import task_options
 from tui.settings.schema import ConfigError, Settings, load_settings
 
@@ -467,7 +467,7 @@ def waiting(line: Any, *arguments: str, usual: float) -> Iterator[subprocess.Pop
 
     `usual` is the time it waits where nothing is said of it, in seconds.
     """
-    code = f"from tui.cli import main, task_answers; task_answers.PATIENCE = {usual}; main()"
+    code = f"from tui.cli import main, task_answers; task_answers.PIPE_TIMEOUT = {usual}; main()"
     with subprocess.Popen(
         [sys.executable, "-c", code, "chat", "kept", "Do it", "--task", *arguments],
         env=line.place.environment(line.env),
@@ -510,13 +510,20 @@ def test_who_is_at_the_other_end_of_stdin_decides_how_long_it_is_waited_for(tmp_
     ours, theirs = pty.openpty()
     one, other = socket.socketpair()
     with (tmp_path / "file").open("w") as file, one, other:
-        assert [patience(None, True, fd) for fd in (reading, theirs, one.fileno())] == [None, None, None]
-        assert [patience(None, False, fd) for fd in (reading, theirs)] == [PATIENCE, None]
-        assert patience(None, True, file.fileno()) == PATIENCE and patience(0.5, True, reading) == 0.5
-        assert patience(float("inf"), False, reading) is None
+        assert [answer_timeout(None, True, fd) for fd in (reading, theirs, one.fileno())] == [
+            None,
+            None,
+            None,
+        ]
+        assert [answer_timeout(None, False, fd) for fd in (reading, theirs)] == [PIPE_TIMEOUT, None]
+        assert (
+            answer_timeout(None, True, file.fileno()) == PIPE_TIMEOUT
+            and answer_timeout(0.5, True, reading) == 0.5
+        )
+        assert answer_timeout(float("inf"), False, reading) is None
     for descriptor in (reading, writing, ours, theirs):
         os.close(descriptor)
-    assert patience(None, True, reading) == 0
+    assert answer_timeout(None, True, reading) == 0
 
 
 def test_a_limit_offers_to_continue_and_reply_continues(serve: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 from agent.core.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, UserTurn
 from tests.tui.test_conversation_view import Stage, edit_call, run_of
 from tui.commands import fuzzy as narrowing
-from tui.commands.unicode_folding import PIECE
+from tui.commands.unicode_folding import CHUNK
 from tui.widgets.conversation import ConversationView
 from tui.widgets.conversation import search as finding
 from tui.widgets.conversation.lines import Line
@@ -203,5 +203,5 @@ def test_no_text_costs_more_than_its_length(text: str) -> None:
 @pytest.mark.parametrize("piece", ["é", "e\u0301\u0323", "ﾊﾞ", "\u1112\u1161\u11ab", "ab", "漢"])
 @pytest.mark.parametrize("shift", range(4))
 def test_a_long_text_is_folded_as_a_short_one(piece: str, shift: int) -> None:
-    text = "x" * shift + piece * PIECE
-    assert finding.fold(text) == "x" * shift + finding.fold(piece) * PIECE
+    text = "x" * shift + piece * CHUNK
+    assert finding.fold(text) == "x" * shift + finding.fold(piece) * CHUNK

@@ -14,7 +14,7 @@ from tests.tui.test_app_layout import drawn
 from tui.document.merge import Clash, meet
 from tui.screens.dialogs.conflict import ChooseText
 from tui.terminal.sanitise import shortened
-from tui.widgets.text.ellipsis import CutStatic, with_ellipsis
+from tui.widgets.text.ellipsis import EllipsisStatic, with_ellipsis
 
 LONG = " ".join(f"word{number}" for number in range(200))
 
@@ -59,7 +59,7 @@ async def test_what_it_was_is_cut_with_a_sign_where_two_texts_met(
         p.main.start(p.main.ask(ChooseText(clash)))
         dialog = await p.dialog(ChooseText)
         await settle(p)
-        where = dialog.query_one("#conflict-where", CutStatic)
+        where = dialog.query_one("#conflict-where", EllipsisStatic)
         assert where.render_line(where.size.height - 1).text.rstrip().endswith("…")
         assert "it was: word0 word1" in drawn(dialog)
 
@@ -67,7 +67,7 @@ async def test_what_it_was_is_cut_with_a_sign_where_two_texts_met(
 async def test_a_banner_that_is_longer_than_its_rows_says_so(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(60, 15)) as p:
         pane = p.main.prompt.parent
-        banner = p.main.query_one("#prompt-banner", CutStatic)
+        banner = p.main.query_one("#prompt-banner", EllipsisStatic)
         for text, cut in ((LONG, True), ("short", False)):
             pane.show_state("One", "broken", text)  # type: ignore[union-attr]
             await p.until(lambda: banner.size.height == (4 if cut else 1))  # noqa: B023

@@ -9,17 +9,17 @@ from typing import Any
 
 from tests.tui.program import Program
 from tui.recording.demo_app import DemoApp
-from tui.recording.playback import LABEL, Hands, first_change
+from tui.recording.playback import LABEL, TypingPace, first_change
 from tui.recording.recorded_session import AT_ONCE, HUMAN, Pace
 from tui.settings.schema import Settings
 from tui.widgets.chat_bar import ChatBar
 
-QUICK = Hands(0.0, 0.0, 0.0)
+QUICK = TypingPace(0.0, 0.0, 0.0)
 
 
 @asynccontextmanager
 async def demo(
-    folder: Path, *, hands: Hands = QUICK, pace: Pace = AT_ONCE, **options: Any
+    folder: Path, *, hands: TypingPace = QUICK, pace: Pace = AT_ONCE, **options: Any
 ) -> AsyncIterator[Program]:
     app = DemoApp(folder, Settings(panel_seconds=60), hands=hands, pace=pace, **options)
     async with app.run_test(size=(110, 32), notifications=True, tooltips=True) as pilot:
@@ -50,14 +50,14 @@ async def test_it_changes_the_prompt_before_the_persons_eyes_and_then_is_theirs(
 
 
 async def test_it_says_that_it_is_recorded(tmp_path: Path) -> None:
-    async with demo(tmp_path, hands=Hands(before_message=60.0)) as p:
+    async with demo(tmp_path, hands=TypingPace(before_message=60.0)) as p:
         await p.until(lambda: status(p) == LABEL)
         assert p.app.model_name == "recorded"
         assert "recorded run" in p.main.conversing.view.layout_model.entries[0].text()
 
 
 async def test_the_first_change_is_opened_to_be_read(tmp_path: Path) -> None:
-    async with demo(tmp_path, hands=Hands(0.0, 0.0, 2.0)) as p:
+    async with demo(tmp_path, hands=TypingPace(0.0, 0.0, 2.0)) as p:
         view = p.main.conversing.view
         await p.until(lambda: any(entry.foldable and entry.opened for entry in view.layout_model.entries))
         place = first_change(p.main, p.main.conversing.talk)  # type: ignore[arg-type]
@@ -68,7 +68,7 @@ async def test_the_first_change_is_opened_to_be_read(tmp_path: Path) -> None:
 
 
 async def test_who_writes_something_has_the_program_and_keeps_what_they_wrote(tmp_path: Path) -> None:
-    async with demo(tmp_path, hands=Hands(0.05, 0.5, 0.0)) as p:
+    async with demo(tmp_path, hands=TypingPace(0.05, 0.5, 0.0)) as p:
         await p.until(lambda: p.main.chat_bar.draft)
         await p.press("m", "i", "n", "e")
         await p.told("recording has stopped")
@@ -78,7 +78,7 @@ async def test_who_writes_something_has_the_program_and_keeps_what_they_wrote(tm
 
 
 async def test_who_writes_while_they_are_to_read_need_not_wait(tmp_path: Path) -> None:
-    async with demo(tmp_path, hands=Hands(0.0, 0.0, 60.0)) as p:
+    async with demo(tmp_path, hands=TypingPace(0.0, 0.0, 60.0)) as p:
         await p.until(lambda: p.main.conversing.talk.events and not p.main.conversing.running)
         p.main.chat_bar.set_draft("mine")
         await p.told("recording has stopped")

@@ -9,7 +9,7 @@ import pytest
 from agent.models.scripted import Hang, ToolUse, answer
 from tests.tui.program import Program, make_store, program
 from tui.chat.panel_state import PanelState
-from tui.commands.footer_keys import Situation, keys_now
+from tui.commands.footer_keys import FooterState, keys_now
 from tui.screens.dialogs.help import Help
 from tui.settings.schema import Settings
 from tui.widgets.footer import KeyLine
@@ -134,11 +134,11 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
 
 
 def test_a_key_that_was_given_away_or_has_no_effect_is_not_told() -> None:
-    keys = keys_now(Situation("chat"), {"pane.next": "", "output.toggle": "f10"})
+    keys = keys_now(FooterState("chat"), {"pane.next": "", "output.toggle": "f10"})
     assert ("F10", "output") in keys
     assert "panes" not in [word for _, word in keys]
     assert ("Ctrl+Z", "undo") in keys
-    assert "undo" not in [word for _, word in keys_now(Situation("chat", undoes=False))]
+    assert "undo" not in [word for _, word in keys_now(FooterState("chat", undoes=False))]
 
 
 @pytest.mark.parametrize("go", ["chat", "prompt", "tests", "personas", "settings", "output"])

@@ -45,16 +45,16 @@ from tui.widgets.conversation.scroll_view import EntryScrollView
 from tui.widgets.footer import KeyLine
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_fields import SettingsPane
-from tui.widgets.persona_list import Entry, PersonaList
+from tui.widgets.persona_list import PersonaEntry, PersonaList
 from tui.widgets.plain_text import LiteralButton, LiteralLabel, LiteralStatic
 from tui.widgets.prompt_pane import Banner, PromptPane
 from tui.widgets.question_box import Choices, QuestionBox
 from tui.widgets.queued_messages import Queued, QueuedLines
 from tui.widgets.test_input_list import TestInputs
 from tui.widgets.text.document_editor import TextEditor
-from tui.widgets.text.ellipsis import CutStatic
+from tui.widgets.text.ellipsis import EllipsisStatic
 from tui.widgets.text.line_input import Field
-from tui.widgets.text.safe_text_area import LONG_LINE, GuardedTextArea
+from tui.widgets.text.safe_text_area import LONG_LINE, SafeTextArea
 from tui.widgets.text.virtual_static import LongStatic
 from tui.widgets.virtual_list import Row, RowList
 
@@ -213,7 +213,7 @@ async def fill_settings(pane: SettingsPane, text: str) -> None:
 
 def fill_persona_list(pane: PersonaList, text: str) -> None:
     pane.show_ids([text])
-    pane.show_entries([Entry(text, text, text, "", (text,)), Entry("broken", text, text, text)])
+    pane.show_entries([PersonaEntry(text, text, text, "", (text,)), PersonaEntry("broken", text, text, text)])
     pane.show_badges(text, {text: "waiting"})
 
 
@@ -234,11 +234,11 @@ def update(widget: LiteralStatic | LiteralLabel, text: str) -> None:
 CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] | None]] = {
     LiteralStatic: (LiteralStatic, update),
     LongStatic: (LongStatic, update),
-    CutStatic: (CutStatic, update),
+    EllipsisStatic: (EllipsisStatic, update),
     Banner: (Banner, update),
     LiteralLabel: (LiteralLabel, update),
     LiteralButton: (LiteralButton, LiteralButton.set_label),
-    GuardedTextArea: (GuardedTextArea, GuardedTextArea.set_placeholder),
+    SafeTextArea: (SafeTextArea, SafeTextArea.set_placeholder),
     ChatInput: (lambda text: ChatInput(text=text, placeholder=text), ChatInput.show),
     ChatBar: (lambda text: ChatBar(), fill_draft),
     AgentPanel: (lambda text: AgentPanel(share=1.0), fill_panel),
@@ -264,8 +264,8 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
 }
 """How each class is made, with a text where it takes one, and how it is given the text afterwards."""
 
-LITERALS = [LiteralStatic, LongStatic, CutStatic, LiteralLabel, LiteralButton]
-MADE_WITH_TEXT = [*LITERALS, GuardedTextArea, ChatInput, Field, TextEditor]
+LITERALS = [LiteralStatic, LongStatic, EllipsisStatic, LiteralLabel, LiteralButton]
+MADE_WITH_TEXT = [*LITERALS, SafeTextArea, ChatInput, Field, TextEditor]
 
 
 def widget_classes() -> set[type[Widget]]:
@@ -406,7 +406,7 @@ async def test_what_is_told_and_what_a_tooltip_says_is_only_text(tmp_path: Path)
         for text in HOSTILE.values():
             p.app.tell(text, error=True)
             await p.until(lambda: p.app.screen.query(Toast))
-            p.main.personas.show_entries([Entry("one", text, text, text)])
+            p.main.personas.show_entries([PersonaEntry("one", text, text, text)])
             p.main.personas.rows.post_message(RowList.Highlighted(p.main.personas.rows, "one"))
             await p.pilot.pause()
             check(p.app)

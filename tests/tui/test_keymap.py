@@ -8,7 +8,7 @@ import pytest
 
 from tests.tui.program import make_store, program
 from tui.cli.key_probe import meaning
-from tui.commands.footer_keys import Situation, keys_now
+from tui.commands.footer_keys import FooterState, keys_now
 from tui.commands.keymap import check_keys, normal, refusal
 from tui.commands.registry import COMMANDS, first_key, help_rows
 from tui.screens.dialogs.command_palette import Switcher
@@ -132,8 +132,8 @@ def test_names_without_quotes_lists_of_keys_and_nothing_at_all_are_understood(tm
 
 def test_footer_help_and_persona_keys_go_by_the_keymap() -> None:
     keymap = {"output.toggle": "f10", "help": ""}
-    assert ("F10", "output") in keys_now(Situation("anywhere"), keymap)
-    assert "help" not in [word for _, word in keys_now(Situation("anywhere"), keymap)]
+    assert ("F10", "output") in keys_now(FooterState("anywhere"), keymap)
+    assert "help" not in [word for _, word in keys_now(FooterState("anywhere"), keymap)]
     assert ("F10", "Show the agent's output, read it, hide it") in dict(help_rows(keymap))["Anywhere"]
     assert first_key("help", keymap) == ""
     assert meaning("ctrl+o", keymap=keymap) == ""

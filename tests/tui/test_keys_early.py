@@ -27,7 +27,7 @@ from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.main import screen as main
 from tui.screens.main.catalog import Listing
 from tui.screens.main.screen import MainScreen
-from tui.widgets.persona_list import Entry
+from tui.widgets.persona_list import PersonaEntry
 
 
 @pytest.fixture(autouse=True)
@@ -266,7 +266,7 @@ async def test_a_persona_is_opened_by_its_name_also_before_all_names_are_read(
     go = threading.Event()
     read = Listing.read
 
-    def read_late(self: Listing, ids: Sequence[str]) -> list[Entry]:
+    def read_late(self: Listing, ids: Sequence[str]) -> list[PersonaEntry]:
         assert go.wait(60)
         return read(self, ids)
 

@@ -11,9 +11,9 @@ from agent.models.scripted import ToolUse, answer
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tui.cli.key_probe import meaning
-from tui.commands.footer_keys import Situation, keys_now
+from tui.commands.footer_keys import FooterState, keys_now
 from tui.commands.keymap import check_keys
-from tui.commands.registry import COMMANDS, TOLD_ONLY, help_rows, hint, key_name, keys_of, sentence
+from tui.commands.registry import COMMANDS, HELP_ONLY_KEYS, help_rows, hint, key_name, keys_of, sentence
 from tui.screens.dialogs.command_palette import Switcher
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.help import Help
@@ -53,7 +53,7 @@ def test_every_command_can_be_moved_to_an_odd_key() -> None:
 
 def test_help_footer_and_persona_keys_name_no_key_that_was_moved() -> None:
     told = {key for _, rows in help_rows(ODD) for keys, _ in rows for key in keys.split()}
-    constant = {key_name(key.strip()) for _, keys, _ in TOLD_ONLY for key in keys.split(",")}
+    constant = {key_name(key.strip()) for _, keys, _ in HELP_ONLY_KEYS for key in keys.split(",")}
     assert told & (OLD | {"Home", "End", "Space", "Left", "Right"}) - constant == set()
     assert "(Ctrl+O" not in str(help_rows(ODD))
     assert "Ctrl+Z" not in str(help_rows(ODD))
@@ -68,7 +68,7 @@ def test_help_footer_and_persona_keys_name_no_key_that_was_moved() -> None:
         "settings",
         "anywhere",
     ):
-        keys = keys_now(Situation(place, "stop", has_draft=True, queues=True), ODD)  # type: ignore[arg-type]
+        keys = keys_now(FooterState(place, "stop", has_draft=True, queues=True), ODD)  # type: ignore[arg-type]
         assert not {key for told, _ in keys for key in told.split()} & OLD, place
     assert meaning("y", keymap=ODD) == ""
     assert meaning(ODD["output.copy"], keymap=ODD) == "Reading the agent's output: Copy it"

@@ -12,7 +12,7 @@ from agent.models.scripted import answer
 from tests.tui.program import make_store, program
 from tui.app.ui_state import recall
 from tui.drafts.stashed_drafts import KEPT, LARGEST, PutAway, among, read_drafts, store_drafts, together
-from tui.widgets.input_history import SentMessages
+from tui.widgets.input_history import InputHistory
 
 KEY = "sk-ant-api03-" + "a1B2" * 20
 
@@ -84,7 +84,7 @@ TEXTS = st.sampled_from(["a", "b", "c", "d"])
 def test_nothing_written_is_lost_when_the_messages_are_read_again(
     messages: list[str], others: list[str], keys: list[str]
 ) -> None:
-    sent, shown = SentMessages(messages), "draft"
+    sent, shown = InputHistory(messages), "draft"
     for number, key in enumerate(keys):
         if key == "w":
             shown += str(number)

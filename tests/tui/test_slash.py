@@ -12,7 +12,7 @@ from agent.models.scripted import answer
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.commands.registry import palette
-from tui.commands.slash import COMMANDS, TAKES_WORDS, Command, Unknown, as_typed, offers, read
+from tui.commands.slash import COMMANDS, TAKES_WORDS, SlashCommand, Unknown, as_typed, offers, read
 from tui.screens.dialogs.command_palette import Switcher
 from tui.screens.dialogs.help import Help
 from tui.terminal.ascii_fallback import Charset
@@ -49,7 +49,7 @@ def test_a_message_stays_as_it_was_written(text: str) -> None:
     ],
 )
 def test_a_command_is_read_with_its_words(text: str, name: str, rest: str) -> None:
-    assert read(text) == Command(name, rest)
+    assert read(text) == SlashCommand(name, rest)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def main() -> None:
         from tui.cli.error_handling import run
 
         run()
-    except KeyboardInterrupt:  # pressed while Python still reads the program
+    except KeyboardInterrupt:  # while modules are imported
         raise SystemExit(130) from None
     except RuntimeError as error:
         if not was_interrupted(error):
@@ -34,7 +34,7 @@ def main() -> None:
 def _end_json_stream(number: int, _frame: object) -> None:
     """Handle a signal before the conversation does: print the last line of the stream and end the process.
 
-    Nothing is loaded or raised for it: the signal may have come in the midst of an import.
+    It imports and raises nothing: the signal may arrive in the middle of an import.
     """
     try:
         os.write(1, _CANCELLED)
@@ -43,16 +43,16 @@ def _end_json_stream(number: int, _frame: object) -> None:
 
 
 def let_stream_end() -> None:
-    """From now on no signal adds a line to the JSON stream: its last one is about to be written."""
+    """Keep signals from adding a line to the JSON stream: its last line is about to be written."""
     for number in _SIGNALS:
         if signal.getsignal(number) is _end_json_stream:
             signal.signal(number, signal.SIG_IGN)
 
 
 def was_interrupted(error: BaseException) -> bool:
-    """Return whether Ctrl+C is what an error came of.
+    """Return whether Ctrl+C caused an error.
 
-    Python 3.11 makes a `RuntimeError` of whatever is raised while the attributes of a new class are told their names.
+    Python 3.11 turns whatever `__set_name__` raises into a `RuntimeError`.
     """
     seen: set[int] = set()
     link: BaseException | None = error

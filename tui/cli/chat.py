@@ -8,7 +8,7 @@ import click
 
 from tui.cli.group import Invocation
 from tui.cli.options import json_option, model_option, persona_argument
-from tui.cli.task_answers import patience, wait_option
+from tui.cli.task_answers import answer_timeout, wait_option
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
@@ -60,7 +60,7 @@ def chat(
         async def act(runner: AgentJobs, conversation: Chat) -> Job:
             return await runner.start(conversation, said, kind=kind)
 
-        waits = patience(wait, as_json)
+        waits = answer_timeout(wait, as_json)
         return converse(
             invocation, persona_id, printer, act, wait=waits, fresh=fresh, between=not (fresh or as_task)
         )

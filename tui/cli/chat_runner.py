@@ -1,4 +1,4 @@
-"""A message or an answer to the agent without a screen: printed as it happens, questions put, signals heeded."""
+"""Running a message or an answer without a screen: printing, questions, signals and the exit code."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def converse(
     fresh: bool = False,
     between: bool = False,
 ) -> int:
-    """Open the conversation about a persona, let `act` begin, print what happens; return the exit code.
+    """Open the conversation about a persona, call `act`, print the run; return the exit code.
 
     Args:
         invocation: the global options.
@@ -53,7 +53,7 @@ def converse(
         act: starts a task, answers it or goes on with it.
         wait: seconds a question waits for its answer on stdin, None for as long as somebody may write there.
         fresh: whether a new conversation begins.
-        between: whether this is a message that leaves a task that could be continued as it is.
+        between: whether to remind of a task that could be continued.
 
     Raises:
         PersonaError: nothing could begin.
@@ -88,15 +88,15 @@ def converse(
     async def go() -> int:
         runner = AgentJobs(task_options(settings), grants=SavedApprovals.of_person())
         try:
-            return await _Talk(runner, chat, printer, Answers(patience=wait)).follow(act)
+            return await _TaskSession(runner, chat, printer, Answers(answer_timeout=wait)).follow(act)
         finally:
             await chat.close()
 
     return asyncio.run(go())
 
 
-class _Talk:
-    """One command's part in a task."""
+class _TaskSession:
+    """Follows one task until it ends or waits."""
 
     def __init__(self, runner: AgentJobs, chat: Chat, printer: Printer, answers: Answers) -> None:
         self._runner = runner
@@ -109,7 +109,7 @@ class _Talk:
         self._answering: asyncio.Task[None] | None = None
 
     async def follow(self, act: Act) -> int:
-        """Begin, and stay until the task is over or has to be left waiting; return the exit code."""
+        """Begin the task and wait until it ends or has to be left waiting; return the exit code."""
         runner, printer, persona_id = self._runner, self._printer, self._chat.persona_id
         loop = asyncio.get_running_loop()
         for number in heeded(OF_SIGNAL):
@@ -130,7 +130,7 @@ class _Talk:
             self._offer_to_continue(runner.task(persona_id))
             printer.finish(end)
         if printer.reader_gone:
-            _leave_quietly()
+            _raise_reader_gone()
         if printer.unwritable is not None:
             raise StorageError(
                 f"cannot write to stdout: {printer.unwritable.strerror}; what was done is saved"
@@ -153,11 +153,11 @@ class _Talk:
         return f'{first}answer with: {command("reply", persona_id)} "…"'
 
     def _report_without_run(self, task: Job) -> int:
-        """Nothing ran: the task is closed, or asks anew."""
+        """No run took place: the task is closed, or its question is open again."""
         if task.is_waiting and task.pending is not None:
             self._printer.question(task.pending)
             return WAITS
-        self._printer.close("stopped; what was done stays, `persona undo` takes it back")
+        self._printer.close("stopped; its changes stay, `persona undo` undoes them")
         return 0
 
     def _offer_to_continue(self, task: Job | None) -> None:
@@ -172,7 +172,7 @@ class _Talk:
             self._leave(f"stopped by {number.name}")
 
     def _leave(self, reason: str) -> None:
-        """Nobody stopped the task, and yet the command ends: `persona reply` goes on with it."""
+        """End the command without stopping the task: `persona reply` continues it."""
         if not self._park():
             self._runner.leave(self._chat.persona_id, reason)
 
@@ -226,7 +226,7 @@ def exit_code(end: AgentEnd) -> int:
 
 
 def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
-    """Make the printer, run `action` with it, and print what kept it from beginning; return the exit code."""
+    """Make the printer and call `action` with it; print errors of its start; return the exit code."""
     from agent.core.events import AgentEnd
     from tui.cli.stream import JsonPrinter, TextPrinter
 
@@ -238,7 +238,7 @@ def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
 
     try:
         return action(printer)
-    except KeyboardInterrupt:  # before the run could hear of it
+    except KeyboardInterrupt:  # before the signal handlers are set
         return cancelled()
     except PersonaError as error:
         if not as_json or printer.unwritable is not None:
@@ -256,7 +256,7 @@ def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
 
 
 def message_of(argument: str) -> str:
-    """Return what the person says; `-` reads it from stdin.
+    """Return the message of the command line; `-` reads it from stdin.
 
     Raises:
         InvalidValue: nothing but blanks.
@@ -277,6 +277,6 @@ def message_of(argument: str) -> str:
     return argument
 
 
-def _leave_quietly() -> NoReturn:
-    """Leave when nobody reads stdout any more; everything is saved by now."""
+def _raise_reader_gone() -> NoReturn:
+    """Raise the error for a reader of stdout that went away; everything is saved."""
     raise BrokenPipeError

@@ -1,4 +1,4 @@
-"""`persona doctor`: what works here and what does not, with the next thing to do."""
+"""`persona doctor`: checks of the installation, each with what to do next."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from personas.files.home import Home
 
 LONGEST_MESSAGE = 20_000
-"""Cells of what is said of one thing: enough for all of an `about.md`."""
+"""Cells of one message: enough for a whole `about.md`."""
 LEAST_SPACE = 1024 * 1024
 """Free bytes below which a change may fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     level: Literal["ok", "note", "problem"]
     subject: str
@@ -90,7 +90,7 @@ def doctor(
 
 
 def examine(invocation: Invocation, online: bool = False) -> Iterator[Finding]:
-    """Look at everything a conversation needs; yields what was found, in the order a person would look."""
+    """Check everything a conversation needs; yield the findings."""
     yield _program()
     yield from _settings(invocation)
     yield from _home(invocation)
@@ -149,7 +149,7 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
         if persona.note is not None:
             yield Finding("note", f"persona {persona.id}", describe(persona.note))
         if persona.error is not None:
-            mend = f"; mend {store.path(persona.id)}" if persona.revision else ""
+            mend = f"; fix {store.path(persona.id)}" if persona.revision else ""
             yield Finding("problem", f"persona {persona.id}", f"{describe(persona.error)}{mend}")
     for name in strays(store.home):
         yield Finding(
@@ -161,13 +161,13 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
     from agent.transcript.session_store import read_history
 
     if allowed := SavedApprovals.of_person().always(root):
-        text = f"always allowed here: {', '.join(allowed)}; persona trust --revoke takes that back"
+        text = f"always allowed here: {', '.join(allowed)}; persona trust --revoke forgets them"
         yield Finding("ok", "approval", text)
     for persona in personas:
         try:
             _session, _turns, problems = read_history(store, persona.id)
         except UnknownPersona:
-            continue  # a file whose name is no id: that is said above
+            continue  # a file whose name is no id, reported above
         except PersonaError as error:
             problems = [str(error)]
         for problem in summarise(problems):
@@ -175,7 +175,7 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
 
 
 def _about(home: Home, setting: str) -> Iterator[Finding]:
-    """Say what the agent is told the personas are for, and who says so; nothing where nobody does."""
+    """Report the text about the personas' purpose that the agent gets, and its source; nothing if there is none."""
     from personas.about import read_about
 
     if setting:
@@ -189,7 +189,7 @@ def _about(home: Home, setting: str) -> Iterator[Finding]:
 
 
 def _left_over() -> Iterator[Finding]:
-    """Say where text is that no home took when a program ended."""
+    """Report unsaved text that could not be stored in a home when a program ended."""
     from tui.app.emergency_save import left_texts, told_of
 
     if left := left_texts():
@@ -200,7 +200,7 @@ def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:
     from tui.settings.model_factory import build_model, connection
 
     if invocation.loaded.unusable.intersection(("", *CONNECTING)):
-        return  # already said of the settings
+        return  # reported with the settings
     where = connection(invocation.loaded.settings)
     if where.offline:
         yield Finding(
@@ -262,7 +262,7 @@ def _ask_server(model: object) -> Finding:
 
 
 def _notes_on_local(base_url: str) -> Iterator[Finding]:
-    """What a server on this machine tells beyond the Messages API: for example that it drops tools."""
+    """Report what a local server does not support, for example tools."""
     from agent.models.local_servers import why_no_tools
 
     if note := why_no_tools(base_url):
@@ -271,7 +271,7 @@ def _notes_on_local(base_url: str) -> Iterator[Finding]:
 
 def _terminal() -> Finding:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return Finding("note", "terminal", "none here; the commands work, the screen needs one")
+        return Finding("note", "terminal", "none here; the commands work, the full-screen program needs one")
     size = os.get_terminal_size(sys.stderr.fileno())
     over = " over SSH" if os.environ.get("SSH_CONNECTION") else ""
     inside = " inside tmux" if os.environ.get("TMUX") else ""

@@ -1,4 +1,4 @@
-"""`persona edit`: the file in `$EDITOR`. What comes back is checked, and never lost."""
+"""`persona edit`: the file in `$EDITOR`. The edited text is checked, and never lost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LONGEST_ID = 40
 
 
 class EditFailed(PersonaError):
-    """What came of the editor cannot be saved, or it could not be run; the message says where the text is."""
+    """The editor failed or its text cannot be saved; the message says where the text is."""
 
 
 @click.command()
@@ -46,14 +46,14 @@ def edit(invocation: Invocation, persona_id: str) -> None:
     old = store.text(persona_id)
     know(store, persona_id)
     for left in earlier_drafts(store, persona_id):
-        print_error(f"an earlier edit of {persona_id}, or one that goes on, left its text in {left}")
+        print_error(f"an earlier edit of {persona_id}, or one that is still open, left its text in {left}")
     draft = write_draft(store, persona_id, old)
     try:
-        said = _edit(store, persona_id, old, draft)
+        message = _edit(store, persona_id, old, draft)
     except PersonaError:  # says where the text is
         raise
     except BaseException as error:
-        kept = f"your text is kept in {draft}" if _holds_news(draft, old) else ""
+        kept = f"your text is kept in {draft}" if _has_changes(draft, old) else ""
         if not kept:
             _remove(draft)
         if isinstance(error, OSError):
@@ -61,7 +61,7 @@ def edit(invocation: Invocation, persona_id: str) -> None:
         if kept:
             print_error(kept)
         raise
-    print_text(said)
+    print_text(message)
 
 
 def _edit(store: Store, persona_id: str, old: str, draft: Path) -> str:
@@ -85,7 +85,7 @@ def _edit(store: Store, persona_id: str, old: str, draft: Path) -> str:
     try:
         done = save_file(store, persona_id, old, new, BY_HAND)
     except PersonaError as error:
-        # What was written stays in the draft; the person is told where.
+        # The text stays in the draft; the error says where.
         raise (
             type(error)(*_with_draft(error, draft))
             if type(error) is BrokenFile
@@ -96,14 +96,14 @@ def _edit(store: Store, persona_id: str, old: str, draft: Path) -> str:
             f"{persona_id} was changed meanwhile in the same lines and stays as it is; your text is kept in {draft}"
         )
     _remove(draft)
-    said = f"saved {persona_id}"
+    message = f"saved {persona_id}"
     if done.merged:
-        said += ", merged with what was changed meanwhile"
+        message += ", merged with what was changed meanwhile"
     if done.persona.error is not None:
         from tui.cli.personas import describe
 
-        said += f", but it is broken: {describe(done.persona.error)}"
-    return said
+        message += f", but it is broken: {describe(done.persona.error)}"
+    return message
 
 
 def _remove(draft: Path) -> None:
@@ -111,8 +111,8 @@ def _remove(draft: Path) -> None:
         draft.unlink()
 
 
-def _holds_news(draft: Path, old: str) -> bool:
-    """Whether there is anything in a draft that is not in the file it was made from."""
+def _has_changes(draft: Path, old: str) -> bool:
+    """Whether a draft differs from the file it was made from."""
     try:
         return _read(draft) != old
     except FileNotFoundError:
@@ -127,7 +127,7 @@ def _with_draft(error: PersonaError, draft: Path) -> tuple[str, int | None, int 
 
 
 def earlier_drafts(store: Store, persona_id: str) -> list[Path]:
-    """Return the drafts of a persona that editors left: something ended an earlier edit, and who did could not say so."""
+    """Return the drafts of a persona that earlier edits left behind."""
     name = re.compile(rf"{re.escape(persona_id[:_LONGEST_ID])}\.\w{{8}}\.toml")
     with suppress(OSError):
         return sorted(path for path in store.home.state.iterdir() if name.fullmatch(path.name))
@@ -167,13 +167,13 @@ def read_draft(draft: Path) -> str:
         raise EditFailed("the editor removed its file; nothing was changed") from None
     except PersonaError as error:
         why = str(error).rstrip(".")
-        raise EditFailed(f"what the editor left cannot be read ({why}); it is kept in {draft}") from None
+        raise EditFailed(f"what the editor wrote cannot be read ({why}); it is kept in {draft}") from None
     except UnicodeDecodeError:
-        raise EditFailed(f"what the editor left is not UTF-8 text; it is kept in {draft}") from None
+        raise EditFailed(f"what the editor wrote is not UTF-8 text; it is kept in {draft}") from None
 
 
 def _read(draft: Path) -> str:
-    """Return what a draft holds, whatever an editor has put in its place: a pipe or a device is never waited for."""
+    """Return the text of a draft; a pipe or device in its place is an error, not read."""
     return read_regular(draft, root=draft.parent).decode("utf-8-sig")
 
 

@@ -1,4 +1,4 @@
-"""The exit codes of every command; README lists them."""
+"""The exit codes of all commands."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ COMMANDS = {
 
 @dataclass
 class Invocation:
-    """What the global options say, and what every command needs from them, made when first asked for."""
+    """The global options, and what commands need from them, made when first used."""
 
     home_flag: str | None = None
     model_flag: str | None = None
@@ -50,40 +50,40 @@ class Invocation:
 
     @cached_property
     def loaded(self) -> Loaded:
-        """The settings, and what is wrong with them, which nobody is told yet."""
+        """The settings with their warnings, which are not printed."""
         from tui.settings.schema import load_settings
 
         return load_settings(model=self.model_flag)
 
     @cached_property
     def config(self) -> Loaded:
-        """The settings for a screen; what is wrong with them goes to stderr once."""
-        self._tell_of_settings()
+        """The settings for a screen; warnings go to stderr once."""
+        self._print_warnings()
         return self.loaded
 
     @cached_property
     def agent_settings(self) -> Settings:
-        """The settings for a conversation; what is wrong with others goes to stderr once.
+        """The settings for a conversation; warnings go to stderr once.
 
         Raises:
-            ConfigError: some that the agent goes by cannot be used.
+            ConfigError: a setting that the agent needs is invalid.
         """
         from tui.settings.schema import OFFLINE
         from tui.settings.validation import CONNECTING, OF_LOOKS
 
         settings = self.loaded.settings
         self.loaded.check(but={*OF_LOOKS, *(CONNECTING if settings.model == OFFLINE else ())})
-        self._tell_of_settings()
+        self._print_warnings()
         return settings
 
-    def _tell_of_settings(self) -> None:
+    def _print_warnings(self) -> None:
         from tui.cli.stderr import print_error
 
         for warning in self.loaded.warnings:
             print_error(warning)
 
     def has_file(self, word: str) -> bool:
-        """Return whether the home has a file for this id, by a look that loads nothing of the store."""
+        """Return whether the home has a file for this id, without loading the store."""
         from personas.files.home import Home
 
         if not word or word.startswith(".") or any(sign in word for sign in "/\\\0"):
@@ -95,15 +95,15 @@ class Invocation:
 
     @cached_property
     def store(self) -> Store:
-        """The personas of the home, which is made when it does not exist."""
+        """The store of the home, which is created if it does not exist."""
         from tui.cli.open_home import open_store
 
         return open_store(self.home_flag)
 
 
 @contextmanager
-def _reader_told() -> Iterator[None]:
-    """Let a reader of stdout that went away be told at our boundary: click ends with code 1 where it sees its number."""
+def _keep_broken_pipe() -> Iterator[None]:
+    """Hide the error number of a broken pipe, which click would turn into exit code 1."""
     try:
         yield
     except BrokenPipeError:
@@ -111,14 +111,14 @@ def _reader_told() -> Iterator[None]:
 
 
 class PersonaGroup(click.Group):
-    """Commands are imported when used; the first word that is none of them is a persona's id."""
+    """Imports commands when they are used; a first word that is no command is the id of a persona."""
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        with _reader_told():
+        with _keep_broken_pipe():
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _reader_told():
+        with _keep_broken_pipe():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -152,8 +152,8 @@ class PersonaGroup(click.Group):
             ids = []
         if word in ids:
             return
-        near = get_close_matches(word, [*COMMANDS, *ids], n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        close = get_close_matches(word, [*COMMANDS, *ids], n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
         raise click.UsageError(f"no command and no persona is called {word!r}{hint}", ctx)
 
 

@@ -1,4 +1,4 @@
-"""What the terminal sends for keys, read as the program reads it: bytes in, named keystrokes out. No terminal here."""
+"""Parsing terminal input as the program does: bytes in, named keystrokes out."""
 
 from __future__ import annotations
 
@@ -9,12 +9,20 @@ from dataclasses import dataclass
 from textual import events
 from textual.message import Message
 
-from tui.commands.registry import COMMANDS, HEADINGS, NO_KEYMAP, TOLD_ONLY, Keymap, keys_of, told_keys
+from tui.commands.registry import (
+    COMMANDS,
+    HEADINGS,
+    HELP_ONLY_KEYS,
+    NO_KEYMAP,
+    Keymap,
+    keys_of,
+    keys_of_help_entry,
+)
 from tui.terminal.textual_compat.input_parser import GuardedParser
 from tui.widgets.chat_input import NEWLINE_KEYS
 
-UNTOLD = {r"\x1b\r": "alt+enter or shift+enter"}
-"""Bytes, escaped, that terminals send for more than one key: the names of all of them."""
+AMBIGUOUS_BYTES = {r"\x1b\r": "alt+enter or shift+enter"}
+"""Escaped bytes that terminals send for several keys, with the names of all of them."""
 
 SHOWN_BYTES = 40
 """Bytes of one keystroke that are shown; a paste has more."""
@@ -25,9 +33,9 @@ class Keystroke:
     """One thing the terminal sent.
 
     Attributes:
-        sent: its bytes, escaped, harmless to show.
-        name: what Textual calls it; for what is no key, what it is.
-        does: what the program does on it, a line for each place; empty for nothing.
+        sent: its bytes, escaped.
+        name: Textual's name of the key; else what it is.
+        does: what the program does on it, a line for each part of the screen; empty for nothing.
     """
 
     sent: str
@@ -36,7 +44,7 @@ class Keystroke:
 
 
 class KeystrokeReader:
-    """Takes what the terminal sends in any pieces; gives what it was, and what it does by a keymap."""
+    """Takes terminal input in any chunks; yields keystrokes and what a keymap does with them."""
 
     def __init__(self, keymap: Keymap = NO_KEYMAP) -> None:
         self._keymap = keymap
@@ -52,16 +60,16 @@ class KeystrokeReader:
                 yield from self._named(self._parser.feed(character))
 
     def tick(self) -> Iterator[Keystroke]:
-        """Time has gone by: an ESC that nothing followed was the key itself."""
+        """After a pause: an ESC without a sequence was the Esc key."""
         yield from self._named(self._parser.tick())
 
     def _named(self, messages: Iterable[Message]) -> Iterator[Keystroke]:
-        # An escape sequence that is none comes as several keys: the first has all its bytes.
+        # An unknown escape sequence is parsed as several keys; the first one gets all its bytes.
         for message in messages:
             sent, self._sent = escaped(bytes(self._sent)), bytearray()
             if isinstance(message, events.Key):
                 name = "".join(c if c.isprintable() else escaped(c.encode()) for c in message.key)
-                name = UNTOLD.get(sent, name)
+                name = AMBIGUOUS_BYTES.get(sent, name)
                 yield Keystroke(sent, name, meaning(message.key, message.is_printable, self._keymap))
             elif isinstance(message, events.Paste):
                 yield Keystroke(sent, f"paste of {len(message.text)} characters", "Inserted as one text")
@@ -76,9 +84,9 @@ def escaped(data: bytes) -> str:
 
 
 def meaning(key: str, printable: bool = False, keymap: Keymap = NO_KEYMAP) -> str:
-    """Return what the program does on a key, a line for each place it does something in; empty for nothing."""
+    """Return what the program does on a key, a line for each part of the screen; empty for nothing."""
     found = [(command.where, command.title) for command in COMMANDS if key in keys_of(command, keymap)]
-    found += [(where, title) for where, told, title in TOLD_ONLY if key in _told(told, keymap)]
+    found += [(where, title) for where, keys, title in HELP_ONLY_KEYS if key in _keys_of(keys, keymap)]
     found.sort(key=lambda one: list(HEADINGS).index(one[0]))  # a part of the screen before what is over it
     if key in NEWLINE_KEYS and not found:
         found.append(("chat", "New line"))
@@ -89,5 +97,5 @@ def meaning(key: str, printable: bool = False, keymap: Keymap = NO_KEYMAP) -> st
     )
 
 
-def _told(told: str, keymap: Keymap) -> list[str]:
-    return [{"/": "slash"}.get(key, key) for key in told_keys(told, keymap)]
+def _keys_of(keys: str, keymap: Keymap) -> list[str]:
+    return [{"/": "slash"}.get(key, key) for key in keys_of_help_entry(keys, keymap)]

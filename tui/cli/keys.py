@@ -16,12 +16,12 @@ from tui.app.signals import SIGNALS, has_terminal, heeded
 from tui.cli.group import Invocation
 from tui.cli.output import print_text
 
-LOOK_EVERY = 0.05
+POLL_INTERVAL = 0.05
 """Seconds without input after which a lone ESC is the key itself."""
 COLUMN, NARROW_COLUMN = 22, 17
 """Cells of a column, and of one in a terminal of fewer than 90."""
 ROOM = 40
-"""Cells that what a key does needs beside the two columns; where there are fewer, it stands below them."""
+"""Cells for the third column; with fewer it goes below the other two."""
 INDENT = 4
 LOST = 129
 """Exit code when the terminal is gone."""
@@ -75,7 +75,7 @@ def _show_keys(keymap: Mapping[str, str]) -> None:
     interrupts = 0
     while True:
         try:
-            ready = select.select([0], [], [], LOOK_EVERY)[0]
+            ready = select.select([0], [], [], POLL_INTERVAL)[0]
             data = os.read(0, 4096) if ready else b""
         except OSError:
             data, ready = b"", [0]
@@ -101,9 +101,9 @@ def _line(sent: str, name: str, does: str) -> str:
     indent = 2 * column if beside else INDENT
     rows = [
         row
-        for told in does.splitlines()
+        for line in does.splitlines()
         for row in textwrap.wrap(
-            told, max(ROOM // 2, width - 1), initial_indent=" " * indent, subsequent_indent=" " * (indent + 2)
+            line, max(ROOM // 2, width - 1), initial_indent=" " * indent, subsequent_indent=" " * (indent + 2)
         )
     ]
     if beside and rows:
@@ -120,7 +120,7 @@ def _padded(text: str, column: int) -> str:
 
 @contextmanager
 def _raw_terminal() -> Iterator[None]:
-    """Let every key through as bytes, as the program does; give the terminal back whatever ends it."""
+    """Put the terminal into raw mode as the program does, and restore it in any case."""
     import termios
 
     before = termios.tcgetattr(0)
@@ -128,7 +128,7 @@ def _raw_terminal() -> Iterator[None]:
     modes[0] &= ~(termios.IXON | termios.IXOFF | termios.ICRNL | termios.INLCR | termios.IGNCR)
     modes[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
     modes[6][termios.VMIN] = 1
-    handlers = {number: signal.signal(number, _leave) for number in heeded(SIGNALS)}
+    handlers = {number: signal.signal(number, _exit_on_signal) for number in heeded(SIGNALS)}
     try:
         termios.tcsetattr(0, termios.TCSANOW, modes)
         _write(_ASK)
@@ -141,7 +141,7 @@ def _raw_terminal() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _leave(number: int, _frame: object) -> NoReturn:
+def _exit_on_signal(number: int, _frame: object) -> NoReturn:
     raise click.exceptions.Exit(SIGNALS[number])
 
 

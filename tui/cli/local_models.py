@@ -23,7 +23,7 @@ class NoModel(PersonaError):
 
 
 def connect_local(ports: Sequence[int], chosen: str | None) -> None:
-    """Look for servers on loopback, let the person choose a model, try it, and offer to write it to the settings.
+    """Find model servers on this machine, let the person choose a model, try it, offer to save it in the settings.
 
     Args:
         ports: further ports to look on.
@@ -55,14 +55,14 @@ def connect_local(ports: Sequence[int], chosen: str | None) -> None:
     print_text(f"trying {one_line(model, LONGEST_LINE)} …")
     trial = asyncio.run(_try(model, server.base_url))
     if not trial.answers:
-        raise NoModel(f"{model} does not work: {trial.message}; the settings are as they were")
+        raise NoModel(f"{model} does not work: {trial.message}; the settings were not changed")
     print_text(one_line(trial.message, LONGEST_LINE))
     path = config_path()
     if chosen is None and not click.confirm(f"Write model and base_url to {path}?", err=True):
-        print_text("the settings are as they were")
+        print_text("the settings were not changed")
         return
     write_settings(path, {"model": model, "base_url": server.base_url})
-    print_text(f"{path} now has model and base_url; every start uses them")
+    print_text(f"{path} now has model and base_url; they are used from now on")
 
 
 def _pick(offers: Sequence[tuple[LocalServer, str]], chosen: str | None) -> tuple[LocalServer, str]:

@@ -1,12 +1,12 @@
-"""What libraries and the event loop log: nothing that a person sees unasked, and with --debug no secret."""
+"""Logging of the commands: silent, or with --debug on stderr without secrets."""
 
 from __future__ import annotations
 
 import logging
 
 
-class Lines(logging.Handler):
-    """Writes harmless lines without secrets on stderr, whatever stands there at the moment."""
+class StderrHandler(logging.Handler):
+    """Writes log records to the present stderr, sanitised and without secrets."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record; one that cannot be written is dropped."""
@@ -21,12 +21,12 @@ class Lines(logging.Handler):
 
 
 def set_up(*, debug: bool = False) -> None:
-    """Have the whole process log to nobody, or with `debug` to stderr. Said once it stays.
+    """Make the whole process log nowhere, or with `debug` to stderr. Only the first call counts.
 
     Without it Python writes warnings and the tracebacks of forgotten tasks over the screen.
     """
     root = logging.getLogger()
     if not root.handlers:
-        root.addHandler(Lines() if debug else logging.NullHandler())
+        root.addHandler(StderrHandler() if debug else logging.NullHandler())
         if debug:
             logging.getLogger("agent").setLevel(logging.DEBUG)

@@ -54,20 +54,20 @@ def _run(invocation: Invocation, persona_id: str | None) -> int:
     Raises:
         PersonaError: it could not begin, or failed.
     """
-    gc.disable()  # what is loaded until the first paint stays anyway; the main screen turns it on again
+    gc.disable()  # until the first paint little garbage is made; the main screen enables it again
     from tui.app.app import PersonaApp
     from tui.settings.live_settings import Preferences
 
     preferences = Preferences(invocation.config, model_flag=invocation.model_flag or "")
-    place = _Place(invocation)
+    home_choice = _HomeChoice(invocation)
     app = PersonaApp(
-        place.open,
+        home_choice.open,
         make_model=preferences.make_model,
         name_model=preferences.name_model,
         persona_id=persona_id,
-        first=place.read_first(persona_id),
-        find_offer=place.find_offer,
-        accept=place.accept,
+        first=home_choice.read_first(persona_id),
+        find_offer=home_choice.find_offer,
+        accept=home_choice.accept,
         config_path=preferences.path,
         preferences=preferences,
     )
@@ -107,7 +107,7 @@ def run_in_terminal(app: PersonaApp) -> int:
 
 
 def _forget_terminal() -> None:
-    """The terminal is gone: what is still printed must not fail for it, which would be another exit code."""
+    """Redirect output of a terminal that is gone, so that printing does not change the exit code."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for number in (1, 2):
         if os.isatty(number) or is_gone(number):
@@ -116,7 +116,7 @@ def _forget_terminal() -> None:
 
 
 def _collect_rarely() -> None:
-    """Look for garbage less often: most of what there is stays, and each look at it holds up a frame.
+    """Collect garbage less often: most objects stay, and each collection delays a frame.
 
     Measured: 15 % less CPU while an answer streams.
     """
@@ -124,8 +124,8 @@ def _collect_rarely() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
-class _Place:
-    """The home, found when it is first asked for."""
+class _HomeChoice:
+    """Finds the home when it is first needed, and opens its store."""
 
     def __init__(self, invocation: Invocation) -> None:
         self._invocation = invocation

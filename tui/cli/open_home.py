@@ -1,4 +1,4 @@
-"""Which home a command works in."""
+"""Opening the store of the home that a command works in."""
 
 from __future__ import annotations
 

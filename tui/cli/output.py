@@ -1,4 +1,4 @@
-"""What commands write to stdout: harmless text for people, escaped JSON for programs."""
+"""Writing to stdout: sanitised text for people, escaped JSON for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tui.terminal.sanitise import one_line, sanitise
 LONGEST_CELL = 100
 """Terminal cells of one entry of a table; the last of a row is whole where stdout is no terminal."""
 LONGEST_LINE = 2_000
-"""Cells of a text from elsewhere that is said in one line."""
+"""Cells of a text from outside that is printed in one line."""
 
 
 def print_text(text: str = "", *, end: str = "\n") -> None:
@@ -23,7 +23,7 @@ def print_text(text: str = "", *, end: str = "\n") -> None:
 
 def print_json(value: Any, *, indent: int | None = None) -> None:
     """Write one JSON document on a line of its own; everything but plain ASCII is escaped."""
-    import json  # not before it is needed: the screen starts without
+    import json  # imported here because the screen starts without it
 
     sys.stdout.write(json.dumps(value, ensure_ascii=True, indent=indent) + "\n")
 
@@ -54,7 +54,7 @@ def summarise(problems: Sequence[str], most: int = 3) -> list[str]:
 
 
 def drop(stream: TextIO) -> None:
-    """Throw away what is still buffered for a stream that cannot be written, so that nothing raises at exit."""
+    """Discard the buffer of a stream that cannot be written, so that nothing raises at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     with contextlib.suppress(OSError, ValueError):  # a stream without a descriptor buffers nothing
         os.dup2(nowhere, stream.fileno())
@@ -62,7 +62,7 @@ def drop(stream: TextIO) -> None:
 
 
 class ClosedOutput:
-    """Stands for a stdout that was closed before the program began: every write says so."""
+    """A stdout that was closed before the program began: every write raises."""
 
     encoding = "utf-8"
 

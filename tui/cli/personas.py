@@ -102,7 +102,7 @@ def show(invocation: Invocation, persona_id: str, as_json: bool) -> None:
         return
     print_text(f"{persona.name}  ({persona.id})")
     if persona.error is not None:
-        mend = f"; mend it with: {command('edit', persona.id)}" if persona.revision else ""
+        mend = f"; fix it with: {command('edit', persona.id)}" if persona.revision else ""
         print_text(f"broken: {describe(persona.error)}{mend}")
     if persona.note is not None:
         print_text(f"note: {describe(persona.note)}")
@@ -138,13 +138,13 @@ def remove(invocation: Invocation, persona_id: str, yes: bool, as_json: bool) ->
         invocation.store.get(persona_id)  # refuses an unknown one before it asks
     if not yes:
         if not sys.stdin.isatty():
-            raise click.UsageError("there is no terminal to ask on; say --yes")
+            raise click.UsageError("there is no terminal to ask on; add --yes")
         click.confirm(f"Delete {persona_id!r}?", abort=True, err=True)
     version = invocation.store.delete(persona_id, by=USER)
     if as_json:
         print_json({"id": persona_id, "version": version})
     elif version is None:
-        print_text(f"deleted the link {persona_id}; nothing else was touched")
+        print_text(f"deleted the link {persona_id}; nothing else was deleted")
     else:
         print_text(f"deleted {persona_id}; bring it back with: {command('restore', persona_id)} {version}")
 
@@ -163,7 +163,7 @@ def read_stdin() -> str:
     """
     content = sys.stdin.buffer.read(SIZE_LIMIT + 1)
     if len(content) > SIZE_LIMIT:
-        raise InvalidValue(f"stdin has more than {SIZE_LIMIT // (1024 * 1024)} MB, which is the most")
+        raise InvalidValue(f"stdin has more than {SIZE_LIMIT // (1024 * 1024)} MB, the most that is allowed")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -11,7 +11,7 @@ from personas.errors import InvalidValue
 from personas.files.slug import command
 from tui.cli.group import Invocation
 from tui.cli.options import json_option, model_option, persona_argument
-from tui.cli.task_answers import patience, wait_option
+from tui.cli.task_answers import answer_timeout, wait_option
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("message", default="")
 @json_option("Print one JSON object a line.")
 @model_option
-@click.option("--stop", "stop", is_flag=True, help="Give the task up; its changes stay.")
+@click.option("--stop", "stop", is_flag=True, help="Give up the task; its changes stay.")
 @wait_option
 @click.pass_obj
 def reply(
@@ -74,6 +74,6 @@ def reply(
             answer, asked = picked(task.pending, said), task.pending.id
             return await runner.respond(conversation, answer, question_id=asked)
 
-        return converse(invocation, persona_id, printer, act, wait=patience(wait, as_json))
+        return converse(invocation, persona_id, printer, act, wait=answer_timeout(wait, as_json))
 
     raise click.exceptions.Exit(run_printed(as_json, begin))

@@ -12,7 +12,7 @@ from tui.cli.output import print_json, print_text, summarise
 
 @click.command()
 @persona_argument
-@json_option("Print {session_id, turns}, and the task that is not over.")
+@json_option("Print {session_id, turns}, and the unfinished task.")
 @click.pass_obj
 def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     """Show the current conversation about a persona.
@@ -32,8 +32,8 @@ def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
         print_error(problem)
     task = open_task(invocation.store, persona_id)
     if as_json:
-        told = [to_record(turn) for turn in turns]
-        print_json({"session_id": session_id, "turns": told, **task_field(task)}, indent=2)
+        records = [to_record(turn) for turn in turns]
+        print_json({"session_id": session_id, "turns": records, **task_field(task)}, indent=2)
         return
     for line in transcript(turns):
         print_text(line)

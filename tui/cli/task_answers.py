@@ -1,4 +1,4 @@
-"""Answers to a task's questions from stdin: a line each, as long as anybody is there to write one."""
+"""Reading answers to a task's questions from stdin, a line each, with a timeout."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import stat
 
 import click
 
-PATIENCE = 2.0
-"""Seconds a pipe that is open and empty is waited for, where no program is known to drive the command."""
+PIPE_TIMEOUT = 2.0
+"""Seconds to wait for an open pipe, unless a program reads JSON from the command."""
 LONGEST = 1 << 20
 
 
@@ -32,7 +32,7 @@ wait_option = click.option(
 """The option of the commands that may be asked something."""
 
 
-def patience(wait: float | None, as_json: bool, descriptor: int = 0) -> float | None:
+def answer_timeout(wait: float | None, as_json: bool, descriptor: int = 0) -> float | None:
     """Return the seconds an answer on stdin is waited for, None for as long as somebody may write there.
 
     A person at a terminal takes their time; so does a program that reads our JSON and holds our stdin open. Any
@@ -51,7 +51,7 @@ def patience(wait: float | None, as_json: bool, descriptor: int = 0) -> float | 
             return None
     except OSError:
         return 0.0
-    return PATIENCE
+    return PIPE_TIMEOUT
 
 
 class Answers:
@@ -62,9 +62,9 @@ class Answers:
         patience: seconds it may stay silent, None for as long as it is open.
     """
 
-    def __init__(self, descriptor: int = 0, patience: float | None = PATIENCE) -> None:
+    def __init__(self, descriptor: int = 0, answer_timeout: float | None = PIPE_TIMEOUT) -> None:
         self._descriptor = descriptor
-        self._patience = patience
+        self._patience = answer_timeout
         self._read = b""
 
     async def next(self) -> str | None:

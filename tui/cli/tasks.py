@@ -1,4 +1,4 @@
-"""What commands say of tasks that are not over: in a list, behind a conversation, and before a message."""
+"""Unfinished tasks in the output of commands: as JSON, in a list, after a conversation, before a message."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def task_field(task: Job | None) -> dict[str, Any]:
 
 
 def question_fields(question: Question) -> dict[str, Any]:
-    """Return a question as JSON has it; one that asks to agree to a call says what the call would do."""
+    """Return a question for JSON; an approval includes what the call would do."""
     fields: dict[str, Any] = {
         "id": question.id,
         "question": question.text,
@@ -66,7 +66,7 @@ def question_fields(question: Question) -> dict[str, Any]:
 
 
 def task_word(task: Job) -> str:
-    """Return what a task that is not over is at: the sign of the program's list, and a word."""
+    """Return the status of an unfinished task in a list: a sign and a word."""
     if task.is_waiting:
         return "? waits for you"
     if task.can_continue:
@@ -75,7 +75,7 @@ def task_word(task: Job) -> str:
 
 
 def task_line(task: Job) -> str:
-    """Return what stands behind the conversation of a task that is not over, and what can be done."""
+    """Return the line about an unfinished task after a conversation, with what to do."""
     persona_id = task.persona_id
     if task.is_waiting:
         return f'  waits for your answer: {command("reply", persona_id)} "…"'
@@ -93,7 +93,7 @@ def task_line(task: Job) -> str:
 
 
 def reminder(task: Job) -> str:
-    """Return what is said with a message that leaves a task as it is; empty where it need not be said."""
+    """Return the reminder of a task that could be continued, for a message that does not; empty for none."""
     if not task.can_continue or task.kind != "task":
         return ""
     from agent.jobs.messages import how_left

@@ -1,4 +1,4 @@
-"""`persona trust`: let approvals and unattended work in a home count."""
+"""`persona trust`: trusting a home, or no longer."""
 
 from __future__ import annotations
 

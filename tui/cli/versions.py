@@ -40,7 +40,7 @@ def log(invocation: Invocation, persona_id: str, as_json: bool) -> None:
             version.by.kind,
             f"+{version.added} -{version.removed}",
             version.name or "",
-            version.reason + _asked(version.by.request),
+            version.reason + _request_of(version.by.request),
         )
         for version in versions
     ]
@@ -68,11 +68,11 @@ def diff(
     persona diff optimist 3
     persona diff optimist 3 5
     """
-    found = invocation.store.diff(persona_id, from_version, to_version)
+    result = invocation.store.diff(persona_id, from_version, to_version)
     if as_json:
-        print_json(found.to_record())
-    elif found.diff:
-        _say_diff(found.diff)
+        print_json(result.to_record())
+    elif result.diff:
+        _print_diff(result.diff)
 
 
 @click.command()
@@ -93,9 +93,9 @@ def restore(invocation: Invocation, persona_id: str, version: str, as_json: bool
     persona = store.restore(persona_id, version, by=Author("restore"))
     after = store.current_version(persona_id)
     summary = (
-        f"restored version {version}" if after != before else f"version {version} is what is there already"
+        f"restored version {version}" if after != before else f"version {version} is already the current text"
     )
-    _tell(Undone(persona, after, summary), as_json)
+    _print_result(Undone(persona, after, summary), as_json)
 
 
 @click.command()
@@ -129,7 +129,7 @@ def redo(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     _step(invocation.store.redo, "Redone: ", persona_id, as_json)
 
 
-def _asked(request: str | None) -> str:
+def _request_of(request: str | None) -> str:
     """Return the request that led to a change, cut to what fits beside its reason; empty where there is none."""
     line = " ".join((request or "").split())
     if not line:
@@ -137,16 +137,16 @@ def _asked(request: str | None) -> str:
     return f" (asked: {line if len(line) <= REQUEST_SHOWN else line[: REQUEST_SHOWN - 1] + '…'})"
 
 
-def _step(take: Callable[..., Undone], lead: str, persona_id: str, as_json: bool) -> None:
-    """Undo or redo, and tell what that did; where it met something else, show both."""
+def _step(take: Callable[..., Undone], prefix: str, persona_id: str, as_json: bool) -> None:
+    """Undo or redo and print the result; on a conflict, print both sides."""
     try:
-        _tell(take(persona_id, by=USER), as_json, lead)
+        _print_result(take(persona_id, by=USER), as_json, prefix)
     except Conflict as conflict:
-        _show_both(conflict, as_json)
+        _print_conflict(conflict, as_json)
         raise
 
 
-def _tell(done: Undone, as_json: bool, lead: str = "") -> None:
+def _print_result(done: Undone, as_json: bool, prefix: str = "") -> None:
     if as_json:
         print_json(
             {
@@ -157,25 +157,25 @@ def _tell(done: Undone, as_json: bool, lead: str = "") -> None:
             }
         )
     else:
-        print_text(lead + done.summary + (f"; also in {', '.join(done.also)}" if done.also else ""))
+        print_text(prefix + done.summary + (f"; also in {', '.join(done.also)}" if done.also else ""))
     if done.left:
         raise PersonaError("Left as it is: " + " ".join(f"{name}: {why}" for name, why in done.left))
 
 
-def _show_both(conflict: Conflict, as_json: bool) -> None:
+def _print_conflict(conflict: Conflict, as_json: bool) -> None:
     """Show the two texts that touch; the error line follows on stderr."""
     if as_json:
         print_json({"conflict": {"wanted": conflict.ours, "current": conflict.theirs}})
         return
     from personas.versions.merge import unified_diff
 
-    print_text("What this would have done to the text as it was:")
-    _say_diff(unified_diff(conflict.base, conflict.ours, "then", "wanted"))
-    print_text("What was written since:")
-    _say_diff(unified_diff(conflict.base, conflict.theirs, "then", "now"))
+    print_text("What was to be changed:")
+    _print_diff(unified_diff(conflict.base, conflict.ours, "then", "wanted"))
+    print_text("What has changed since:")
+    _print_diff(unified_diff(conflict.base, conflict.theirs, "then", "now"))
 
 
-def _say_diff(diff: str) -> None:
+def _print_diff(diff: str) -> None:
     from tui.terminal.diff_view import diff_lines
 
     print_text("\n".join(diff_lines(diff.removesuffix("\n"), names=True)))

@@ -1,4 +1,4 @@
-"""What the last line of the screen says of the keys: where they go, and what each of them does just now. Pure."""
+"""The key hints of the footer, by where the focus is and what each key does there now. No widget."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import Literal
 
 from tui.commands.registry import COMMANDS, NO_KEYMAP, Keymap, Where, first_key, key_name, keys_of
 
-Place = Literal["chat", "commands", "output", "prompt", "tests", "personas", "filter", "settings", "anywhere"]
+FocusArea = Literal[
+    "chat", "commands", "output", "prompt", "tests", "personas", "filter", "settings", "anywhere"
+]
 Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
-    """What the keys depend on.
+class FooterState:
+    """The state that the key hints depend on.
 
     Attributes:
-        place: where they go; `commands` is the chat bar with its list of commands open.
+        place: where the focus is; `commands` is the chat bar with its list of commands open.
         escape: what Esc does, in a word; empty for nothing.
         mode: what sending does: idle, running or asking.
         has_draft: whether something is written in the chat bar.
@@ -28,7 +30,7 @@ class Situation:
         undoes: whether undo has an effect.
     """
 
-    place: Place
+    place: FocusArea
     escape: str = ""
     mode: Literal["idle", "running", "asking"] = "idle"
     has_draft: bool = False
@@ -39,14 +41,11 @@ class Situation:
     undoes: bool = True
 
 
-def keys_now(now: Situation, keymap: Keymap = NO_KEYMAP) -> list[Key]:
-    """Return (key, word) of what keys do, the most important first.
-
-    A narrow line loses the last ones: undo and help come right behind Esc and Enter.
-    """
+def keys_now(now: FooterState, keymap: Keymap = NO_KEYMAP) -> list[Key]:
+    """Return (key, word) pairs, the most important first: a narrow footer drops the last ones."""
     keys = [(key, now.escape)] if now.escape and (key := first_key("back", keymap)) else []
     output = [(key, _output_word(now))] if (key := first_key("output.toggle", keymap)) else []
-    own: list[Key] = []  # further keys of the place
+    own: list[Key] = []  # further keys of this part of the screen
     if now.place == "output":
         keys += [*output, *_picking(now)]
         own = _reading(keymap)
@@ -62,7 +61,7 @@ def keys_now(now: Situation, keymap: Keymap = NO_KEYMAP) -> list[Key]:
             keys.append((key, "open"))
         own = _commands(now.place, keymap)
     tab = [(key, _tab_word(now))] if (key := first_key("pane.next", keymap)) else []
-    if now.place == "commands":  # it belongs to the list as Enter does; panes are no business of the list
+    if now.place == "commands":  # Tab completes a command there
         keys[1:1] = tab
         tab = []
     anywhere = dict(_commands("anywhere", keymap))
@@ -70,24 +69,24 @@ def keys_now(now: Situation, keymap: Keymap = NO_KEYMAP) -> list[Key]:
     undo, help_, agent = (first_key(name, keymap) for name in ("edit.undo", "help", "agent.undo"))
     if not now.undoes:
         anywhere.pop(undo, None)
-    for told in (
-        _those(anywhere, undo, help_),
+    for group in (
+        _pick(anywhere, undo, help_),
         own,
-        _those(anywhere, agent),
+        _pick(anywhere, agent),
         tab,
         list(anywhere.items()),
     ):
         shown = {key for key, _ in keys}
-        keys += [(key, word) for key, word in told if key not in shown]
+        keys += [(key, word) for key, word in group if key not in shown]
     return keys
 
 
-def _those(keys: Mapping[str, str], *wanted: str) -> list[Key]:
+def _pick(keys: Mapping[str, str], *wanted: str) -> list[Key]:
     return [(key, keys[key]) for key in wanted if key in keys]
 
 
 def _commands(where: Where, keymap: Keymap) -> list[Key]:
-    """Return what the table of commands has for the footer, in one part of the screen."""
+    """Return the footer hints of the registry for one part of the screen."""
     return [
         (key_name(keys[0]), command.short)
         for command in COMMANDS
@@ -96,7 +95,7 @@ def _commands(where: Where, keymap: Keymap) -> list[Key]:
 
 
 def _reading(keymap: Keymap) -> list[Key]:
-    """Return what the footer says while the output is read: the keys to both neighbours of a turn are one."""
+    """Return the hints while the output has the focus; next and previous turn share one."""
     before = first_key("output.previous", keymap)
     return [
         (f"{key} {before}".strip() if word == "turns" else key, word)
@@ -104,7 +103,7 @@ def _reading(keymap: Keymap) -> list[Key]:
     ]
 
 
-def _chat(now: Situation) -> list[Key]:
+def _chat(now: FooterState) -> list[Key]:
     if now.place == "commands":
         return [("Enter", "use"), ("Up Down", "choose")]
     if now.has_draft:
@@ -112,19 +111,19 @@ def _chat(now: Situation) -> list[Key]:
     return _picking(now) + ([("Enter", "answer")] if now.options else [])
 
 
-def _picking(now: Situation) -> list[Key]:
+def _picking(now: FooterState) -> list[Key]:
     last = min(now.options, 9)
     return [("1" if last == 1 else f"1-{last}", "pick")] if last else []
 
 
-def _tab_word(now: Situation) -> str:
+def _tab_word(now: FooterState) -> str:
     if now.place == "commands":
         return "complete"
     can_queue = now.queues or now.mode == "running"
     return "queue" if now.place == "chat" and can_queue and now.has_draft else "panes"
 
 
-def _output_word(now: Situation) -> str:
+def _output_word(now: FooterState) -> str:
     if now.place == "output":
         return "back" if now.asking else "hide"
     return {"hidden": "output", "visible": "pin", "pinned": "read"}[now.panel]

@@ -1,4 +1,4 @@
-"""What is written to narrow a list: words, each of which has to be in what is shown. Pure, and quick at any length."""
+"""Filtering a list by words, each of which must occur in the text. Quick at any length; no widget."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from tui.commands.unicode_folding import composed
 
 FEW = 50
-"""Words that are looked for one by one. Where so many are found, most of the others are words of that text, too."""
+"""Words that are searched one by one; of more, those that are whole words of the text are not searched."""
 
 
 def fold(text: str) -> str:
-    """Return a text without the differences that do not matter: letter case, and how its letters are composed."""
+    """Return a text normalised for comparison: letter case and the composition of letters do not matter."""
     return text.casefold() if text.isascii() else composed(text).casefold()
 
 
@@ -20,8 +20,8 @@ def words_of(written: str) -> list[str]:
     return [*dict.fromkeys(fold(written).split())]
 
 
-def are_in(words: Sequence[str], folded: str) -> bool:
-    """Return whether every word is somewhere in a text that is folded."""
+def match_all(words: Sequence[str], folded: str) -> bool:
+    """Return whether every word occurs in a folded text."""
     if not all(word in folded for word in words[:FEW]):
         return False
     return len(words) <= FEW or all(word in folded for word in {*words[FEW:]}.difference(folded.split()))

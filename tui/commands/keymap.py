@@ -1,4 +1,4 @@
-"""The person's own keys: what `[keys]` of the settings may say, and what it comes to. Pure."""
+"""Key bindings from `[keys]` of the settings: checking them and making the keymap. No widget."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from tui.commands.registry import BY_ID, COMMANDS, IN_DIALOGS, Command, Where, key_name, keys_of
 from tui.terminal.sanitise import sanitise
 
-OWNED: Mapping[str, str] = {
+RESERVED: Mapping[str, str] = {
     "ctrl+b": "tmux takes it for itself",
     "ctrl+h": "terminals send it for Backspace",
     "ctrl+i": "terminals send it for Tab",
@@ -18,7 +18,7 @@ OWNED: Mapping[str, str] = {
     "ctrl+q": "it starts the terminal's output again (flow control)",
     "ctrl+j": "it is the new line in the chat bar",
 }
-"""Keys that no command can have, and why."""
+"""Keys that no command can have, with the reason."""
 
 NAMED = frozenset(
     [
@@ -48,10 +48,12 @@ SIGNS: Mapping[str, str] = {
     " ": "space", "esc": "escape", "pgup": "pageup", "pgdn": "pagedown", "pgdown": "pagedown", "del": "delete",
     "return": "enter",
 }  # fmt: skip
-"""How people write keys, and what Textual calls them."""
+"""Names of keys as people write them, with Textual's names."""
 
-TYPED = frozenset(["up", "down", "left", "right", "home", "end", "backspace", "enter", "space", "delete"])
-"""Keys without which one could not write: no command that works everywhere can have them."""
+EDITING_KEYS = frozenset(
+    ["up", "down", "left", "right", "home", "end", "backspace", "enter", "space", "delete"]
+)
+"""Keys needed for editing text: no command that works everywhere can have them."""
 
 
 def flatten(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -66,34 +68,38 @@ def flatten(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def check_keys(table: Mapping[str, Any]) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    """Return the keymap that a table of keys comes to, and what is odd about it as (name, sentence).
+    """Return the keymap of a table of keys, and its problems as (name, sentence).
 
-    The keymap holds every command whose keys differ from the default ones, also those that lost a key to one
-    that is named here. What cannot be used is left out of it.
+    The keymap has every command whose keys differ from the default ones, also those that lose a key to another command.
+    Keys that cannot be used are left out.
 
     Args:
         table: by a command's id, its keys, separated by commas; or a list of keys.
     """
     known = BY_ID
     chosen: dict[str, list[str]] = {}
-    odd: list[tuple[str, str]] = []
-    # What holds in all lists first: the keys of one list give way to it.
+    problems: list[tuple[str, str]] = []
+    # Commands of all lists first: they win over those of one list.
     for name, value in sorted(flatten(table).items(), key=lambda item: not _in_all_lists(item[0])):
         if name not in known:
-            odd.append((name, f"[keys] there is no command {name!r}; Help lists them{_near(name, known)}"))
+            problems.append(
+                (name, f"[keys] there is no command {name!r}; Help lists them{_did_you_mean(name, known)}")
+            )
             continue
         wanted = [value] if isinstance(value, str) else value
         if not isinstance(wanted, list) or any(type(key) is not str for key in wanted):
-            odd.append((name, f"[keys] {name} must be a key, or keys separated by commas"))
+            problems.append((name, f"[keys] {name} must be a key, or keys separated by commas"))
             continue
         keys = []
-        for typed in _typed(wanted):
-            key = normal(typed)
+        for written in _split_keys(wanted):
+            key = normal(written)
             if (reason := refusal(key, known[name])) and key not in keys_of(known[name]):
-                said = key_name(key) if _is_a_key(key) else _harmless(typed)
-                odd.append((name, f"[keys] {name} cannot have {said}: {reason}"))
-            elif (owner := _owner(key, known[name], chosen) or _above(key, known[name], chosen)) is not None:
-                odd.append((name, f"[keys] {key_name(key)} is on {owner} already, so not on {name}"))
+                shown = key_name(key) if _is_a_key(key) else _harmless(written)
+                problems.append((name, f"[keys] {name} cannot have {shown}: {reason}"))
+            elif (
+                owner := _owner(key, known[name], chosen) or _list_owner(key, known[name], chosen)
+            ) is not None:
+                problems.append((name, f"[keys] {key_name(key)} is on {owner} already, so not on {name}"))
             else:
                 keys.append(key)
         if keys or not any(key.strip() for key in wanted):
@@ -105,16 +111,16 @@ def check_keys(table: Mapping[str, Any]) -> tuple[dict[str, str], list[tuple[str
         keys = keys_of(command)
         lost = {key: owner for key in keys if (owner := _owner(key, command, chosen)) is not None}
         for key, owner in lost.items():
-            odd.append((owner, f"[keys] {owner} takes {key_name(key)} from {command.id}"))
+            problems.append((owner, f"[keys] {owner} takes {key_name(key)} from {command.id}"))
         if lost:
             keymap[command.id] = ",".join(key for key in keys if key not in lost)
-    return keymap, odd
+    return keymap, problems
 
 
 def refusal(key: str, command: Command) -> str:
     """Return why a command cannot have a key, empty when it can."""
-    if key in OWNED:
-        return OWNED[key]
+    if key in RESERVED:
+        return RESERVED[key]
     *modifiers, last = key.split("+")
     if any(modifier not in ("ctrl", "shift", "alt") for modifier in modifiers):
         return "before + only ctrl, shift and alt are understood"
@@ -124,22 +130,22 @@ def refusal(key: str, command: Command) -> str:
     if (
         command.where in ("anywhere", "dialog", "prompt")
         and plain
-        and (len(last) == 1 or last in TYPED or last in SIGNS.values())
+        and (len(last) == 1 or last in EDITING_KEYS or last in SIGNS.values())
     ):
         return "it is needed for writing"
     return ""
 
 
 def _is_a_key(key: str) -> bool:
-    """Whether there is such a key, whatever is held with it: one with a name, or a character that is seen by itself."""
+    """Whether a key exists, with any modifiers: a named one or a visible character."""
     last = key.rpartition("+")[2] or key
     if last in NAMED or last in SIGNS.values():
         return True
-    return len(last) == 1 and _is_seen(last)
+    return len(last) == 1 and _is_visible(last)
 
 
-def _is_seen(sign: str) -> bool:
-    """Whether a character shows itself, by itself: no control, nothing hidden, no mark over what stands before it."""
+def _is_visible(sign: str) -> bool:
+    """Whether a character is visible by itself: no control, hidden or combining character."""
     if sign.isascii() or not sign.isprintable():
         return sign.isprintable()
     from unicodedata import category
@@ -147,12 +153,14 @@ def _is_seen(sign: str) -> bool:
     return not category(sign).startswith("M") and sanitise(sign) == sign
 
 
-def _harmless(typed: str) -> str:
-    """Return what was given for a key and is none, as it can be shown."""
+def _harmless(written: str) -> str:
+    """Return an invalid key as it can be shown safely."""
     from tui.terminal.secrets import redact
 
-    said = "".join(sign if _is_seen(sign) else f"<U+{ord(sign):04X}>" for sign in redact(typed.strip(" ")))
-    return said if len(said) <= 40 else said[:39] + "…"
+    shown = "".join(
+        sign if _is_visible(sign) else f"<U+{ord(sign):04X}>" for sign in redact(written.strip(" "))
+    )
+    return shown if len(shown) <= 40 else shown[:39] + "…"
 
 
 def normal(key: str) -> str:
@@ -168,21 +176,25 @@ def normal(key: str) -> str:
     return "+".join([*modifiers, SIGNS.get(last, last)])
 
 
-def _typed(wanted: list[str]) -> list[str]:
+def _split_keys(wanted: list[str]) -> list[str]:
     """Return the single keys in texts of keys separated by commas; a comma by itself is the key."""
     return [key for text in wanted for key in ([","] if text == "," else text.split(",")) if key.strip()]
 
 
 def _owner(key: str, command: Command, chosen: Mapping[str, list[str]]) -> str | None:
-    """Return which of the commands that were given keys has this one where `command` would want it too."""
+    """Return the command of the settings that has this key where `command` would use it too."""
     for other in COMMANDS:
-        if other.id != command.id and _meets(other.where, command.where) and key in chosen.get(other.id, ()):
+        if (
+            other.id != command.id
+            and _overlaps(other.where, command.where)
+            and key in chosen.get(other.id, ())
+        ):
             return other.id
     return None
 
 
-def _meets(owner: Where, other: Where) -> bool:
-    """Whether what is pressed for a command of `other` would go to one of `owner`."""
+def _overlaps(owner: Where, other: Where) -> bool:
+    """Whether commands of these two parts of the screen compete for a key."""
     if owner == other:
         return True
     if "anywhere" in (owner, other):
@@ -196,9 +208,9 @@ def _in_all_lists(name: str) -> bool:
     return name in BY_ID and BY_ID[name].where == "list"
 
 
-def _above(key: str, command: Command, chosen: Mapping[str, list[str]]) -> str | None:
-    """Return which command of all lists keeps a key from one of a single list, which has it not by default."""
-    if command.where == "list" or not _meets("list", command.where) or key in keys_of(command):
+def _list_owner(key: str, command: Command, chosen: Mapping[str, list[str]]) -> str | None:
+    """Return the command of all lists that has this key, unless `command` has it by default."""
+    if command.where == "list" or not _overlaps("list", command.where) or key in keys_of(command):
         return None
     for other in COMMANDS:
         if other.where == "list" and key in chosen.get(other.id, keys_of(other)):
@@ -206,7 +218,7 @@ def _above(key: str, command: Command, chosen: Mapping[str, list[str]]) -> str |
     return None
 
 
-def _near(name: str, known: Mapping[str, Command]) -> str:
+def _did_you_mean(name: str, known: Mapping[str, Command]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, list(known), n=1)

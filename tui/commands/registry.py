@@ -1,4 +1,4 @@
-"""The one list of what a person can do: bindings, footer, help and palette are made from it.
+"""The registry of commands, from which bindings, footer, help and palette are made.
 
 A command's `id` is what a keymap names; its `action` is a method `action_…` of the main screen or of the
 widget that `where` names.
@@ -33,7 +33,7 @@ HEADINGS: dict[Where, str] = {
     "program": "Settings of the program",
 }
 IN_DIALOGS: frozenset[Where] = frozenset({"dialog", "page", "buttons", "clash", "program"})
-"""Where the keys of "anywhere" do nothing: a dialog is over the screen."""
+"""Parts of dialogs, in which the keys of "anywhere" do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Command:
 
     Attributes:
         id: stable name, for the keymap.
-        title: what it does, as the palette says it.
+        title: what it does, for palette and help.
         keys: default keys, separated by commas; empty for palette only.
         action: the action's name, with arguments where it needs them.
         where: which part of the screen the keys work in.
@@ -89,9 +89,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("pane.personas", "Go to the persona list", "", "go('personas')"),
     Command("persona.new", "New persona", "", "new_persona", slash="new"),
     Command("edit.compare", "Show what the last change did", "f5", "compare"),
-    Command("file.write_back", "Write a persona's file back that is gone", "", "write_back"),
-    Command("unsaved.discard", "Throw away what is not saved", "", "throw_away"),
-    Command("unsaved.take_back", "Take back what was thrown away and was not saved", "", "take_thrown_back"),
+    Command("file.write_back", "Write a missing persona file again", "", "write_back"),
+    Command("unsaved.discard", "Discard unsaved text", "", "throw_away"),
+    Command("unsaved.take_back", "Bring back discarded unsaved text", "", "take_thrown_back"),
     Command("pane.next", "Next pane", "tab", "next_pane", palette=False),
     Command("pane.previous", "Previous pane", "shift+tab", "previous_pane", palette=False),
     Command("stop", "Stop the agent", "", "stop_agent", slash="stop"),
@@ -116,8 +116,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("output.copy", "Copy it", "y", "read('copy')", where="output", short="copy"),
     Command("output.undo", "Undo what the run of this turn changed", "u", "read('undo')", where="output", short="undo"),
     Command("output.find", "Find", "slash", "read('find')", where="output", short="find"),
-    Command("output.find_next", "Find the next", "n", "read('find_next')", where="output"),
-    Command("output.find_previous", "Find the one before", "N", "read('find_previous')", where="output"),
+    Command("output.find_next", "Find next", "n", "read('find_next')", where="output"),
+    Command("output.find_previous", "Find previous", "N", "read('find_previous')", where="output"),
     Command("output.follow", "Follow the end again", "end,G", "read('follow')", where="output", short="follow"),
     Command("output.full", "Full height, and back", "f", "read('full')", where="output",
             short="full"),
@@ -152,16 +152,16 @@ COMMANDS: tuple[Command, ...] = (
     Command("tests.up", "Move up", "K,shift+up", "move(-1)", where="tests", short="move", priority=False),
     Command("tests.down", "Move down", "J,shift+down", "move(1)", where="tests", priority=False),
     Command("dialog.close", "Close without an answer", "escape", "cancel", where="dialog"),
-    Command("dialog.up", "The row above, from the field too", "up", "step(-1)", where="dialog"),
-    Command("dialog.down", "The row below, from the field too", "down", "step(1)", where="dialog"),
+    Command("dialog.up", "Row above, also from the field", "up", "step(-1)", where="dialog"),
+    Command("dialog.down", "Row below, also from the field", "down", "step(1)", where="dialog"),
     Command("dialog.page_up", "A page up", "pageup", "page(-1)", where="dialog", priority=False),
     Command("dialog.page_down", "A page down", "pagedown", "page(1)", where="dialog", priority=False),
     Command("page.close", "Close", "q,enter", "cancel", where="page"),
     Command("page.up", "A line up", "k", "scroll_by(-1)", where="page", priority=False),
     Command("page.down", "A line down", "j", "scroll_by(1)", where="page", priority=False),
-    Command("ask.previous", "The button before", "left,up,shift+tab", "app.focus_previous", where="buttons",
+    Command("ask.previous", "Previous button", "left,up,shift+tab", "app.focus_previous", where="buttons",
             priority=False),
-    Command("ask.next", "The next button", "right,down,tab", "app.focus_next", where="buttons", priority=False),
+    Command("ask.next", "Next button", "right,down,tab", "app.focus_next", where="buttons", priority=False),
     Command("ask.yes", "Yes", "y", "answer(True)", where="buttons", priority=False),
     Command("ask.no", "No", "n", "answer(False)", where="buttons", priority=False),
     Command("ask.stop", "Stop the agent and quit", "s", "answer('stop')", where="buttons", priority=False),
@@ -170,18 +170,17 @@ COMMANDS: tuple[Command, ...] = (
     Command("clash.mine", "Keep mine", "1", "choose('ours')", where="clash", priority=False),
     Command("clash.theirs", "Take theirs", "2", "choose('theirs')", where="clash", priority=False),
     Command("clash.both", "Both", "3", "choose('both')", where="clash", priority=False),
-    Command("clash.previous", "The button before", "left", "app.focus_previous", where="clash", priority=False),
-    Command("clash.next", "The next button", "right", "app.focus_next", where="clash", priority=False),
+    Command("clash.previous", "Previous button", "left", "app.focus_previous", where="clash", priority=False),
+    Command("clash.next", "Next button", "right", "app.focus_next", where="clash", priority=False),
     Command("clash.up", "Scroll both texts up", "up", "scroll_sides(-1)", where="clash", priority=False),
     Command("clash.down", "Scroll both texts down", "down", "scroll_sides(1)", where="clash", priority=False),
-    Command("program.default", "Take a setting out of the file", "d", "default", where="program",
+    Command("program.default", "Remove a setting from the file", "d", "default", where="program",
             priority=False),
     Command("program.file", "Edit the file in $EDITOR", "e", "open_file", where="program", priority=False),
 )  # fmt: skip
 
-# Keys the chat bar and the editors handle themselves; listed here so that the help has them. What is no key but the id
-# of a command stands for its keys.
-TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
+# Keys that the chat bar and the editors handle themselves, for the help. The id of a command stands for its keys.
+HELP_ONLY_KEYS: tuple[tuple[Where, str, str], ...] = (
     ("chat", "enter", "Send; steer while it works; reply"),
     ("chat", "ctrl+j", "New line (Shift+Enter, Alt+Enter)"),
     ("chat", "pane.next", "Accept a command; with a draft, while it works: queue it for later"),
@@ -191,10 +190,10 @@ TOLD_ONLY: tuple[tuple[Where, str, str], ...] = (
     ("chat", "end", "With nothing written: follow the end of the output again"),
     ("chat", "/", "Commands: a list to choose from; a blank before it makes a message"),
     ("output", "1, 2", "When it asks: pick an answer, in the empty chat bar"),
-    ("prompt", "edit.undo, edit.redo", "Undo, redo; the agent's runs among them"),
+    ("prompt", "edit.undo, edit.redo", "Undo, redo; also the agent's runs"),
     ("list", "back", "Clear the marks"),
-    ("list", "› ▎ ■", "The row you are at, what is open or set, what is marked"),
-    ("personas", "● ? ✓ !", "At work, waits for you, done and not seen, failed or stopped"),
+    ("list", "› ▎ ■", "The cursor, what is open or set, marked rows"),
+    ("personas", "● ? ✓ !", "Working, waiting for you, done and unread, failed or stopped"),
 )
 
 
@@ -203,7 +202,7 @@ Keymap = Mapping[str, str]
 
 NO_KEYMAP: Keymap = {}
 UNBOUND = "unbound."
-"""What stands for the key of a command that has none, so that a keymap can give it one: no terminal sends it."""
+"""Prefix of a key that no terminal sends, for a command without a key: a keymap can then give it one."""
 
 
 def keys_of(command: Command, keymap: Keymap = NO_KEYMAP) -> list[str]:
@@ -226,35 +225,35 @@ def command_of(where: Where, key: str, keymap: Keymap = NO_KEYMAP) -> str:
 
 
 def action_of(slash: str) -> str:
-    """Return the action that a command of the chat bar stands for, empty for none."""
+    """Return the action of a slash command, empty for none."""
     return next((one.action for one in COMMANDS if one.slash == slash), "")
 
 
 def keymap_of(app: object) -> Keymap:
-    """Return the person's own keys of a program that runs; the default ones where it has no settings."""
+    """Return the keymap of the running app; the default one where it has no settings."""
     return getattr(getattr(app, "settings", None), "keys", NO_KEYMAP)
 
 
-def sentence(command_id: str, keymap: Keymap, told: str, otherwise: str = "") -> str:
-    """Return what is told of a key, `told` with the key for `{}`; `otherwise` where the command has none."""
+def sentence(command_id: str, keymap: Keymap, text: str, otherwise: str = "") -> str:
+    """Return `text` with the first key of a command for `{}`; `otherwise` if the command has no key."""
     key = first_key(command_id, keymap)
-    return told.format(key) if key else otherwise
+    return text.format(key) if key else otherwise
 
 
 def hint(keymap: Keymap, *parts: str | tuple[str, str]) -> list[tuple[str, str]]:
-    """Return the last line of a dialog in parts, each with the key that it tells of; empty for none.
+    """Return the hint line of a dialog as (text, key) parts; the key is empty for plain text.
 
     Args:
-        keymap: the person's own keys.
+        keymap: the keymap.
         parts: texts as they are, and (command, word), which is left out where the command has no key.
     """
-    told: list[tuple[str, str]] = []
+    shown: list[tuple[str, str]] = []
     for part in parts:
         if isinstance(part, str):
-            told.append((part, ""))
+            shown.append((part, ""))
         elif keys := keys_of(BY_ID[part[0]], keymap):
-            told.append((f"{key_name(keys[0])} {part[1]}", keys[0]))
-    return [one for one in told if one[0]]
+            shown.append((f"{key_name(keys[0])} {part[1]}", keys[0]))
+    return [one for one in shown if one[0]]
 
 
 def binding(command_id: str, action: str = "", *, priority: bool | None = None) -> Binding:
@@ -284,20 +283,20 @@ def bindings(where: Where) -> list[Binding]:
 
 
 def textual_keymap(keymap: Keymap) -> dict[str, str]:
-    """Return a keymap as Textual takes it: there, an empty text would leave the default keys."""
+    """Return a keymap for Textual, in which an empty text would mean the default keys."""
     return {command_id: keys or UNBOUND + command_id for command_id, keys in keymap.items()}
 
 
 def heading(where: Where, keymap: Keymap = NO_KEYMAP) -> str:
-    """Return what a part of the screen is called, and how one gets there where that takes a key."""
+    """Return the heading of a part of the screen, with the key to go there."""
     key = first_key("output.toggle", keymap) if where == "output" else ""
     return f"{HEADINGS[where]} ({key}, {key})" if key else HEADINGS[where]
 
 
-def told_keys(told: str, keymap: Keymap = NO_KEYMAP) -> list[str]:
-    """Return the keys that an entry of `TOLD_ONLY` is about."""
+def keys_of_help_entry(entry: str, keymap: Keymap = NO_KEYMAP) -> list[str]:
+    """Return the keys of an entry of `HELP_ONLY_KEYS`."""
     keys: list[str] = []
-    for key in map(str.strip, told.split(",")):
+    for key in map(str.strip, entry.split(",")):
         keys += keys_of(BY_ID[key], keymap) if key in BY_ID else [key]
     return keys
 
@@ -313,8 +312,8 @@ def help_rows(keymap: Keymap = NO_KEYMAP) -> list[tuple[str, list[tuple[str, str
         ]
         lines += [
             (" ".join(map(key_name, keys)), title)
-            for place, told, title in TOLD_ONLY
-            if place == where and (keys := told_keys(told, keymap))
+            for place, entry, title in HELP_ONLY_KEYS
+            if place == where and (keys := keys_of_help_entry(entry, keymap))
         ]
         rows.append((heading(where, keymap), lines))
     return [row for row in rows if row[1]]
@@ -329,7 +328,7 @@ _WRITTEN = {"slash": "/", "escape": "Esc", "pageup": "PgUp", "pagedown": "PgDn",
 
 
 def key_called(written: str) -> str:
-    """Return the key that people write like this, the other way round than `key_name`; empty for what is no one key."""
+    """Return the key for a written name, the reverse of `key_name`; empty if it is not one key."""
     if written in _WRITTEN.values():
         return next(key for key, name in _WRITTEN.items() if name == written)
     if len(written) == 1:

@@ -1,4 +1,4 @@
-"""The commands one types into the chat bar: what a text says, and what is offered while it is written. Pure."""
+"""Slash commands of the chat bar: parsing and completion. No widget."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ COMMANDS: dict[str, str] = {
 """By name, what it does, short enough for one line of a small terminal."""
 
 TAKES_WORDS = frozenset({"continue", "export", "model", "persona", "task"})
-"""The commands one may write more after."""
+"""The commands that take an argument."""
 
 TAKES_LINES = frozenset({"continue", "task"})
-"""Those whose words are a message, of any number of lines."""
+"""The commands whose argument is a message of any number of lines."""
 
 _COMMAND = re.compile(r"/([^\s/]*)(?=\s|\Z)")
 _MOST = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """A command and the words after it."""
+class SlashCommand:
+    """A command and its argument."""
 
     name: str
     rest: str
@@ -46,20 +46,20 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What begins like a command and is none; `trouble` says so, and what to do."""
+    """A text that looks like a command and is none; `trouble` is the message to the person."""
 
     trouble: str
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One line of what could be meant.
+    """One completion.
 
     Attributes:
-        line: the whole text it stands for.
-        head: its name as it is shown, any text.
-        meaning: what it does, any text.
-        more: whether words may follow, so that choosing it is not yet the end of it.
+        line: the whole text.
+        head: the name to show, any text.
+        meaning: the description, any text.
+        more: whether an argument may follow.
     """
 
     line: str
@@ -68,10 +68,10 @@ class Offer:
     more: bool = False
 
 
-def read(text: str) -> Command | Unknown | str:
-    """Return what a text from the chat bar is: a command, something that looks like one, or a message.
+def read(text: str) -> SlashCommand | Unknown | str:
+    """Parse a text from the chat bar: a command, an unknown command, or a message.
 
-    A message that must begin with a slash has a blank before it, or a second slash, which is taken away. A path
+    A message that begins with a slash has a blank before it, or a second slash, which is removed. A path
     (`/usr/bin is full`) and a text of several lines are messages, unless they begin with a command.
     """
     if text.startswith("//"):
@@ -83,19 +83,19 @@ def read(text: str) -> Command | Unknown | str:
     name = word.casefold()
     several = "\n" in text.strip()
     if name in COMMANDS and not (several and name not in TAKES_LINES):
-        return Command(name, rest)
+        return SlashCommand(name, rest)
     if several and name not in COMMANDS and not _nearest(name):
         return text
     return Unknown(_trouble(word, name))
 
 
 def as_typed(message: str) -> str:
-    """Return a message as one types it: so that `read` gives it back and takes it for no command."""
+    """Return a message escaped as one types it, so that `read` returns it and no command."""
     return message if read(message) == message else f"/{message}"
 
 
 def offers(text: str, personas: Mapping[str, str] | None = None) -> list[Offer]:
-    """Return what a text that is being written could become, in order; nothing for a message.
+    """Return the completions of a draft in order; none for a message.
 
     Args:
         text: what is written.

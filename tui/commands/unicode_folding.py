@@ -1,38 +1,38 @@
-"""Letters in one form, however they were composed, in a time that grows with the text alone. Pure."""
+"""Unicode normalisation (NFKC) in linear time."""
 
 from __future__ import annotations
 
 import unicodedata
 
-PIECE = 1_000
-"""Characters that are composed at one time."""
+CHUNK = 1_000
+"""Characters that are normalised at once."""
 
 LETTER = 32
-"""Characters of which a letter may be made up; marks beyond them change nothing."""
+"""Characters that a letter may consist of; further combining marks are ignored."""
 
 
 def composed(text: str) -> str:
-    """Return `text` in the form NFKC, made piece by piece: the time it takes is the square of how many marks there are.
+    """Return `text` in NFKC, made in chunks: normalising takes quadratic time in consecutive combining marks.
 
-    A piece ends between two letters, if there are two within its length.
+    A chunk ends between two letters, if it has two.
     """
-    if len(text) <= PIECE:
+    if len(text) <= CHUNK:
         return unicodedata.normalize("NFKC", text)
-    pieces: list[str] = []
+    chunks: list[str] = []
     at = 0
     while at < len(text):
-        end = min(at + PIECE, len(text))
-        while at + PIECE // 2 < end < len(text) and joins(text, at, end):
+        end = min(at + CHUNK, len(text))
+        while at + CHUNK // 2 < end < len(text) and joins(text, at, end):
             end -= 1
-        if at + PIECE // 2 == end:
-            end = at + PIECE
-        pieces.append(unicodedata.normalize("NFKC", text[at:end]))
+        if at + CHUNK // 2 == end:
+            end = at + CHUNK
+        chunks.append(unicodedata.normalize("NFKC", text[at:end]))
         at = end
-    return "".join(pieces)
+    return "".join(chunks)
 
 
 def joins(text: str, start: int, at: int) -> bool:
-    """Return whether the sign at a place is one letter with what stands before it, from `start` on."""
+    """Return whether the character at `at` combines with those before it, from `start` on."""
     sign = text[at]
     if sign.isascii():
         return False

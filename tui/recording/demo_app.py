@@ -1,4 +1,4 @@
-"""The program as a demonstration: a new home with the examples, a recording that plays, then the offline model."""
+"""The demo: the program with a new home, a recording that plays, and then the offline model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from personas.errors import InvalidValue
 from tui.app.app import PersonaApp
 from tui.commands.registry import sentence
 from tui.recording.locate import persona_at_start
-from tui.recording.playback import AT_EASE, Hands, play
+from tui.recording.playback import DEMO_TYPING, TypingPace, play
 from tui.recording.recorded_session import FIRST_LOOK, HUMAN, Pace, Recording, ReplayModel, read_recording
 from tui.settings.schema import OFFLINE, Settings
 
@@ -23,7 +23,7 @@ YOURS = "The program is yours now: ask for a change in plain words, or {} to lea
 
 
 class DemoApp(PersonaApp):
-    """Plays a recording of a conversation about one of the examples, and is the real program in all else.
+    """The real program, in which a recording of a conversation about an example plays.
 
     Args:
         folder: an empty folder, for everything that is written.
@@ -41,7 +41,7 @@ class DemoApp(PersonaApp):
         recording: Recording | None = None,
         origin: Home | None = None,
         pace: Pace = HUMAN,
-        hands: Hands = AT_EASE,
+        hands: TypingPace = DEMO_TYPING,
     ) -> None:
         from agent.models.offline import OfflineModel
 
@@ -55,7 +55,7 @@ class DemoApp(PersonaApp):
             self._open,
             make_model=self._choose,
             name_model=lambda: self.replay.name,
-            settings=replace(settings, approval="auto"),  # what was agreed to then needs no word now
+            settings=replace(settings, approval="auto"),  # recorded approvals are not asked for again
             persona_id=self._persona_id,
         )
         self.state_folder = folder / "state"
@@ -64,7 +64,7 @@ class DemoApp(PersonaApp):
         from personas.files.home import open_home
         from personas.store import Store
 
-        # What homes are trusted is remembered beside the settings: for this one, in its own folder.
+        # The list of trusted homes is stored beside the settings: for this home, in its own folder.
         home = open_home(self._folder / "home", {"PERSONA_CONFIG": str(self._folder / "config.toml")})
         if self._text is not None:
             (home.personas / f"{self._persona_id}.toml").write_text(self._text, encoding="utf-8", newline="")

@@ -1,4 +1,4 @@
-"""Finding the recording a person means, and the persona as it was when the recording began. Nothing is written."""
+"""Finding a recording, and the persona as it was when the recording began. Nothing is written."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def persona_at_start(recording: Recording, home: Home | None) -> tuple[str, str 
 def _before_session(home: Home, persona_id: str, session_id: str) -> str | None:
     """Return the text before the first change of a session; the present one where it changed nothing or it is unknown.
 
-    Looking into the versions may note what was changed from outside: that is done in a copy.
+    Reading versions may record changes from outside, so it is done in a copy.
     """
     from personas.files.home import Home
     from personas.store import Store

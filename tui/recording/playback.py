@@ -1,6 +1,6 @@
-"""Playing a recording in the real interface: the person's messages are typed, and the changes are opened to be read.
+"""Playing a recording in the real program: messages are typed, and changes are opened to be read.
 
-It ends with the recording, or as soon as the person does something else; then the program is theirs.
+It ends with the recording, or as soon as the person types or opens another persona.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 LABEL = "recorded run"
 MOST_KEYS = 150
-"""Keys for one message: a long one is typed in larger pieces."""
-LOOK_EVERY = 0.05
-"""Seconds between two looks at what the person does, and whether the run is over."""
+"""Keys for one message: a longer one is typed several characters at once."""
+POLL_INTERVAL = 0.05
+"""Seconds between two checks of what the person does and whether the run is over."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
-    """How fast the recorded person is, in seconds.
+class TypingPace:
+    """How fast a recording is typed and read, in seconds.
 
     Attributes:
-        before_message: before they begin to type.
-        key: between two keys.
-        reading: that they read what was done.
+        before_message: pause before typing a message.
+        key: pause between two keys.
+        reading: pause for reading a change.
     """
 
     before_message: float = 2.0
@@ -40,11 +40,13 @@ class Hands:
     reading: float = 4.0
 
 
-AT_EASE = Hands()
-"""As somebody who shows what they do."""
+DEMO_TYPING = TypingPace()
+"""The pace of the demo."""
 
 
-async def play(screen: MainScreen, recording: Recording, model: ReplayModel, hands: Hands = AT_EASE) -> bool:
+async def play(
+    screen: MainScreen, recording: Recording, model: ReplayModel, hands: TypingPace = DEMO_TYPING
+) -> bool:
     """Play the recording on the open persona; return whether it was played to its end.
 
     Args:
@@ -66,7 +68,7 @@ async def play(screen: MainScreen, recording: Recording, model: ReplayModel, han
 
 
 async def _play_runs(
-    screen: MainScreen, recording: Recording, model: ReplayModel, talk: Talk, hands: Hands
+    screen: MainScreen, recording: Recording, model: ReplayModel, talk: Talk, hands: TypingPace
 ) -> bool:
     conversing = screen.conversing
     for run in recording.runs:
@@ -82,10 +84,10 @@ async def _play_runs(
     return True
 
 
-async def play_run(screen: MainScreen, run: RecordedRun, talk: Talk, hands: Hands = AT_EASE) -> bool:
-    """Say what opened a recorded run and wait until it is over; return False when the person acts first.
+async def play_run(screen: MainScreen, run: RecordedRun, talk: Talk, hands: TypingPace = DEMO_TYPING) -> bool:
+    """Send the message of a recorded run and wait for its end; return False when the person acts first.
 
-    A question is answered as it was then; one that has no recorded answer is left to the person.
+    A question gets its recorded answer; one without an answer is left to the person.
     """
     conversing, bar = screen.conversing, screen.chat_bar
     if not await _wait(screen, talk, hands.before_message) or not await _type(screen, run.message, hands.key):
@@ -100,25 +102,25 @@ async def play_run(screen: MainScreen, run: RecordedRun, talk: Talk, hands: Hand
             now = talk.question
             if now is not None and now.id == question.id:  # not answered by the person meanwhile
                 await conversing.answer(question.id, reply)
-        await asyncio.sleep(LOOK_EVERY)  # a run that fails to begin tells nobody of its end
+        await asyncio.sleep(POLL_INTERVAL)  # a run that fails to begin posts no event
     return True
 
 
 async def _wait(screen: MainScreen, talk: Talk, seconds: float) -> bool:
-    """Let `seconds` go by; return False at once when the person writes something or opens another persona."""
+    """Wait; return False at once when the person types or opens another persona."""
     end = time.monotonic() + seconds
     while not screen.chat_bar.draft and screen.conversing.talk is talk:
         left = end - time.monotonic()
         if left <= 0:
             return True
-        await asyncio.sleep(min(left, LOOK_EVERY))
+        await asyncio.sleep(min(left, POLL_INTERVAL))
     return False
 
 
 async def _type(screen: MainScreen, text: str, pause: float) -> bool:
-    """Type into the chat bar; return False when the person writes there themselves, who then finds only that."""
+    """Type into the chat bar; return False when the person types, and leave only their text."""
     bar = screen.chat_bar
-    typed = ""  # as the input has it: it may keep something else than it is given
+    typed = ""  # as the input has it: it may change what it is given
     at_once = -(-len(text) // MOST_KEYS)
     for start in range(0, len(text) + at_once, at_once or 1):
         if bar.draft != typed:
@@ -133,13 +135,13 @@ async def _type(screen: MainScreen, text: str, pause: float) -> bool:
 
 
 def _completed(talk: Talk) -> bool:
-    """Whether the last run came to its end by itself."""
+    """Whether the last run completed."""
     last = talk.events[-1] if talk.events else None
     return isinstance(last, AgentEnd) and last.outcome == "completed"
 
 
 async def _show_change(screen: MainScreen, talk: Talk, seconds: float) -> bool:
-    """Open what the last run changed first, so that its diff is read, and close it again; False as in `_wait`."""
+    """Open the first diff of the last run for a moment; return False as `_wait` does."""
     view = screen.conversing.view
     place = first_change(screen, talk)
     if place is None or not view.toggle(place):

@@ -1,7 +1,7 @@
-"""Recorded runs: what one is, reading it from a session file, and a model that gives its answers again.
+"""Recorded runs: their classes, reading them from a session file, and a model that replays the answers.
 
-Only what the person said and what the model answered is taken from a recording. Everything else happens anew:
-the loop, the tools and the files are the real ones, and a tool's result is what it says this time.
+Only the person's messages and the model's answers are taken from a recording. The loop, the tools and the files are the
+real ones, so a tool's result is that of the replay.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ FIRST_LOOK = Path(__file__).parent / "demos" / "first-look.jsonl"
 
 Block = AssistantTextTurn | ThinkingTurn | ToolCallTurn
 TASK_TOOLS = frozenset(spec.name for spec in REGISTRY.values() if spec.offered == "in tasks")
-"""What only a task calls; `begin_task` is for what is none yet."""
+"""The tools that are offered only in tasks."""
 LARGEST = 64 * 1024 * 1024
-"""Bytes of a recording: a longer conversation is nothing to watch."""
+"""Bytes of the largest recording."""
 Step = tuple[Block, ...]
 """One answer of the model: its blocks in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """What the person said, and the model's answers until it was done.
+    """A message and the model's answers until the run ended.
 
     Attributes:
-        message: what they said.
+        message: the person's message.
         steps: the answers.
-        replies: by the id of the call that asked, what they said to the questions on the way.
+        replies: the person's answers to questions, by the id of the call that asked.
     """
 
     message: str
@@ -58,7 +58,7 @@ class RecordedRun:
 
     @property
     def is_task(self) -> bool:
-        """Whether it called what only tasks have."""
+        """Whether it called a tool that only tasks have."""
         calls = (block for step in self.steps for block in step if isinstance(block, ToolCallTurn))
         return any(call.tool_name in TASK_TOOLS for call in calls)
 
@@ -68,9 +68,9 @@ class Recording:
     """The runs of one conversation, in order.
 
     Attributes:
-        persona_id: whose it was.
-        runs: what was said and answered.
-        session_id: the conversation's own id, empty where the file says none.
+        persona_id: the persona's id.
+        runs: the runs.
+        session_id: the conversation's own id, empty where the file has none.
         name, prompt: the persona as the agent read it first; None where it did not.
     """
 
@@ -86,8 +86,8 @@ class Pace:
     """How fast a recording plays, in seconds.
 
     Attributes:
-        before_answer: of silence before each answer.
-        word: for each word of it.
+        before_answer: pause before each answer.
+        word: pause after each word.
     """
 
     before_answer: float = 0.7
@@ -95,7 +95,7 @@ class Pace:
 
 
 HUMAN = Pace()
-"""As a model answers a person."""
+"""The pace of a real model."""
 AT_ONCE = Pace(0.0, 0.0)
 """Everything without delay."""
 
@@ -157,12 +157,12 @@ def read_recording(path: Path) -> Recording:
 
 
 def _run(message: str | None, steps: list[list[Block]], replies: Mapping[str, str]) -> list[RecordedRun]:
-    """Return the run a user turn opened, as a list of one; none for what stands before the first."""
+    """Return the run of a user turn as a list of one; an empty list before the first user turn."""
     return [] if message is None else [RecordedRun(message, tuple(tuple(step) for step in steps), replies)]
 
 
 def _persona_in(output: str) -> tuple[str | None, str | None]:
-    """Return name and prompt out of what the agent read of the persona."""
+    """Return name and prompt from a result of `get_persona`."""
     try:
         read = json.loads(output)
     except (ValueError, RecursionError):
@@ -175,7 +175,7 @@ def _persona_in(output: str) -> tuple[str | None, str | None]:
 
 def script_of(step: Step, pace: Pace = AT_ONCE) -> Script:
     """Return one answer as a script for a `ScriptedModel`: text in words, at this pace."""
-    # What it took once was paid once: a replay takes no tokens.
+    # A replay uses no tokens.
     events = answer(*(_part(block) for block in step), usage=Usage())
     return list(_paced(events, pace))
 
@@ -204,7 +204,7 @@ def _paced(events: Script, pace: Pace) -> Iterator[BlockEvent | Cue]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Cut a text before each word; joined, the pieces are the text."""
+    """Cut a text before each word."""
     start = 0
     for place in range(1, len(text)):
         if text[place - 1].isspace() and not text[place].isspace():
@@ -214,21 +214,21 @@ def _words(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-_CUT = AssistantTextTurn(content="The recording ends here.")
-"""The answer where a recording was cut after a call: it has none to the call's result."""
+_END = AssistantTextTurn(content="The recording ends here.")
+"""The answer where a recording ends with a tool call."""
 
 
 class ReplayModel:
-    """Gives the answers of a recording as long as it is asked what was asked then; afterwards another model's.
+    """Replays the answers of a recording while the messages are the recorded ones; then another model answers.
 
     Args:
-        recording: what to give.
-        otherwise: answers everything the recording has no answer to.
+        recording: what to replay.
+        otherwise: the model for all other requests.
         pace: how fast.
         name: what the person sees as the model's name.
 
     Attributes:
-        left: whether something else was said than in the recording, or it has come to its end.
+        left: whether a message differed from the recording.
     """
 
     def __init__(
@@ -253,7 +253,7 @@ class ReplayModel:
         return "embedded"
 
     async def stream(self, request: Request) -> AsyncIterator[BlockEvent]:
-        """Give the next recorded answer, or the other model's."""
+        """Stream the next recorded answer, or the other model's."""
         script = self._script(request)
         model: Model = self._otherwise if script is None else ScriptedModel([script])
         async for event in model.stream(request):
@@ -271,11 +271,11 @@ class ReplayModel:
             self._steps = iter(self._next.steps)
             self._next = next(self._runs, None)
         step = next(self._steps, None)
-        return script_of(step if step is not None else (_CUT,), self._pace)
+        return script_of(step if step is not None else (_END,), self._pace)
 
 
 def _said(messages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what the last message says, without results of tools."""
+    """Return the texts of the last message, without tool results."""
     content = messages[-1].get("content", "") if messages else ""
     if isinstance(content, str):
         return [_as_sent(content)]
@@ -283,7 +283,7 @@ def _said(messages: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _as_sent(text: str) -> str:
-    """Return a message as a model gets it, without the blanks around it: what UTF-8 cannot carry is replaced."""
+    """Return a message as it is sent to a model, stripped; characters that UTF-8 cannot encode are replaced."""
     from agent.core.messages import sendable
 
     return sendable(text).strip()

@@ -1,7 +1,7 @@
 """The panel over the panes: a title, a pinned mark, buttons for its height and to dismiss it, and the conversation.
 
 It lies on its own layer at the bottom of the stage, takes no focus, and is as high as what it holds up to a
-share of the stage, or as the stage. When it shows is the state machine's business (`tui.panel`), not the widget's.
+share of the stage, or as the stage. When it is shown is decided by the state machine (`tui.chat.panel_state`), not by the widget.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class AgentPanel(Vertical, can_focus=False):
         """The dismiss button was pressed."""
 
     class EnlargePressed(Message):
-        """Its button was pressed, or the title clicked twice: it is to have the full height, or that of what it holds."""
+        """The button for the height was pressed, or the title double-clicked: switch between full and fitting height."""
 
     class Resized(Message):
-        """It begins on another row now."""
+        """Its first row moved."""
 
     class Pressed(Message):
         """The mouse went down in the panel, not on the dismiss button."""
@@ -100,13 +100,13 @@ class AgentPanel(Vertical, can_focus=False):
             self.query_one(".panel--title", LiteralLabel).update(text.replace("\n", " "), layout=False)
 
     def ask(self, question: Question | None) -> None:
-        """Put a question below the conversation; None takes it away."""
+        """Show a question below the conversation; None hides it."""
         self.box.ask(question)
         self._set_height()
         self._fit_box()
 
     def enlarge(self, enlarged: bool) -> None:
-        """Be as high as the stage, whatever it holds, or as high as what it holds."""
+        """Take the full height of the stage, or fit the content."""
         if enlarged != self._enlarged:
             self._enlarged = enlarged
             self.set_class(enlarged, "-full")
@@ -122,7 +122,7 @@ class AgentPanel(Vertical, can_focus=False):
         return self.region.height > ceil(rows * self._share_now()) + 1
 
     def leave_room(self, leave: bool) -> None:
-        """Take no more than the usual share of the stage, whatever is asked; or what is needed again."""
+        """Limit the panel to its normal share of the stage even for a question, or end that limit."""
         if leave != self._leaves_room:
             self._leaves_room = leave
             self._set_height()
@@ -133,7 +133,7 @@ class AgentPanel(Vertical, can_focus=False):
         return ("^v" if self._glyphs.bar == "|" else "▲▼")[self._enlarged]
 
     def show_state(self, state: PanelState) -> None:
-        """Be on the screen, or not, and say whether the panel is pinned."""
+        """Show or hide the panel, and show whether it is pinned."""
         self._state = state
         self.display = state is not PanelState.HIDDEN
         self.set_class(state is PanelState.PINNED, "-pinned")
@@ -141,7 +141,7 @@ class AgentPanel(Vertical, can_focus=False):
             self._show_mark()
 
     def contains_screen(self, x: int, y: int) -> bool:
-        """Whether a place on the screen is on the panel, it being shown."""
+        """Whether the panel is shown and a point of the screen is on it."""
         return self.display and self.region.contains(x, y)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
@@ -150,7 +150,7 @@ class AgentPanel(Vertical, can_focus=False):
             self.post_message(self.Pressed())
 
     def on_mouse_move(self) -> None:
-        """Reading with the mouse is an interaction."""
+        """Moving the mouse over it is an interaction."""
         self.post_message(self.Hovered())
 
     def on_click(self, event: events.Click) -> None:

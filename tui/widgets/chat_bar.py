@@ -1,6 +1,6 @@
-"""The chat bar: where a person writes to the agent, with Send or Stop or Reply and a word on how things are.
+"""The chat bar: the input for messages to the agent, its buttons (Send, Stop, Reply …) and the status.
 
-The input keeps the focus and the draft whatever happens around it; nothing but Enter or the button sends.
+The input keeps the focus and the draft whatever happens around it; only Enter or the button sends.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tui.terminal.secrets import SecondThought, is_key
 from tui.widgets.chat_bar_labels import HINT, Mode, act_word, placeholder, switch_word
 from tui.widgets.chat_input import ChatInput
 from tui.widgets.command_list import CommandList
-from tui.widgets.input_history import each_once
+from tui.widgets.input_history import without_repeats
 from tui.widgets.plain_text import LiteralButton, LiteralLabel
 from tui.widgets.queued_messages import Queued, QueuedLines
 from tui.widgets.virtual_list import RowList
@@ -61,8 +61,8 @@ class ChatBar(Vertical):
         def control(self) -> ChatBar:
             return self.bar
 
-    class KeyFound(Message):
-        """The draft is nothing but a key to a model: it stays, and is sent when the person insists."""
+    class ApiKeyFound(Message):
+        """The draft looks like an API key: it is not sent unless the person sends it again."""
 
     @dataclass(eq=False, repr=False)
     class Picked(Message):
@@ -81,7 +81,7 @@ class ChatBar(Vertical):
         """The Stop button was pressed."""
 
     class TaskModePressed(Message):
-        """Whether messages begin tasks is to be the other way round."""
+        """The button that switches task mode was pressed."""
 
     class ShowOutputPressed(Message):
         """The "Show output" button was pressed."""
@@ -120,7 +120,7 @@ class ChatBar(Vertical):
             yield LiteralLabel("", classes="chat--status")
 
     def on_mount(self) -> None:
-        """Begin with nothing to say."""
+        """Hide what is empty."""
         self.query_one(".chat--trace").display = False
         self.query_one(".chat--stop").display = False
         self.query_one(".chat--status").display = False
@@ -129,7 +129,7 @@ class ChatBar(Vertical):
         self._show_mode()
 
     def on_resize(self) -> None:
-        """Keep the list within a screen of another size."""
+        """Fit the list of commands into the new size."""
         self.commands.place()
 
     @cached_property
@@ -149,26 +149,26 @@ class ChatBar(Vertical):
 
     @property
     def unsent(self) -> str:
-        """All that is written and not sent: also the draft that waits while Up shows a message."""
+        """All unsent text, also the draft while Up shows an earlier message."""
         return self.input.sent.unsent(self.draft)
 
     @property
     def mode(self) -> Mode:
-        """What sending does now. What was begun before a question came does not answer it."""
+        """What sending does now. A draft begun before a question came does not answer it."""
         return "running" if self._draft_is_older else self._mode
 
     @property
-    def mode_told(self) -> Mode:
-        """What sending is said to do; a draft from before a found question answers it, after a word on that."""
+    def shown_mode(self) -> Mode:
+        """What the bar says that sending does; the same as `mode`, but for a question of another program's task."""
         return self.mode if self._live else self._mode
 
     @property
     def asked(self) -> str:
-        """What names the question that is asked; empty for none."""
+        """The id of the open question, empty for none."""
         return self._asked
 
     def set_draft(self, text: str, *, older: bool = False) -> None:
-        """Write `text` into the input, in place of what is there; that can be undone.
+        """Replace the text of the input; that can be undone.
 
         Args:
             text: the draft.
@@ -180,15 +180,15 @@ class ChatBar(Vertical):
         self.input.show(text)
 
     def begin_draft(self, text: str) -> None:
-        """Show the draft of another conversation: undo does not lead back into the one before."""
+        """Show the draft of another conversation, with an empty undo history."""
         self.input.sent.begin()
         self.set_draft(text)
         self.input.history.clear()
 
     def set_sent(self, messages: list[str]) -> None:
-        """Take the messages that were sent before, as one types them, oldest first; what is written stays."""
+        """Set the history of sent messages, oldest first, as typed; the draft stays."""
         draft = self.draft
-        if (text := self.input.sent.renew(each_once(messages), draft)) != draft:
+        if (text := self.input.sent.renew(without_repeats(messages), draft)) != draft:
             self.set_draft(text)
 
     def set_mode(
@@ -201,12 +201,12 @@ class ChatBar(Vertical):
         mine: bool = False,
         live: bool = True,
     ) -> None:
-        """Say what sending does: open a run, steer one, or answer `question`. The draft stays.
+        """Set what sending does: begin a run, steer one, or answer `question`. The draft stays.
 
         Args:
             mode: what sending does.
             question: the words of the question.
-            asked: what names the question; a draft that was begun before it came is no answer to it.
+            asked: the id of the question; a draft begun before it came does not answer it.
             options: whether there is something to choose from.
             mine: the draft was begun for this question.
             live: the task that asks runs in this program, and can be steered.
@@ -224,19 +224,19 @@ class ChatBar(Vertical):
         self._show_mode()
 
     def set_queued(self, queued: list[Queued]) -> None:
-        """Show what was said and is not delivered yet, oldest first."""
+        """Show the queued messages, oldest first."""
         self.query_one(QueuedLines).show(queued)
         self.input.has_queued = bool(queued)
         self.input.sent.leave_out(slash.as_typed(one.text) for one in queued)
         self._say_what_edits()
 
     def _say_what_edits(self) -> None:
-        """Up takes back what is queued, but where it picks an answer or goes through a text."""
+        """Show which key edits the newest queued message: Up, unless Up has another use now."""
         other = self.input.has_options or not self.input.is_empty
         self.query_one(QueuedLines).set_key("Shift+Up" if other else "Up")
 
     def put_back(self, text: str, *, mine: bool = False) -> None:
-        """Put a text that was sent before what is written: nothing is lost on either side.
+        """Put an unsent message back, before the draft.
 
         Args:
             text: what comes back.
@@ -249,7 +249,7 @@ class ChatBar(Vertical):
         self.set_draft(f"{text}\n{draft}" if draft.strip() else text)
 
     def set_task_mode(self, on: bool) -> None:
-        """Say whether what is sent begins a task that goes on until the work is done."""
+        """Set whether messages begin tasks."""
         self._begins_tasks = on
         self._show_mode()
 
@@ -264,7 +264,7 @@ class ChatBar(Vertical):
         self._show_label(".chat--status", text, 60)
 
     def set_trace(self, text: str) -> None:
-        """Show `text` above the input (what the agent last did); "" takes it away."""
+        """Show `text` above the input (what the agent last did); "" hides it."""
         self._show_label(".chat--trace", text, 200)
 
     def show_output_button(self, shown: bool) -> None:
@@ -272,14 +272,14 @@ class ChatBar(Vertical):
         self.query_one(".chat--show").display = shown
 
     def close_commands(self) -> bool:
-        """Take the list of commands away, until another is begun; return whether there was one."""
+        """Close the list of commands until another is begun; return whether it was open."""
         shown = self.commands.chosen is not None
         if shown:
             self.commands.close()
         return shown
 
     def take_tab(self) -> bool:
-        """Tab was pressed in the input: write the offered command out, else queue the draft during a run.
+        """Handle Tab in the input: complete the offered command, else queue the draft during a run.
 
         Returns:
             False when Tab has nothing to do here and may go to the next pane.
@@ -316,18 +316,18 @@ class ChatBar(Vertical):
         return True
 
     def _may_go(self, text: str) -> bool:
-        """Note that a text is sent, to be recalled; a key is never noted, and goes only when it is sent again."""
+        """Add a text to the history and return whether to send it. An API key is not added, and sent only on the second try."""
         if not is_key(text):
             self.input.sent.add(text)
         elif not text.startswith("/") and not self._second_thought.lets(text, monotonic()):
-            self.post_message(self.KeyFound())
+            self.post_message(self.ApiKeyFound())
             return False
         else:
             self.input.sent.begin()
         return True
 
     def contains_screen(self, x: int, y: int) -> bool:
-        """Whether a place on the screen is on the bar, or on the list above it."""
+        """Whether a point of the screen is on the bar, or on the list above it."""
         on_list = self.commands.display and self.commands.region.contains(x, y)
         return on_list or self.region.contains(x, y)
 

@@ -1,4 +1,4 @@
-"""The words in the chat bar: on its buttons, and in the empty input. Pure."""
+"""The labels of the chat bar's buttons and the placeholder of its input. No widget."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ Mode = Literal["idle", "running", "asking"]
 
 HINT = "Ask for a change…"
 TASK_SIGNS = {False: ("○", "●"), True: ("[ ]", "[x]")}
-"""By whether only ASCII is to be used: the signs that messages begin no tasks, and that they do."""
+"""The signs for task mode off and on; True: in ASCII."""
 
 
 def act_word(mode: Mode, *, begins_tasks: bool, continues: bool, steers: bool) -> str:
-    """Return what stands on the button that sends.
+    """Return the label of the button that sends.
 
     Args:
         mode: what sending does.
         begins_tasks: what is sent begins a task.
-        continues: with nothing written, the button goes on with a task.
-        steers: whatever the mode, what is written is said to the task that runs.
+        continues: if the input is empty, the button continues a task.
+        steers: the draft steers the running task, whatever the mode.
     """
     if steers:
         return "Send"
@@ -27,14 +27,14 @@ def act_word(mode: Mode, *, begins_tasks: bool, continues: bool, steers: bool) -
 
 
 def switch_word(on: bool, *, ascii_only: bool) -> str:
-    """Return what stands on the switch for tasks."""
+    """Return the label of the switch for task mode."""
     return f"{TASK_SIGNS[ascii_only][on]} task"
 
 
 def placeholder(mode: Mode, hint: str, question: str, *, ascii_only: bool) -> str:
-    """Return what the empty input says; the words of a question stay as they are."""
+    """Return the placeholder of the input; a question is shown as it is."""
     if mode == "asking" and question:
         return question
     steer = "Add something while it works…"
-    told = {"idle": hint, "running": steer, "asking": "Your answer…"}[mode]
-    return told.replace("…", "...") if ascii_only else told
+    text = {"idle": hint, "running": steer, "asking": "Your answer…"}[mode]
+    return text.replace("…", "...") if ascii_only else text

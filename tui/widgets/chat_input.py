@@ -1,4 +1,4 @@
-"""The text area of the chat bar: what its keys do, and what of them goes to the list of commands or a question."""
+"""The text area of the chat bar and its keys, some of which go to the list of commands or to a question."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from textual.message import Message
 
 from tui.commands.slash import Offer
 from tui.widgets.command_list import CommandList
-from tui.widgets.input_history import SentMessages
-from tui.widgets.text.safe_text_area import GuardedTextArea
+from tui.widgets.input_history import InputHistory
+from tui.widgets.text.safe_text_area import SafeTextArea
 
 NEWLINE_KEYS = frozenset(
     {
@@ -24,14 +24,14 @@ NEWLINE_KEYS = frozenset(
 )
 
 
-class ChatInput(GuardedTextArea):
+class ChatInput(SafeTextArea):
     """The text a person is writing: Enter sends it, the newline keys do not."""
 
     @dataclass(eq=False, repr=False)
     class Paged(Message):
         """PageUp (-1) or PageDown (1) was pressed: it scrolls the agent's output, not the draft.
 
-        0: with nothing written, End was pressed, which leads to the end of the output.
+        0: End was pressed in the empty input: scroll to the end of the output.
         """
 
         pages: int
@@ -47,20 +47,20 @@ class ChatInput(GuardedTextArea):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(soft_wrap=True, highlight_cursor_line=False, tab_behavior="focus", **options)
-        self.sent = SentMessages()
+        self.sent = InputHistory()
         self.send: Callable[[str], object] = lambda _text: None
         self.commands: CommandList | None = None
         self.has_options = False
         self.has_queued = False
-        self.knows_sent: Callable[[], bool] = lambda: True  # whether it is known what was sent before
+        self.knows_sent: Callable[[], bool] = lambda: True  # whether the history is loaded
         self._ups = 0
         self._ups_in = ""
         self._digits = ""
-        self._passed_on = 0  # steps of undo since the last edit here that were not taken here
+        self._passed_on = 0  # undo steps since the last edit that went to the persona
 
     @property
     def undoes(self) -> bool:
-        """Whether undo has an effect: on what is written here or, with nothing of that left, on the persona."""
+        """Whether undo has an effect: on the draft or, if it is empty, on the persona."""
         return self.is_empty or bool(self.history.undo_stack)
 
     def edit(self, edit: Edit) -> EditResult:
@@ -69,7 +69,7 @@ class ChatInput(GuardedTextArea):
         return super().edit(edit)
 
     async def action_undo(self) -> None:  # type: ignore[override]
-        """Take back what was written here; where nothing was, what was done to the persona."""
+        """Undo in the draft; if that is empty, in the persona."""
         if self.is_empty and not self.history.undo_stack:
             self._passed_on += 1
             await self.app.run_action("undo", self.screen)
@@ -77,7 +77,7 @@ class ChatInput(GuardedTextArea):
             self.undo()
 
     async def action_redo(self) -> None:  # type: ignore[override]
-        """The same forwards: what was taken back last comes first."""
+        """Redo where the last undo was made."""
         if self._passed_on or (self.is_empty and not self.history.redo_stack):
             self._passed_on = max(0, self._passed_on - 1)
             await self.app.run_action("redo", self.screen)
@@ -85,7 +85,7 @@ class ChatInput(GuardedTextArea):
             self.redo()
 
     def show(self, text: str) -> None:
-        """Replace what is written by `text`, as one step of undo, and go to its end. No command is offered for it."""
+        """Replace the draft by `text`, as one undo step, with the cursor at its end. No command is offered."""
         if self.commands is not None:
             self.commands.close(text)
         self.history.checkpoint()
@@ -94,14 +94,14 @@ class ChatInput(GuardedTextArea):
         self.history.checkpoint()
 
     def begin(self, text: str) -> None:
-        """Begin anew with `text`, to which no undo leads back."""
+        """Load `text` with an empty undo history."""
         self.load_text(text)
         self.move_cursor(self.document.end)
 
     def put_aside(self) -> bool:
-        """Take away what is written, Up being what brings it back; return whether there was anything.
+        """Clear the draft into the history, where Up finds it; return whether there was any.
 
-        What waited while a recalled message was shown is there again.
+        Text that was pushed aside by a recalled message is shown again.
         """
         text, rest = self.text, self.sent.unsent()
         if not text:
@@ -111,7 +111,7 @@ class ChatInput(GuardedTextArea):
         return True
 
     def recall(self, message: str) -> None:
-        """Show a message that was sent; Down leads back to the draft."""
+        """Show a sent message; Down goes back to the draft."""
         self.show(self.sent.recall(message, self.text))
 
     async def _on_key(self, event: events.Key) -> None:
@@ -122,13 +122,13 @@ class ChatInput(GuardedTextArea):
             event.prevent_default()
 
     def take_kept_ups(self) -> None:
-        """It is known now what was sent before: Up, pressed while it was not, leads there, if nothing came since."""
+        """The history is loaded: apply the presses of Up that came before, unless something was typed since."""
         ups, self._ups = self._ups, 0
         for _ in range(ups if self.text == self._ups_in else 0):
             self._recall(self.sent.previous(self.text))
 
     def _keep_up(self) -> bool:
-        """Keep an Up that leads nowhere as long as it is not known what was sent; return whether it is kept."""
+        """Remember an Up pressed before the history is loaded; return whether it was remembered."""
         if self.knows_sent():
             return False
         self._ups, self._ups_in = self._ups + 1, self.text
@@ -148,14 +148,14 @@ class ChatInput(GuardedTextArea):
             self.post_message(self.Picked(key))
             return True
         if digits and event.is_printable:
-            self._replace_via_keyboard(digits, *self.selection)  # it was the beginning of a text
+            self._replace_via_keyboard(digits, *self.selection)  # it began a text
         return False
 
     async def _on_paste(self, event: events.Paste) -> None:
         # Comes before the handler of the base class, which inserts the text.
         digits, self._digits = self._digits, ""
         if digits and self.has_options and not self.text:
-            self._replace_via_keyboard(digits, *self.selection)  # they were the beginning of it
+            self._replace_via_keyboard(digits, *self.selection)  # they began the text
 
     def take_digit(self, digit: str) -> None:
         """Begin the number of an option, as if the digit had been pressed here."""
@@ -179,7 +179,7 @@ class ChatInput(GuardedTextArea):
         return True
 
     def on_blur(self) -> None:
-        """The keys go elsewhere: nothing is offered until something is typed again."""
+        """The input lost the focus: offer nothing until something is typed again."""
         if self.commands is not None:
             self.commands.close(self.text)
 
@@ -188,7 +188,7 @@ class ChatInput(GuardedTextArea):
         self.show(offer.line + " " * offer.more)
 
     def _take_key(self, key: str) -> bool:
-        """Do what a key does here and nowhere else; return False to leave it to the base class."""
+        """Handle a key of the chat bar; return False to leave it to the base class."""
         match key:
             case "enter":
                 self._enter()
@@ -211,12 +211,12 @@ class ChatInput(GuardedTextArea):
                 return False
         return True
 
-    def after_typing(self, deed: Callable[[], object]) -> None:
-        """Do something once all keys that were pressed before it are taken: they may still wait here."""
+    def after_typing(self, callback: Callable[[], object]) -> None:
+        """Call `callback` once all earlier keys in the queue are handled."""
         if self.message_queue_size or self._pending_message is not None:
-            self.call_later(deed)
+            self.call_later(callback)
         else:
-            deed()
+            callback()
 
     def _enter(self) -> None:
         """Send; after a backslash at the end of a line, begin a new line instead."""
@@ -226,7 +226,7 @@ class ChatInput(GuardedTextArea):
         if no_selection and column == len(line) and line.endswith("\\"):
             self._replace_via_keyboard("\n", (row, column - 1), (row, column))
         else:
-            self.send(self.text)  # at once: what is typed behind it is another message
+            self.send(self.text)  # at once: the next letter begins another message
 
     def _at_edge(self, *, first: bool) -> bool:
         """Whether Up (or Down) has no further line to go to within the text."""

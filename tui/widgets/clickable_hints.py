@@ -1,4 +1,4 @@
-"""Words on the screen that tell of a key: a click on them is that key."""
+"""Hints that name a key: a click on one presses that key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PRESSES = "presses"
 
 
 def pressing(text: str, key: str) -> Content:
-    """Return any text, literally, as something that presses a key, by its name in a keymap."""
+    """Return literal text that presses a key when it is clicked."""
     return content(text).stylize(Style.from_meta({PRESSES: key})) if key else content(text)
 
 
@@ -27,10 +27,10 @@ def pressing_style(key: str) -> RichStyle:
 
 
 def key_under(event: events.MouseEvent) -> str:
-    """Return the key that the words under the mouse tell of; empty for none."""
+    """Return the key of the hint under the mouse; empty for none."""
     return str(event.style.meta.get(PRESSES, ""))
 
 
 def press(app: App[Any], key: str) -> None:
-    """Do what the key does."""
+    """Press a key."""
     app.post_message(events.Key(key, key_to_character(key)))

@@ -15,11 +15,11 @@ from textual.widget import Widget
 from tui.commands.registry import key_called
 from tui.terminal.sanitise import one_line
 from tui.widgets.clickable_hints import key_under, press, pressing_style
-from tui.widgets.plain_text import NotCopied
+from tui.widgets.plain_text import NotSelectable
 from tui.widgets.theme_styles import ink
 
 
-class KeyLine(NotCopied, Widget, can_focus=False):
+class KeyLine(NotSelectable, Widget, can_focus=False):
     """Keys with their words from the left as far as they fit, a note at the right end. A click on a key presses it."""
 
     class NotePressed(Message):
@@ -44,8 +44,8 @@ class KeyLine(NotCopied, Widget, can_focus=False):
         room = width - cell_len(note) - 3
         segments = [Segment(" ", base)]
         used = 1
-        for told, word in self._keys:
-            key = one_line(told, width)
+        for names, word in self._keys:
+            key = one_line(names, width)
             size = cell_len(key) + cell_len(word) + 3
             if used + size > room:
                 break
@@ -62,9 +62,9 @@ class KeyLine(NotCopied, Widget, can_focus=False):
             self.post_message(self.NotePressed())
 
 
-def _entry(told: str, word: str, key_style: Style, base: Style) -> Iterator[Segment]:
+def _entry(names: str, word: str, key_style: Style, base: Style) -> Iterator[Segment]:
     """Yield the keys of an entry, each to be clicked, and their word, which is the first of them."""
-    keys = [(key, key_called(key)) for key in told.split(" ")]
+    keys = [(key, key_called(key)) for key in names.split(" ")]
     for place, (key, name) in enumerate(keys):
         if place:
             yield Segment(" ", key_style)

@@ -1,4 +1,4 @@
-"""The messages a person sent and the drafts between them, as Up and Down go through them. Pure."""
+"""The history of sent messages that Up and Down go through, with the text edited in each. No widget."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ from collections.abc import Iterable
 
 from tui.commands.fuzzy import fold
 
-KEPT = 1000
-"""Messages that are kept; the oldest go first."""
+MAX_MESSAGES = 1000
+"""Messages in the history; the oldest are dropped."""
 
 
-def each_once(messages: Iterable[str]) -> list[str]:
-    """Return messages, oldest first, without repetitions: each stands where it was sent last."""
+def without_repeats(messages: Iterable[str]) -> list[str]:
+    """Return messages, oldest first, without repetitions: each at its last position."""
     return list(dict.fromkeys(reversed(list(messages))))[::-1]
 
 
-class SentMessages:
-    """A line of messages, oldest first, with a present draft at its end.
+class InputHistory:
+    """The sent messages, oldest first, with the draft at the end.
 
-    Whatever is written into a recalled message is kept where it was written until something is sent: going up
-    and down loses nothing.
+    An edited history entry keeps its text until something is sent, so going up and down loses nothing.
     """
 
     def __init__(self, messages: Iterable[str] = ()) -> None:
-        self._messages = list(messages)[-KEPT:]
+        self._messages = list(messages)[-MAX_MESSAGES:]
         self._changed: dict[int, str] = {}
         self._at = len(self._messages)
         self._queued: tuple[str, ...] = ()
@@ -39,16 +38,16 @@ class SentMessages:
         return self._at < len(self._messages)
 
     def renew(self, messages: Iterable[str], shown: str) -> str:
-        """Take other messages, oldest first. What is written stays where its message is still among them.
+        """Replace the messages. Edited text stays with its message if that is still in the history.
 
         Args:
             messages: what was sent.
-            shown: what stands in the input.
+            shown: the text of the input.
 
         Returns:
-            What is to stand there now: the same, or all that is written where one of its messages is gone.
+            The new text of the input: the same, or all unsent text if a message with edited text is gone.
         """
-        new, before = list(messages)[-KEPT:], [*self._messages, None]
+        new, before = list(messages)[-MAX_MESSAGES:], [*self._messages, None]
         places: dict[str | None, int] = {message: place for place, message in enumerate(new)}
         places[None] = len(new)  # the draft
         written = {place: text for place, text in self._changed.items() if text != before[place]}
@@ -61,11 +60,11 @@ class SentMessages:
         return text
 
     def leave_out(self, queued: Iterable[str]) -> None:
-        """Pass over these, the last place of each: they wait to be delivered, and sending one again would double it."""
+        """Skip queued messages, the last occurrence of each, so that nobody sends them twice."""
         self._queued = tuple(queued)
 
     def _passed_over(self) -> set[int]:
-        """Return the places of what is queued, unless something else is written there now."""
+        """Return the indexes of the queued messages that were not edited."""
         places: set[int] = set()
         for message in self._queued:
             last = range(len(self._messages) - 1, -1, -1)
@@ -77,15 +76,15 @@ class SentMessages:
         """`message` was sent (or put aside); the next draft is empty."""
         if message.strip() and (not self._messages or self._messages[-1] != message):
             self._messages.append(message)
-            del self._messages[:-KEPT]
+            del self._messages[:-MAX_MESSAGES]
         self._changed.clear()
         self._at = len(self._messages)
 
     def unsent(self, shown: str | None = None) -> str:
-        """Return what was written and not sent: the draft, then what recalled messages were changed to, line by line.
+        """Return all unsent text: the draft, then the edited history entries, one after another.
 
         Args:
-            shown: what stands in the input now; None leaves out the place that is shown.
+            shown: the text of the input; None leaves out the entry that is shown.
         """
         here = {} if shown is None else {self._at: shown}
         written = {place: text for place, text in self._changed.items() if place != self._at} | here
@@ -98,18 +97,18 @@ class SentMessages:
         return "\n".join(dict.fromkeys(texts))
 
     def begin(self) -> None:
-        """Begin again at the draft: what was written elsewhere is kept by others."""
+        """Go to the draft and forget edited entries."""
         self._changed.clear()
         self._at = len(self._messages)
 
     def recall(self, message: str, shown: str) -> str:
-        """Go to the last time that `message` was sent and return what stands there; `shown` is what stood here."""
+        """Go to the last occurrence of `message` and return its text; `shown` is the text of the input before."""
         out = self._passed_over()
         places = [place for place, text in enumerate(self._messages) if text == message and place not in out]
         return (self._go(places[-1] - self._at, shown) if places else None) or message
 
     def previous(self, shown: str) -> str | None:
-        """Return the message before the one shown, None at the first. `shown` is what stands there now."""
+        """Return the message before the one shown, None at the first. `shown` is the text of the input."""
         return self._go(-1, shown)
 
     def following(self, shown: str) -> str | None:
@@ -117,7 +116,7 @@ class SentMessages:
         return self._go(1, shown)
 
     def find(self, text: str) -> list[str]:
-        """Return the sent messages that hold `text`, letter case aside, latest first, each once."""
+        """Return the sent messages that contain `text` in any letter case, latest first, each once."""
         needle, out = fold(text), self._passed_over()
         kept = [message for place, message in enumerate(self._messages) if place not in out]
         return list(dict.fromkeys(message for message in reversed(kept) if needle in fold(message)))

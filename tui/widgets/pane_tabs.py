@@ -13,14 +13,14 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.terminal.sanitise import one_line
-from tui.widgets.plain_text import NotCopied
+from tui.widgets.plain_text import NotSelectable
 from tui.widgets.theme_styles import ink
 
 APART = 4
 """Cells between the last name of a pane and a note that is too long."""
 
 
-class PaneTabs(NotCopied, Widget, can_focus=False):
+class PaneTabs(NotSelectable, Widget, can_focus=False):
     """Names of panes, one of them in front."""
 
     @dataclass

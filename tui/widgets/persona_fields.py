@@ -34,23 +34,23 @@ FIELDS = (
 
 
 CHOICES = {"effort": LEVELS}
-"""What a field may hold beside nothing, for those where that is one of a few things."""
+"""The values of the fields that have a fixed set of them; empty is allowed too."""
 OF_ANSWERS = "For its answers, not for the agent:"
-"""Stands above the fields that say how the persona is tried: they do not govern the agent that edits it."""
+"""The heading of the fields for testing the persona; they do not change the agent that edits it."""
 NOT_SET = "not set: the model decides"
 NO_CHOICE = "not a level"
 
 
 class FieldView:
-    """Shows a slot in a field."""
+    """Connects a slot with the field that shows it."""
 
     def __init__(self, field: Field, slot: TextSlot) -> None:
         self._field, self._slot = field, slot
         self.showing = False
-        """Whether the field changes now because the slot did."""
+        """Whether the field is being changed by the slot."""
 
     def slot_changed(self, source: str | None) -> None:
-        """Show what the slot holds, unless that is what the field holds, as a field of one line does."""
+        """Show the slot's text, unless the field has the focus and already shows it."""
         if self._field.raw.strip() != in_one_line(self._slot.text).strip() or not self._field.has_focus:
             self.showing = True
             self._field.raw = self._slot.text
@@ -63,14 +63,14 @@ class SettingsPane(VerticalScroll, can_focus=False):
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
     @dataclass
-    class Left(Message):
-        """A field was left or confirmed: what is typed in it is to be saved now."""
+    class FieldBlurred(Message):
+        """A field lost the focus or was confirmed: its text should be saved now."""
 
         slot: TextSlot
 
     @dataclass
-    class ChoiceWanted(Message):
-        """The person wants to choose what a field holds: one of `CHOICES`."""
+    class ChoiceRequested(Message):
+        """The person wants to choose one of the `CHOICES` of a field."""
 
         field: str
 
@@ -117,7 +117,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
     def show(self, document: Document | None, *, fresh: bool = False) -> None:
         """Show a document's settings; `fresh`: it is another one.
 
-        Where the file breaks, the field with the keys takes them on until it is left; the others take none.
+        If the file is broken, all fields are disabled, the focused one only once it loses the focus.
         """
         self._document = document
         if fresh:
@@ -132,17 +132,17 @@ class SettingsPane(VerticalScroll, can_focus=False):
             if fresh:
                 self._bind(name, field)
             field.disabled = self._locked and not (broken and not fresh and self._has_keys(field))
-            field.placeholder = "" if field.disabled else hint  # nobody knows what would hold
+            field.placeholder = "" if field.disabled else hint
         for name, choices in CHOICES.items():
             for note in self.field(name).parent.query(".setting-note"):  # type: ignore[union-attr]
                 note.display = not broken and self.slot(name).base not in ("", *choices)
 
     def slot(self, name: str) -> TextSlot:
-        """Return the slot of a field; one of nobody where no document is shown."""
+        """Return the slot of a field; one without a document where none is shown."""
         return self._document.slot(FIELD + name) if self._document is not None else TextSlot(FIELD + name)
 
     def _bind(self, name: str, field: Field) -> None:
-        """Show a slot in its field, and what is typed there in the slot."""
+        """Connect a field with its slot in the open document."""
         if (before := self._bound.get(name)) is not None:
             before.view = None
         slot = self._bound[name] = self.slot(name)
@@ -156,7 +156,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
             self._take(name)
 
     def _has_keys(self, field: Field) -> bool:
-        """Whether the keys go to a field, also if they do so only once the terminal has its focus back."""
+        """Whether a field has the focus, or will have it once the terminal has its focus back."""
         return not field.disabled and field in (self.screen.focused, self.app._last_focused_on_app_blur)
 
     # -- undo -----------------------------------------------------------------------------------------
@@ -192,31 +192,31 @@ class SettingsPane(VerticalScroll, can_focus=False):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         if not self._offer_choice(event.input):
-            self._tell(event.input)
+            self._notify_left(event.input)
 
     def _offer_choice(self, field: Input) -> bool:
-        """Where a field holds one of a few things, and nothing is typed in it, ask for them to be shown."""
+        """Ask for the list of choices, if the field has one and its text is saved; return whether that was asked."""
         name = _name_of(field)
         wanted = name in CHOICES and not field.disabled and not self.slot(name).dirty
         if wanted:
-            self.post_message(self.ChoiceWanted(name))
+            self.post_message(self.ChoiceRequested(name))
         return wanted
 
     def on_input_blurred(self, event: Input.Blurred) -> None:
         event.stop()
-        self._tell(event.input)
+        self._notify_left(event.input)
         if self._locked and not self._has_keys(event.input):  # type: ignore[arg-type]
             event.input.disabled = True
 
     def _take(self, name: str) -> None:
-        """What stands in a field is what its slot holds."""
+        """Copy the text of a field into its slot."""
         slot, typed = self.slot(name), self.field(name).raw.strip()
         slot.edit(slot.base if typed == in_one_line(slot.base).strip() else typed)
 
-    def _tell(self, field: Input) -> None:
+    def _notify_left(self, field: Input) -> None:
         if (name := _name_of(field)) in self._bound:
             self._take(name)
-            self.post_message(self.Left(self._bound[name]))
+            self.post_message(self.FieldBlurred(self._bound[name]))
 
     def on_key(self, event: events.Key) -> None:
         step = {"down": 1, "up": -1}.get(event.key)

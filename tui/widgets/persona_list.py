@@ -1,4 +1,4 @@
-"""The list of personas: filter, marks, broken files; what to do with one is told by messages."""
+"""The list of personas, with a filter and marks; operations on a persona are posted as messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 
-from tui.commands.fuzzy import are_in, fold, words_of
+from tui.commands.fuzzy import fold, match_all, words_of
 from tui.commands.registry import bindings, keymap_of, sentence
 from tui.widgets.plain_text import label
 from tui.widgets.virtual_list import Row, RowList
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from personas.persona import Persona
 
 SIGNS: Mapping[str, str] = {"working": "●", "waiting": "?", "done": "✓", "failed": "!"}
-"""The signs of `tui.talking.Badge`: told apart by their shape, not by a colour."""
+"""The signs of the badges of tasks; they differ in shape, not only in colour."""
 
 
 def sign_of(badges: Collection[str]) -> str:
-    """Return the one sign for several personas: that of what asks most for a look; empty for none."""
+    """Return one sign for several personas, that of the most urgent badge; empty for none."""
     return next((SIGNS[badge] for badge in ("waiting", "failed", "done", "working") if badge in badges), "")
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What the list knows of a persona; before its file is read that is the id alone."""
+class PersonaEntry:
+    """What the list shows of a persona; before its file is read, the id alone."""
 
     id: str
     name: str
@@ -45,7 +45,7 @@ class Entry:
     tags: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, persona: Persona) -> Entry:
+    def of(cls, persona: Persona) -> PersonaEntry:
         """Return the entry of a persona that was read."""
         return cls(
             persona.id,
@@ -57,15 +57,15 @@ class Entry:
 
     def matches(self, words: Sequence[str]) -> bool:
         """Whether every word occurs in id, name, description or tags."""
-        return are_in(words, self._folded)
+        return match_all(words, self._folded)
 
     @cached_property
     def _folded(self) -> str:
         return fold(" ".join((self.id, self.name, self.description, *self.tags)))
 
 
-def names_shared(entries: Iterable[Entry]) -> set[str]:
-    """Return the ids of those whose name another has as well: only the id tells them apart."""
+def ids_with_shared_names(entries: Iterable[PersonaEntry]) -> set[str]:
+    """Return the ids of the personas that share their name with another."""
     known = list(entries)
     counts = Counter(entry.name.casefold() for entry in known)
     return {entry.id for entry in known if counts[entry.name.casefold()] > 1}
@@ -85,22 +85,22 @@ class PersonaList(Vertical):
         persona_id: str
 
     @dataclass(eq=False, repr=False)
-    class Wanted(Message):
-        """Something is to be done: `new`, `duplicate`, `rename`, `delete`, `restore`; `marked` have a mark."""
+    class OperationRequested(Message):
+        """The person asks for `new`, `duplicate`, `rename`, `delete` or `restore`; `marked` are the marked personas."""
 
-        deed: str
+        operation: str
         persona_id: str | None
         marked: tuple[str, ...] = ()
 
     def __init__(self, id: str = "personas") -> None:
         super().__init__(id=id)
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, PersonaEntry] = {}
         self._current: str | None = None
-        self._news: dict[str, str] = {}
+        self._badges: dict[str, str] = {}
         self._words: list[str] = []
         self._count = ""
-        self.on_news: Callable[[], None] | None = None
-        """Called when there is something new in `entries`, for a dialog that shows them too."""
+        self.on_entries_changed: Callable[[], None] | None = None
+        """Called when `entries` changed, for a dialog that shows them too."""
         self.border_title = "Personas"
 
     def compose(self) -> ComposeResult:
@@ -112,47 +112,49 @@ class PersonaList(Vertical):
         return self.query_one(RowList)
 
     @property
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, PersonaEntry]:
         """What is known, by id, in order."""
         return self._entries
 
     def name_of(self, persona_id: str) -> str:
-        """Return what a persona is called in a sentence: its name, with the id where another has the name too."""
+        """Return the name of a persona for a sentence, with its id if another has the same name."""
         entry = self._entries.get(persona_id)
         name = entry.name or persona_id if entry else persona_id
-        return f"{name} ({persona_id})" if persona_id in names_shared(self._entries.values()) else name
+        return (
+            f"{name} ({persona_id})" if persona_id in ids_with_shared_names(self._entries.values()) else name
+        )
 
     def show_ids(self, ids: Sequence[str]) -> None:
-        """Show these personas; what is known of them stays."""
-        self._entries = {key: self._entries.get(key) or Entry(key, key) for key in ids}
+        """Show these personas, with what is known of them."""
+        self._entries = {key: self._entries.get(key) or PersonaEntry(key, key) for key in ids}
         none_yet = sentence(
             "list.new", keymap_of(self.app), "None yet: {} makes one", "None yet: /new makes one"
         )
         self.rows.empty = none_yet if not ids else "Nothing matches."
-        self._draw_news()
+        self._draw_changed()
 
-    def show_entries(self, entries: Sequence[Entry]) -> None:
+    def show_entries(self, entries: Sequence[PersonaEntry]) -> None:
         """Show what was read."""
-        news = [entry for entry in entries if self._entries.get(entry.id, entry) != entry]
-        for entry in news:
+        changed = [entry for entry in entries if self._entries.get(entry.id, entry) != entry]
+        for entry in changed:
             self._entries[entry.id] = entry
-        if news:
-            self._draw_news()
+        if changed:
+            self._draw_changed()
 
-    def show_badges(self, current: str | None, news: Mapping[str, str]) -> None:
-        """Show which persona is open, and by id what the others' tasks are (`tui.talking.Badge`)."""
-        if current != self._current or news != self._news:
+    def show_badges(self, current: str | None, changed: Mapping[str, str]) -> None:
+        """Show which persona is open, and the badges of the others' tasks by id."""
+        if current != self._current or changed != self._badges:
             moved = current != self._current
-            self._current, self._news = current, dict(news)
+            self._current, self._badges = current, dict(changed)
             self._draw(current if moved else None)
 
-    def _draw_news(self) -> None:
+    def _draw_changed(self) -> None:
         self._draw()
-        if self.on_news is not None:
-            self.on_news()
+        if self.on_entries_changed is not None:
+            self.on_entries_changed()
 
     def _draw(self, key: str | None = None) -> None:
-        shared = names_shared(self._entries.values())
+        shared = ids_with_shared_names(self._entries.values())
         shown = [entry for entry in self._entries.values() if entry.matches(self._words)]
         self.rows.set_rows(
             [
@@ -160,7 +162,7 @@ class PersonaList(Vertical):
                     entry.id,
                     entry.name or entry.id,
                     head=entry.id if entry.id in shared else "",
-                    tail=SIGNS.get(self._news.get(entry.id, ""), "") or ("broken" if entry.error else ""),
+                    tail=SIGNS.get(self._badges.get(entry.id, ""), "") or ("broken" if entry.error else ""),
                     tone="error" if entry.error else "",
                     current=entry.id == self._current,
                 )
@@ -170,20 +172,20 @@ class PersonaList(Vertical):
         )
         count = len(self._entries)
         self._count = (f"{len(shown)} of {count}" if self._words else str(count)) if count else ""
-        self._say_below()
+        self._show_subtitle()
 
-    def _say_below(self) -> None:
-        """Below the list stands how many there are; while the cursor is on a broken one, what is wrong with it."""
+    def _show_subtitle(self) -> None:
+        """Show below the list the count, or the error of the broken persona under the cursor."""
         entry = self._entries.get(self.rows.key or "") if self.rows.has_focus else None
         self.border_subtitle = label(
             (entry.error if entry else "") or self._count, max(8, self.size.width - 4)
         )
 
     def on_descendant_focus(self) -> None:
-        self._say_below()
+        self._show_subtitle()
 
     def on_descendant_blur(self) -> None:
-        self._say_below()
+        self._show_subtitle()
 
     @on(RowList.Chosen)
     def _open(self, event: RowList.Chosen) -> None:
@@ -191,11 +193,11 @@ class PersonaList(Vertical):
         self.post_message(self.Opened(event.key))
 
     @on(RowList.Highlighted)
-    def _tell_error(self, event: RowList.Highlighted) -> None:
+    def _show_error(self, event: RowList.Highlighted) -> None:
         event.stop()
         entry = self._entries.get(event.key)
         self.rows.tooltip = label(entry.error or entry.description) if entry else None
-        self._say_below()
+        self._show_subtitle()
 
     async def action_filter(self) -> None:
         from tui.widgets.text.line_input import Field
@@ -213,7 +215,7 @@ class PersonaList(Vertical):
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.screen.set_focus(self.rows)  # at once: what is typed behind the key goes on from there
+        self.screen.set_focus(self.rows)  # at once: the next key is for the list
         if len(self.rows.rows) == 1:
             await self.app.run_action("choose", self.rows)
 
@@ -223,32 +225,32 @@ class PersonaList(Vertical):
         return bool(self.query("#persona-filter"))
 
     def close_filter(self) -> None:
-        """Take the filter away."""
+        """Remove the filter."""
         for field in self.query("#persona-filter"):
             if field.has_focus:
-                # At once: a key behind the one that closes it is for the list.
+                # At once: the next key is for the list.
                 self.screen.set_focus(self.rows)
             field.remove()
         self._words = []
         self._draw()
 
-    def _want(self, deed: str) -> None:
-        self.post_message(self.Wanted(deed, self.rows.key, tuple(self.rows.marked)))
+    def _request(self, operation: str) -> None:
+        self.post_message(self.OperationRequested(operation, self.rows.key, tuple(self.rows.marked)))
 
     def action_mark(self) -> None:
         self.rows.toggle_mark()
 
     def action_new(self) -> None:
-        self._want("new")
+        self._request("new")
 
     def action_duplicate(self) -> None:
-        self._want("duplicate")
+        self._request("duplicate")
 
     def action_rename(self) -> None:
-        self._want("rename")
+        self._request("rename")
 
     def action_delete(self) -> None:
-        self._want("delete")
+        self._request("delete")
 
     def action_restore(self) -> None:
-        self._want("restore")
+        self._request("restore")

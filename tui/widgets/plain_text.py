@@ -1,7 +1,7 @@
-"""The widgets for text that came from anywhere but this program's own source: always literal, never markup.
+"""Widgets for text from outside of the program: always literal, never markup.
 
-Everything dynamic goes to the screen through `content` or through one of these classes. They sanitise what they
-are given and never read markup in it, so `[/]`, `[@click=app.quit]` and escape sequences are just characters.
+All dynamic text goes to the screen through `content` or one of these classes. They sanitise it and read no markup, so
+`[/]`, `[@click=app.quit]` and escape sequences are just characters.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ LABEL_LIMIT = 400
 
 
 def content(text: str) -> Content:
-    """Return `text` as harmless, literal content, line breaks kept."""
+    """Return `text` as sanitised, literal content, line breaks kept."""
     return Content(sanitise(text))
 
 
 def label(text: str, limit: int = LABEL_LIMIT) -> Content:
-    """Return `text` as harmless, literal content of one line of at most `limit` cells."""
+    """Return `text` as sanitised, literal content of one line of at most `limit` cells."""
     return Content(one_line(text, limit))
 
 
@@ -56,20 +56,18 @@ class LiteralStatic(Static):
             super().update(shown, layout=layout)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text; a selection that outlived the text it was made on is no error."""
+        """Return the selected text; none where the text has fewer lines now."""
         return _selected(self, selection)
 
 
-class NotCopied:
-    """A part of the screen of which nothing is copied with the text beside it: signs, titles, rows to choose from, and
-    fields, which know themselves what is selected in them.
-    """
+class NotSelectable:
+    """Text that is not part of a selection on the screen: signs, titles, rows, and fields, which have their own."""
 
     def get_selection(self, selection: Selection) -> None:
-        """Nothing of it is selected."""
+        """Return no text."""
 
 
-class LiteralLabel(NotCopied, Label):
+class LiteralLabel(NotSelectable, Label):
     """A `Label` that shows a string literally."""
 
     def __init__(self, text: VisualType = "", **kwargs: Any) -> None:
@@ -81,11 +79,10 @@ class LiteralLabel(NotCopied, Label):
             super().update(shown, layout=layout)
 
 
-class LiteralButton(NotCopied, Button, inherit_css=False):
+class LiteralButton(NotSelectable, Button, inherit_css=False):
     """A `Button` whose label is one literal line, without a border. It never takes the focus when `focusable` is False.
 
-    Its looks are its own: those of Textual's buttons, in all their kinds, are a third of what is read for the first
-    paint, and looked through again for each widget.
+    It has its own style: the style sheet of Textual's buttons is a third of what is parsed before the first paint.
     """
 
     DEFAULT_CSS = """
@@ -109,10 +106,10 @@ class LiteralButton(NotCopied, Button, inherit_css=False):
     """
 
     def __init__(self, text: str = "", *, focusable: bool = True, classes: str = "", **kwargs: Any) -> None:
-        # With the class that Textual would add a moment later, and style the button anew for it.
+        # The class that Textual would add a moment later, at the cost of styling the button again.
         super().__init__(label(text), classes=f"{classes} -style-default", **kwargs)
         self.can_focus = focusable
-        # A press that follows at once counts too, and no timer repaints the button.
+        # A second press right after the first one counts, and no timer repaints the button.
         self.active_effect_duration = 0
 
     def set_label(self, text: str) -> None:

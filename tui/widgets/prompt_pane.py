@@ -1,4 +1,4 @@
-"""The pane of the system prompt: the editor, how it is saved, and what is wrong with the file."""
+"""The pane of the system prompt: the editor, its save state, and a banner for errors of the file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.message import Message
 
 from tui.widgets.plain_text import LiteralStatic, label
 from tui.widgets.text.document_editor import TextEditor
-from tui.widgets.text.ellipsis import CutStatic
+from tui.widgets.text.ellipsis import EllipsisStatic
 
 HINT = "No system prompt yet. Write one here, or ask the agent for it."
 MARGIN = 4
@@ -28,7 +28,7 @@ STATES = {
 }
 
 
-class Banner(CutStatic):
+class Banner(EllipsisStatic):
     """What is wrong with the file."""
 
     class Changed(Message):
@@ -56,7 +56,7 @@ class PromptPane(Vertical):
         self._show_parts()
 
     def _show_parts(self) -> None:
-        """Say how the prompt stands; where room is short, whether it is saved comes first."""
+        """Show the state below the prompt; if room is short, whether it is saved stays."""
         parts = self._parts
         while len(parts) > 1 and len(" · ".join(parts)) > self.size.width - MARGIN:
             parts = parts[:-2] + parts[-1:]
@@ -75,7 +75,7 @@ class PromptPane(Vertical):
         return self.query_one("#prompt", TextEditor)
 
     def show_state(self, name: str, state: str, banner: str) -> None:
-        """Show whose prompt this is and how it stands.
+        """Show the persona's name, the save state and the banner.
 
         Args:
             name: the persona's name, any text; empty when none is open.

@@ -1,7 +1,7 @@
-"""What a task waits for: the question or the call with its exact diff, and the answers to choose from.
+"""The box for a question or an approval, with the exact diff and the answers to choose from.
 
-It takes no focus: keys come from the empty chat bar by `press`. A key or click counts only once the box has been
-seen for a moment, so that what was typed before it appeared never answers it.
+It takes no focus: keys come from the empty chat bar by `press`. A key or click counts only once the box was visible for
+a moment, so that what was typed before it appeared never answers it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tui.commands.registry import keymap_of, sentence
 from tui.terminal.diff_view import LONGEST, close_context
 from tui.terminal.sanitise import one_line, spelled_out
 from tui.widgets.conversation.lines import wrap_rows
-from tui.widgets.plain_text import LiteralLabel, NotCopied
+from tui.widgets.plain_text import LiteralLabel, NotSelectable
 from tui.widgets.text.diff_wrap import CountedText, DiffText
 from tui.widgets.text.virtual_static import LongStatic
 from tui.widgets.theme_styles import ink
@@ -42,11 +42,11 @@ ROWS_OF_OPTION = 3
 SHORTEST_TEXT = 2
 """Rows a question has at least."""
 APPROVAL_WORDS = {"once": "once", "task": "this task", "always": "always", "no": "no"}
-"""How the answers to an approval are named."""
+"""The labels of the answers to an approval."""
 
 
-class Choices(NotCopied, Widget, can_focus=False):
-    """Numbered options, in one row where all fit, one below the other else."""
+class Choices(NotSelectable, Widget, can_focus=False):
+    """Numbered options, in one row if they fit, else one below the other."""
 
     picked: reactive[int | None] = reactive(None)
 
@@ -75,7 +75,7 @@ class Choices(NotCopied, Widget, can_focus=False):
         self.refresh(layout=True)
 
     def _rows(self, width: int) -> list[list[tuple[int, str]]]:
-        """Return what stands in each row: the place of an option and its text."""
+        """Return the options of each row: index and text."""
         labels = [f"{place} {one_line(text, 1_000)}" for place, text in enumerate(self._options, 1)]
         if sum(cell_len(text) + 4 for text in labels) <= width:
             return [[(place, f"{text}  ") for place, text in enumerate(labels)]]
@@ -96,14 +96,14 @@ class Choices(NotCopied, Widget, can_focus=False):
         return len(self._rows(max(8, width))) if self._options else 0
 
     def watch_picked(self) -> None:
-        """Bring what is picked into view."""
+        """Scroll the picked option into view."""
         rows = self._rows(max(8, self.size.width))
         mine = [y for y, row in enumerate(rows) if any(place == self.picked for place, _ in row)]
         if mine and self.size.height:
             self._go_to_row(min(max(self._top, mine[-1] - self.size.height + 1), mine[0]))
 
     def on_resize(self) -> None:
-        """There is room for more or fewer rows: what is picked stays in view, and no room is left empty."""
+        """Keep the picked option in view and leave no row empty."""
         self._go_to_row(self._top)
         self.watch_picked()
 
@@ -146,7 +146,7 @@ class Choices(NotCopied, Widget, can_focus=False):
 
 
 class QuestionBox(Vertical, can_focus=False):
-    """A question, or a call to agree to, at the end of the agent's panel.
+    """A question or an approval, at the end of the agent's panel.
 
     Args:
         clock: monotonic seconds.
@@ -188,11 +188,11 @@ class QuestionBox(Vertical, can_focus=False):
 
     @property
     def ready(self) -> bool:
-        """Whether the person has had the time to see it: a key now is meant for it."""
+        """Whether it was visible long enough for a key to be meant for it."""
         return self._appeared is not None and self._clock() - self._appeared >= GRACE
 
     def ask(self, question: Question | None) -> None:
-        """Show a question; None takes it away."""
+        """Show a question; None hides the box."""
         self.question = question
         self._appeared = None
         self.display = question is not None
@@ -225,12 +225,12 @@ class QuestionBox(Vertical, can_focus=False):
         self.call_after_refresh(self._seen, question.id)
 
     def on_show(self) -> None:
-        """It came on the screen, with the panel or in a terminal that has room again."""
+        """The box became visible."""
         if self.question is not None:
             self.call_after_refresh(self._seen, self.question.id)
 
     def on_hide(self) -> None:
-        """It is not on the screen any more: who sees it again begins anew."""
+        """The box is hidden: the delay begins again when it is shown."""
         self._appeared = None
 
     def _seen(self, question_id: str) -> None:
@@ -239,25 +239,25 @@ class QuestionBox(Vertical, can_focus=False):
             self._appeared = self._clock()
             self._show_how()
 
-    def show_way_back(self, told: str) -> None:
-        """Say how one comes back to answer, while the keys go elsewhere; empty when they come here."""
-        self._way_back = told
+    def show_way_back(self, text: str) -> None:
+        """Show how to get back to the answers while the focus is elsewhere; empty for the normal hint."""
+        self._way_back = text
         self._show_how()
 
     def _show_how(self) -> None:
         if self.is_attached and self.question is not None:
-            told = ["PgDn shows more"] * (self.body.max_scroll_y > 0) + self._how
-            while len(told) > 1 and 0 < self.size.width < cell_len(" · ".join(told)):
-                told.pop()  # the last line of the screen says it too
-            self.query_one(".ask--hint", LiteralLabel).update(self._way_back or " · ".join(told))
+            hints = ["PgDn shows more"] * (self.body.max_scroll_y > 0) + self._how
+            while len(hints) > 1 and 0 < self.size.width < cell_len(" · ".join(hints)):
+                hints.pop()  # the footer shows it too
+            self.query_one(".ask--hint", LiteralLabel).update(self._way_back or " · ".join(hints))
 
     def ask_reason(self) -> None:
-        """No was picked: say how to give a reason."""
+        """No was picked: show how to give a reason."""
         self._how = ["Write why, then Enter", "Enter alone: no reason"]
         self._show_how()
 
     def fit(self, rows: int) -> None:
-        """Take at most so many rows: first for the question, as many as are left for its answers."""
+        """Take at most so many rows: the question keeps some, the answers get the others."""
         wanted = self.choices.rows_at(self.size.width - 2)
         shown = max(1, min(wanted, rows - SHORTEST_TEXT - 2))
         self.choices.styles.max_height = shown

@@ -1,4 +1,4 @@
-"""What was said to the working agent and is not delivered yet: one line each, to be taken back or removed."""
+"""The list of queued messages to the working agent, one line each, to edit or remove."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.terminal.sanitise import one_line
-from tui.widgets.plain_text import NotCopied
+from tui.widgets.plain_text import NotSelectable
 from tui.widgets.theme_styles import ink
 
 MOST = 3
@@ -24,15 +24,15 @@ MOST = 3
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """One message that waits; `later`: until the agent is done, and not only until its tool is."""
+    """A queued message; `later`: for the end of the run, not for the end of the present tool call."""
 
     key: str
     text: str
     later: bool
 
 
-class QueuedLines(NotCopied, Widget, can_focus=False):
-    """The messages that wait."""
+class QueuedLines(NotSelectable, Widget, can_focus=False):
+    """The queued messages."""
 
     @dataclass
     class Wanted(Message):
@@ -50,11 +50,11 @@ class QueuedLines(NotCopied, Widget, can_focus=False):
 
     @property
     def queued(self) -> Sequence[Queued]:
-        """What waits, oldest first."""
+        """The queued messages, oldest first."""
         return self._queued
 
     def set_key(self, key: str) -> None:
-        """Say which key takes the newest back to be edited."""
+        """Show which key edits the newest message."""
         if key != self._edits:
             self._edits = key
             self.refresh()
@@ -78,13 +78,13 @@ class QueuedLines(NotCopied, Widget, can_focus=False):
             return Strip.blank(width, base)
         one = shown[y]
         more = len(self._queued) - len(shown)
-        lead = f"{'when it is done' if one.later else 'queued'}: "
+        prefix = f"{'when it is done' if one.later else 'queued'}: "
         tail = f" ({more} more)" if more and y == 0 else ""
         tail += f"  {self._edits} edits  {self._remove} " if y == len(shown) - 1 else f"  {self._remove} "
-        room = max(0, width - cell_len(lead) - cell_len(tail))
+        room = max(0, width - cell_len(prefix) - cell_len(tail))
         text = set_cell_size(one_line(one.text, room), room)
         return Strip(
-            [Segment(lead, base), Segment(text, self.rich_style), Segment(tail, base)]
+            [Segment(prefix, base), Segment(text, self.rich_style), Segment(tail, base)]
         ).adjust_cell_length(width, base)
 
     def on_click(self, event: events.Click) -> None:

@@ -39,16 +39,16 @@ class TestInputs(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tests")]
 
     @dataclass
-    class Wanted(Message):
-        """Something is to be done: `new`, `duplicate`, `delete`, `up`, `down`; `marked` have a mark."""
+    class OperationRequested(Message):
+        """The person asks for `new`, `duplicate`, `delete`, `up` or `down`; `marked` are the marked test inputs."""
 
-        deed: str
+        operation: str
         input_id: str | None
         marked: tuple[str, ...] = ()
 
     @dataclass
     class Refused(Message):
-        """A key asked for what cannot be done here; `typed`: it was a letter for a content."""
+        """A key cannot do anything here; `typed`: it was a letter for the read-only editor."""
 
         typed: bool = False
 
@@ -56,12 +56,12 @@ class TestInputs(Vertical):
         super().__init__(id=id)
         self._inputs: dict[str, TestInput] = {}
         self._shown: str | None = None
-        self._is_gone = False
+        self._is_deleted = False
         self._locked = False
-        self._is_known = False  # what the file holds; of one that broke, what it held before
+        self._is_known = False  # whether the test inputs of the file, or of it before it broke, are known
         self._document: Document | None = None
         self.leave: Callable[[TextSlot], None] = lambda slot: None
-        """Called with the slot that was left for another test input: it is to be saved now."""
+        """Called with the slot of a test input that is no longer shown: it should be saved now."""
         self._editor = TextEditor(id="test-content", prose=False)
         self.border_title = "Test inputs"
 
@@ -80,17 +80,17 @@ class TestInputs(Vertical):
 
     @property
     def is_gone(self) -> bool:
-        """Whether the test input whose content stands in the editor was deleted elsewhere."""
-        return self._is_gone
+        """Whether the test input in the editor was deleted elsewhere."""
+        return self._is_deleted
 
     @property
     def shown(self) -> str | None:
-        """The id of the test input whose content stands in the editor."""
+        """The id of the test input in the editor."""
         return self._shown
 
     @property
     def _has_keys(self) -> bool:
-        """Whether the keys go to the content, also if they do so only once the terminal has its focus back."""
+        """Whether the editor has the focus, or will have it once the terminal has its focus back."""
         return self.editor in (self.screen.focused, self.app._last_focused_on_app_blur)
 
     def show(
@@ -102,12 +102,12 @@ class TestInputs(Vertical):
     ) -> None:
         """Show a document's test inputs.
 
-        One that is deleted elsewhere while the keys go to its content stays in the editor, in no list: what is typed on
-        is not to go into another. Where the file of the open persona breaks, what it held stays, and is typed on in.
+        A test input that is deleted elsewhere while its editor has the focus stays in the editor, so that what is typed
+        does not go into another. If the file breaks, its last test inputs stay and can be edited.
 
         Args:
             document: the open document; None for none.
-            fresh: it is another one, or shown anew; else what is new in it is highlighted.
+            fresh: it is another document, or loaded again; else changes are highlighted.
             elsewhere: neither the person nor their undo changed it.
         """
         persona = document.persona if document is not None else None
@@ -125,23 +125,23 @@ class TestInputs(Vertical):
         select = None
         if fresh:
             self._unbind()
-            self._is_gone = False
+            self._is_deleted = False
         elif self._shown is not None and self._shown in before:
-            self._is_gone = elsewhere and self._has_keys and self._shown not in self._inputs
+            self._is_deleted = elsewhere and self._has_keys and self._shown not in self._inputs
         elif self._shown in self._inputs:
-            self._is_gone, select = False, self._shown
+            self._is_deleted, select = False, self._shown
         if not fresh:
-            self._name_content()
-        news = set() if fresh else {key for key, value in self._inputs.items() if before.get(key) != value}
-        self._set_rows(news, select)
+            self._show_title()
+        changed = set() if fresh else {key for key, value in self._inputs.items() if before.get(key) != value}
+        self._set_rows(changed, select)
         if was_locked and not locked and self._shown is not None:
             self.editor.read_only = not is_editable(self.editor.raw)
-        if news:
+        if changed:
             self.set_timer(FRESH, self._set_rows)
 
-    def _set_rows(self, news: Collection[str] = (), select: str | None = None) -> None:
+    def _set_rows(self, changed: Collection[str] = (), select: str | None = None) -> None:
         rows = [
-            Row(key, value.content, head=key, tone="fresh" if key in news else "")
+            Row(key, value.content, head=key, tone="fresh" if key in changed else "")
             for key, value in self._inputs.items()
         ]
         self.rows.set_rows(rows, key=select)
@@ -149,13 +149,13 @@ class TestInputs(Vertical):
         self._show_content()
 
     def _show_content(self) -> None:
-        if self._is_gone:
+        if self._is_deleted:
             return
         key = self.rows.key
         editor = self.editor
         if key is not None and editor.parent is None:
-            self.mount(editor)  # not before there is something in it: the first paint does without
-        # While it has the keys it stays: they would fall to the list, which takes letters for commands.
+            self.mount(editor)  # mounted when first needed, which makes the first paint faster
+        # While it has the focus it stays: else letters would go to the list, where they are commands.
         editor.display = key is not None or self._has_keys
         if key is not None and key == self._shown:
             return
@@ -166,25 +166,25 @@ class TestInputs(Vertical):
             editor.bind(slot, read_only=self._locked and not self._is_known and not slot.dirty)
         elif editor.display:
             editor.show("", read_only=True)
-        self._name_content()
+        self._show_title()
 
     def _unbind(self) -> None:
-        """Show the content that is shown no longer; it is saved now."""
+        """Unbind the editor; the text it showed is saved now."""
         slot, is_shown = self.editor.slot, self._shown is not None
         self.editor.unbind()
         self._shown = None
         if is_shown:
             self.leave(slot)
 
-    def _name_content(self) -> None:
-        gone = " (deleted)" if self._is_gone else ""
+    def _show_title(self) -> None:
+        gone = " (deleted)" if self._is_deleted else ""
         self.editor.border_title = Content.assemble(" ", label(self._shown or ""), f"{gone} ")
 
     def renamed(self, old: str, new: str) -> None:
-        """The test input that is shown, its own one being gone, is another one from now on."""
+        """The shown test input, whose own id was deleted, has another id from now on."""
         if self._shown == old:
-            self._shown, self._is_gone = new, False
-            self._name_content()
+            self._shown, self._is_deleted = new, False
+            self._show_title()
 
     @on(TextEditor.Refused)
     def _refused(self, event: TextEditor.Refused) -> None:
@@ -194,20 +194,20 @@ class TestInputs(Vertical):
     @on(RowList.Highlighted)
     def _highlighted(self, event: RowList.Highlighted) -> None:
         event.stop()
-        self._leave_gone()
+        self._leave_deleted()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if event.widget is self.rows:
-            self._leave_gone()
+            self._leave_deleted()
 
     def on_descendant_blur(self) -> None:
         if self._shown is None and not self._has_keys:
             self.editor.display = False
 
-    def _leave_gone(self) -> None:
-        """The person goes to the list: the content of the chosen row is shown."""
+    def _leave_deleted(self) -> None:
+        """The person goes to the list: show the test input of its row."""
         if self.rows.has_focus:
-            self._is_gone = False
+            self._is_deleted = False
         self._show_content()
 
     @on(RowList.Chosen)
@@ -221,23 +221,23 @@ class TestInputs(Vertical):
         elif self._locked:
             self.post_message(self.Refused())
 
-    def _want(self, deed: str) -> None:
+    def _request(self, operation: str) -> None:
         if self._locked:
             self.post_message(self.Refused())
         else:
-            self.post_message(self.Wanted(deed, self.rows.key, tuple(self.rows.marked)))
+            self.post_message(self.OperationRequested(operation, self.rows.key, tuple(self.rows.marked)))
 
     def action_mark(self) -> None:
         self.rows.toggle_mark()
 
     def action_new(self) -> None:
-        self._want("new")
+        self._request("new")
 
     def action_duplicate(self) -> None:
-        self._want("duplicate")
+        self._request("duplicate")
 
     def action_delete(self) -> None:
-        self._want("delete")
+        self._request("delete")
 
     def action_move(self, by: int) -> None:
-        self._want("up" if by < 0 else "down")
+        self._request("up" if by < 0 else "down")

@@ -20,7 +20,7 @@ from textual.strip import Strip
 
 from tui.commands.registry import bindings
 from tui.terminal.sanitise import both_ends, one_line
-from tui.widgets.plain_text import NotCopied
+from tui.widgets.plain_text import NotSelectable
 from tui.widgets.theme_styles import ink
 
 
@@ -30,12 +30,12 @@ class Row:
 
     Attributes:
         key: what identifies it.
-        head: a short name before the text, any text; its column stays free where `head_cells` says so.
-        text: any text; shown as one harmless line.
-        tail: what stands at the right end, any text.
+        head: a short name before the text, any text.
+        text: any text; shown as one sanitised line.
+        tail: any text, at the right end.
         tone: how it is drawn.
-        current: whether it carries the mark of what is open.
-        head_cells: the least cells of `head`, so that the texts stand below each other.
+        current: whether it is marked as the open one.
+        head_cells: the least width of the column of `head`, so that the texts are aligned.
         whole_end: a text that is too long loses its middle, not its end.
     """
 
@@ -50,18 +50,17 @@ class Row:
 
 
 POINTER, CURRENT, MARK = "›", "▎", "■"
-"""The signs of a row, the same in every list and told apart by their shape: where the cursor is, what is open or holds,
-what is marked."""
-LEAD = 2
-"""Cells before a row: one for the cursor, one for what the row is."""
+"""The signs of a row, the same in every list: the cursor, the open or current row, a marked row."""
+PREFIX_CELLS = 2
+"""Cells before a row: one for the cursor, one for `CURRENT` or `MARK`."""
 
 TONES = {"error": ("text-error",), "dim": ("foreground-muted",), "fresh": ("", "success-muted")}
 
 
-class RowList(NotCopied, ScrollView, can_focus=True):
-    """Rows with a cursor. `Chosen` when one is opened, `Highlighted` when the cursor comes to one."""
+class RowList(NotSelectable, ScrollView, can_focus=True):
+    """Rows with a cursor. Posts `Chosen` when one is opened, `Highlighted` when the cursor moves."""
 
-    KEYS_ARE_COMMANDS = True  # none of them types: see `tui.held_keys`
+    KEYS_ARE_COMMANDS = True  # letters are commands here: see `tui.app.type_ahead`
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
@@ -81,7 +80,7 @@ class RowList(NotCopied, ScrollView, can_focus=True):
 
     @dataclass
     class Highlighted(Message):
-        """The cursor came to another row."""
+        """The cursor moved to another row."""
 
         rows: RowList
         key: str
@@ -91,7 +90,7 @@ class RowList(NotCopied, ScrollView, can_focus=True):
             return self.rows
 
     class Marked(Message):
-        """A mark came or went."""
+        """A row was marked or unmarked."""
 
     def __init__(
         self,
@@ -125,7 +124,7 @@ class RowList(NotCopied, ScrollView, can_focus=True):
         return [row.key for row in self._rows if row.key in self._marks] if self._marks else []
 
     def toggle_mark(self) -> None:
-        """Mark the row under the cursor, or take its mark away, and go to the next."""
+        """Mark or unmark the row under the cursor and go to the next."""
         if (key := self.key) is not None:
             self._marks ^= {key}
             self.cursor += 1
@@ -133,7 +132,7 @@ class RowList(NotCopied, ScrollView, can_focus=True):
             self.post_message(self.Marked())
 
     def clear_marks(self) -> bool:
-        """Take all marks away; return whether there were any."""
+        """Unmark all rows; return whether any was marked."""
         had, self._marks = bool(self.marked), set()
         self.refresh()
         self.post_message(self.Marked())
@@ -175,7 +174,7 @@ class RowList(NotCopied, ScrollView, can_focus=True):
         self.show_cursor()
 
     def show_cursor(self) -> None:
-        """Scroll the row under the cursor into sight."""
+        """Scroll the row under the cursor into view."""
         if self.is_mounted:
             self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
 
@@ -234,10 +233,10 @@ class RowList(NotCopied, ScrollView, can_focus=True):
             style, tail_style = style + above, tail_style + above
         marked = row.key in self._marks
         pointer = POINTER if under_cursor else " "
-        lead = MARK if marked else CURRENT if row.current else " "
+        sign = MARK if marked else CURRENT if row.current else " "
         tail = one_line(row.tail, max(0, width // 2))
         tail = f" {tail} " if tail else " "
-        room = max(0, width - LEAD - cell_len(tail))
+        room = max(0, width - PREFIX_CELLS - cell_len(tail))
         head = one_line(row.head, room // 2)
         column = max(row.head_cells, cell_len(head))
         head = f"{set_cell_size(head, column)}  " if column else ""
@@ -248,7 +247,7 @@ class RowList(NotCopied, ScrollView, can_focus=True):
             [
                 Segment(pointer, style),
                 Segment(
-                    lead,
+                    sign,
                     style + ink(self, "text-warning", bold=True) if marked and not under_cursor else style,
                 ),
                 Segment(head, head_style),

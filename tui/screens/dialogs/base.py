@@ -26,7 +26,7 @@ from tui.commands.registry import BY_ID, Keymap, binding, first_key, hint, keyma
 from tui.screens.dialogs.too_small import TooSmallDialog
 from tui.widgets.clickable_hints import key_under, press, pressing
 from tui.widgets.plain_text import LiteralStatic
-from tui.widgets.text.ellipsis import CutStatic
+from tui.widgets.text.ellipsis import EllipsisStatic
 from tui.widgets.text.virtual_static import LongStatic
 from tui.widgets.virtual_list import RowList
 
@@ -57,7 +57,7 @@ class DialogText(VerticalScroll, can_focus=False):
             self.screen.fit_soon()
 
 
-class Told(CutStatic):
+class Told(EllipsisStatic):
     """What is told while a dialog is open: the other parts make room for it."""
 
     def on_resize(self) -> None:

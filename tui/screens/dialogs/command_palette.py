@@ -14,10 +14,10 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
-from tui.commands.fuzzy import are_in, fold, words_of
+from tui.commands.fuzzy import fold, match_all, words_of
 from tui.commands.registry import binding, first_key, palette
 from tui.screens.dialogs.base import Dialog, choosing
-from tui.widgets.persona_list import SIGNS, Entry, names_shared
+from tui.widgets.persona_list import SIGNS, PersonaEntry, ids_with_shared_names
 from tui.widgets.text.line_input import Field
 from tui.widgets.virtual_list import Row, RowList
 
@@ -55,7 +55,7 @@ class Switcher(Dialog[Picked]):
 
     def __init__(
         self,
-        entries: Sequence[Entry],
+        entries: Sequence[PersonaEntry],
         news: Mapping[str, str],
         current: str | None,
         inputs: Sequence[tuple[str, str]],
@@ -81,7 +81,7 @@ class Switcher(Dialog[Picked]):
         field.cursor_position = len(field.value)
         self._match(self._query)
 
-    def show_entries(self, entries: Sequence[Entry]) -> None:
+    def show_entries(self, entries: Sequence[PersonaEntry]) -> None:
         """Show what is known of the personas by now; the cursor stays on its row."""
         self._entries = entries
         self.__dict__.pop("_persona_rows", None)
@@ -114,11 +114,11 @@ class Switcher(Dialog[Picked]):
         return [
             Row(f"command {command.action}", command.title, keys[command.id], head_cells=width)
             for command in palette()
-            if are_in(words, fold(f"{command.title} /{command.slash}"))
+            if match_all(words, fold(f"{command.title} /{command.slash}"))
         ]
 
     def _tests(self, words: list[str]) -> list[Row]:
-        return [row for folded, row in self._test_rows if are_in(words, folded)]
+        return [row for folded, row in self._test_rows if match_all(words, folded)]
 
     def _personas(self, words: list[str]) -> list[Row]:
         return [row for entry, row in self._persona_rows if entry.matches(words)]
@@ -133,11 +133,11 @@ class Switcher(Dialog[Picked]):
         ]
 
     @cached_property
-    def _persona_rows(self) -> list[tuple[Entry, Row]]:
-        shared = names_shared(self._entries)
+    def _persona_rows(self) -> list[tuple[PersonaEntry, Row]]:
+        shared = ids_with_shared_names(self._entries)
         return [(entry, self._row_of(entry, shared)) for entry in self._entries]
 
-    def _row_of(self, entry: Entry, shared: set[str]) -> Row:
+    def _row_of(self, entry: PersonaEntry, shared: set[str]) -> Row:
         return Row(
             f"persona {entry.id}",
             entry.name,
@@ -146,7 +146,7 @@ class Switcher(Dialog[Picked]):
             current=entry.id == self._current,
         )
 
-    def _sign(self, entry: Entry) -> str:
+    def _sign(self, entry: PersonaEntry) -> str:
         return SIGNS.get(self._news.get(entry.id, ""), "") or ("broken" if entry.error else "")
 
     def wish(self, part: Widget) -> int:

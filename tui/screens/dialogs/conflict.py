@@ -20,7 +20,7 @@ from tui.document.word_diffs import Span, differences, first_difference
 from tui.screens.dialogs.base import GRACE, Dialog, arrows
 from tui.terminal.sanitise import sanitise
 from tui.widgets.plain_text import LiteralButton, content, label
-from tui.widgets.text.ellipsis import CutStatic
+from tui.widgets.text.ellipsis import EllipsisStatic
 from tui.widgets.text.virtual_static import LongStatic, LongText
 
 SIDES = ("ours", "theirs")
@@ -52,7 +52,7 @@ class ChooseText(Dialog[str]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog wide"):
-            yield CutStatic("", id="conflict-where")
+            yield EllipsisStatic("", id="conflict-where")
             with Horizontal(id="conflict-sides", classes="gives"):
                 for side, title in zip(SIDES, self._titles, strict=True):
                     with VerticalScroll(id=f"side-{side}", can_focus=False) as box:
@@ -78,7 +78,7 @@ class ChooseText(Dialog[str]):
         hunk = self._clash.hunks[len(self._choices)]
         place = f"Place {len(self._choices) + 1} of {len(self._clash.hunks)}, line {hunk.line}"
         was = f" · it was: {hunk.base.strip()}" if hunk.base.strip() else ""
-        self.query_one("#conflict-where", CutStatic).update(label(place + was, 1_000))
+        self.query_one("#conflict-where", EllipsisStatic).update(label(place + was, 1_000))
         ours, theirs = hunk.ours.rstrip("\n"), hunk.theirs.rstrip("\n")
         self._sides = {"ours": ours, "theirs": theirs}
         for (side, text), spans in zip(self._sides.items(), differences(ours, theirs), strict=True):

@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
-from tui.commands.fuzzy import are_in, fold, words_of
+from tui.commands.fuzzy import fold, match_all, words_of
 from tui.commands.registry import binding
 from tui.screens.dialogs.base import Dialog, DialogText
 from tui.widgets.plain_text import label
@@ -71,7 +71,7 @@ class Pick(Dialog[str]):
     def _narrow(self, event: Input.Changed) -> None:
         event.stop()
         words = words_of(event.value)
-        self.query_one(RowList).set_rows([row for folded, row in self._folded if are_in(words, folded)])
+        self.query_one(RowList).set_rows([row for folded, row in self._folded if match_all(words, folded)])
 
     @cached_property
     def _folded(self) -> list[tuple[str, Row]]:

@@ -21,7 +21,7 @@ from tui.settings.loader import BrokenSettings
 from tui.settings.validation import CHOICES
 from tui.terminal.secrets import redact
 from tui.widgets.plain_text import LiteralStatic, label
-from tui.widgets.text.ellipsis import CutStatic
+from tui.widgets.text.ellipsis import EllipsisStatic
 from tui.widgets.text.line_input import Field
 from tui.widgets.virtual_list import Row, RowList
 
@@ -60,9 +60,9 @@ class ProgramSettings(Dialog[None]):
             box.border_title = "Settings of the program"
             box.border_subtitle = label(str(self._preferences.path), 90)
             yield RowList(id="settings-rows")
-            yield CutStatic("", id="setting-help")
+            yield EllipsisStatic("", id="setting-help")
             yield Field(id="setting-value")
-            yield CutStatic("", id="setting-trouble")
+            yield EllipsisStatic("", id="setting-trouble")
             yield self.hint(*HINT)
 
     def on_mount(self) -> None:

@@ -151,10 +151,12 @@ class AskText(Dialog[str]):
     def wish(self, part: Widget) -> int:
         return 8
 
-    @on(TextEditor.Left)
+    @on(TextEditor.Blurred)
     @on(TextEditor.UndoExhausted)
-    @on(TextEditor.RedoCut)
-    def _of_editor(self, event: TextEditor.Left | TextEditor.UndoExhausted | TextEditor.RedoCut) -> None:
+    @on(TextEditor.RedoDropped)
+    def _of_editor(
+        self, event: TextEditor.Blurred | TextEditor.UndoExhausted | TextEditor.RedoDropped
+    ) -> None:
         event.stop()
 
     def keep_begun(self) -> None:

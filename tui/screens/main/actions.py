@@ -179,11 +179,11 @@ class MainActions(Screen[None]):
             [(t.id, t.content) for t in persona.test_inputs] if persona else [],
             query,
         )
-        personas.on_news = lambda: dialog.show_entries(list(personas.entries.values()))
+        personas.on_entries_changed = lambda: dialog.show_entries(list(personas.entries.values()))
         try:
             picked = await screen.ask(dialog)
         finally:
-            personas.on_news = None
+            personas.on_entries_changed = None
         if picked is None:
             return
         if picked.kind == "persona":
@@ -225,28 +225,31 @@ class MainActions(Screen[None]):
 
     # -- deeds in lists ------------------------------------------------------------------------------------
 
-    @on(TestInputs.Wanted)
-    def _test_deed(self, event: TestInputs.Wanted) -> None:
+    @on(TestInputs.OperationRequested)
+    def _test_deed(self, event: TestInputs.OperationRequested) -> None:
         if (deeds := self._screen.deeds) is not None:
-            begin = self._screen.lead if event.deed in ("new", "duplicate") else self._screen.start
+            begin = self._screen.lead if event.operation in ("new", "duplicate") else self._screen.start
             begin(self._with_marks(deeds.on_test_input, event, event.input_id))
 
-    @on(PersonaList.Wanted)
-    def _persona_deed(self, event: PersonaList.Wanted) -> None:
+    @on(PersonaList.OperationRequested)
+    def _persona_deed(self, event: PersonaList.OperationRequested) -> None:
         if (deeds := self._screen.deeds) is not None:
             self._screen.lead(self._with_marks(deeds.on_persona, event, event.persona_id))
 
     async def _with_marks(
-        self, deed: Any, event: TestInputs.Wanted | PersonaList.Wanted, key: str | None
+        self,
+        deed: Any,
+        event: TestInputs.OperationRequested | PersonaList.OperationRequested,
+        key: str | None,
     ) -> None:
         """Do a deed; what is done to all that is marked clears the marks."""
         screen = self._screen
-        rows = screen.tests.rows if isinstance(event, TestInputs.Wanted) else screen.personas.rows
-        if event.marked and event.deed in ("delete", "duplicate"):
-            if await deed(event.deed, key, event.marked):
+        rows = screen.tests.rows if isinstance(event, TestInputs.OperationRequested) else screen.personas.rows
+        if event.marked and event.operation in ("delete", "duplicate"):
+            if await deed(event.operation, key, event.marked):
                 rows.clear_marks()
         else:
-            await deed(event.deed, key)
+            await deed(event.operation, key)
 
     @on(RowList.Marked)
     def _marks_changed(self, event: RowList.Marked) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
 from personas.files.file_stamp import Stamp, stamp_of
-from tui.widgets.persona_list import Entry
+from tui.widgets.persona_list import PersonaEntry
 
 if TYPE_CHECKING:
     from personas.store import Store
@@ -28,15 +28,15 @@ class Listing:
         self._read = {key: self._read[key] for key in ids if key in self._read}
         return [key for key in ids if key not in self._read or self._read[key] != self._stamp(key)]
 
-    def read(self, ids: Sequence[str]) -> list[Entry]:
+    def read(self, ids: Sequence[str]) -> list[PersonaEntry]:
         """Return what the list shows of these."""
         found = []
         for persona_id in ids:
             self._read[persona_id] = self._stamp(persona_id)
             try:
-                found.append(Entry.of(self._store.get(persona_id)))
+                found.append(PersonaEntry.of(self._store.get(persona_id)))
             except PersonaError as error:
-                found.append(Entry(persona_id, persona_id, error=str(error)))
+                found.append(PersonaEntry(persona_id, persona_id, error=str(error)))
         return found
 
     def _stamp(self, persona_id: str) -> Stamp | None:

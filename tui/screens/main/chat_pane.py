@@ -59,8 +59,8 @@ class ChatActions(Screen[None]):
         else:
             self._all.do(self._chat.send(text))
 
-    @on(ChatBar.KeyFound)
-    def _key_found(self, event: ChatBar.KeyFound) -> None:
+    @on(ChatBar.ApiKeyFound)
+    def _key_found(self, event: ChatBar.ApiKeyFound) -> None:
         event.stop()
         self._all.tell(
             "That looks like an API key: it was not sent. /model takes it; Enter again sends it all the same.",
@@ -72,7 +72,7 @@ class ChatActions(Screen[None]):
         meant = slash.read(written)
         if isinstance(meant, str):
             return meant
-        if isinstance(meant, slash.Command):
+        if isinstance(meant, slash.SlashCommand):
             action = action_of(meant.name)
             self._all.once_read(action, lambda: self._begin_slash(action, meant), written)
         else:
@@ -80,7 +80,7 @@ class ChatActions(Screen[None]):
             self._all.tell(meant.trouble, error=True)
         return None
 
-    def _begin_slash(self, action: str, meant: slash.Command) -> None:
+    def _begin_slash(self, action: str, meant: slash.SlashCommand) -> None:
         self._all.program.action_begins(action)
         leads = self._all.lead if meant.name in LEADING else self._all.do
         leads(self._run_slash(meant.name, meant.rest))

@@ -156,8 +156,8 @@ class PersonaActions(Screen[None]):
         else:
             editing.undo.tell_nothing(event.operation)
 
-    @on(TextEditor.RedoCut)
-    def _redo_cut(self, event: TextEditor.RedoCut) -> None:
+    @on(TextEditor.RedoDropped)
+    def _redo_cut(self, event: TextEditor.RedoDropped) -> None:
         event.stop()
         if (editing := self._screen.editing) is not None and editing.id is not None:
             work = editing.workspace.keep_text(editing.id, event.editor.slot.id, event.text, "undone")
@@ -173,14 +173,14 @@ class PersonaActions(Screen[None]):
 
     # -- saving ---------------------------------------------------------------------------------------------
 
-    @on(TextEditor.Left)
-    def _editor_left(self, event: TextEditor.Left) -> None:
+    @on(TextEditor.Blurred)
+    def _editor_left(self, event: TextEditor.Blurred) -> None:
         event.stop()
         if (editing := self._screen.editing) is not None:
             editing.saver.save_now(event.editor.slot)
 
-    @on(SettingsPane.Left)
-    def _field_left(self, event: SettingsPane.Left) -> None:
+    @on(SettingsPane.FieldBlurred)
+    def _field_left(self, event: SettingsPane.FieldBlurred) -> None:
         if (editing := self._screen.editing) is not None:
             editing.saver.save_now(event.slot)
 
@@ -229,8 +229,8 @@ class PersonaActions(Screen[None]):
         how = sentence("editor.external", self._screen.keymap, " {} opens the file in your editor.")
         return f"Nothing can be typed here: this text holds signs that stand for hidden characters here.{how}"
 
-    @on(SettingsPane.ChoiceWanted)
-    def _setting_choice(self, event: SettingsPane.ChoiceWanted) -> None:
+    @on(SettingsPane.ChoiceRequested)
+    def _setting_choice(self, event: SettingsPane.ChoiceRequested) -> None:
         self._screen.program.action_begins("choose")
         self._screen.lead(self._choose_setting(event.field))
 

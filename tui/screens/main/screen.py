@@ -23,7 +23,7 @@ from tui.app.notifications import OF_BROKEN
 from tui.app.operation_context import begin_deed
 from tui.app.shutdown import load
 from tui.chat.controller import Conversing
-from tui.commands.footer_keys import Place, Situation, keys_now
+from tui.commands.footer_keys import FocusArea, FooterState, keys_now
 from tui.commands.registry import Keymap, bindings, first_key
 from tui.screens.dialogs.too_small import TooSmall
 from tui.screens.main.actions import MainActions
@@ -36,7 +36,7 @@ from tui.widgets.chat_bar_labels import HINT
 from tui.widgets.footer import KeyLine
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_fields import SettingsPane
-from tui.widgets.persona_list import Entry, PersonaList, sign_of
+from tui.widgets.persona_list import PersonaEntry, PersonaList, sign_of
 from tui.widgets.plain_text import LiteralStatic
 from tui.widgets.prompt_pane import PromptPane
 from tui.widgets.test_input_list import TestInputs
@@ -126,7 +126,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
 
     def note_persona(self, persona: Persona) -> None:
         """Another persona than the open one changed."""
-        self.personas.show_entries([Entry.of(persona)])
+        self.personas.show_entries([PersonaEntry.of(persona)])
 
     async def on_unmount(self) -> None:
         if self.editing is not None:
@@ -369,7 +369,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
                 banner = f"{persona.note.message} of the file."
             if persona.error is None:
                 self.program.take_back(lambda told: OF_BROKEN in told.casefold())
-            self.personas.show_entries([Entry.of(persona)])
+            self.personas.show_entries([PersonaEntry.of(persona)])
         self.query_one(PromptPane).show_state(
             persona.name if persona else "", editing.state if editing else "", banner
         )
@@ -398,13 +398,13 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         self.show_keys()
 
     @property
-    def situation(self) -> Situation:
+    def situation(self) -> FooterState:
         """What the meaning of keys depends on now."""
         conversing, bar = self.conversing, self.chat_bar
-        return Situation(
+        return FooterState(
             self._place_of_keys(),
             self.escape_meaning()[0],
-            bar.mode_told,
+            bar.shown_mode,
             bool(bar.draft.strip()),
             len(conversing.question.options) if conversing.question is not None and not bar.draft else 0,
             conversing.panel.state.value,
@@ -413,7 +413,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
             not conversing.bar_focused or bar.input.undoes,
         )
 
-    def _place_of_keys(self) -> Place:
+    def _place_of_keys(self) -> FocusArea:
         chain = self.focused.ancestors_with_self if self.focused else []
         if self.conversing.reading:
             return "output"

@@ -89,7 +89,7 @@ class ReadableScrollView(EntryScrollView, can_focus=False):
         return [entry.turn.id for entry in reversed(entries) if entry.turn is not None]
 
     def cursor_text(self) -> str:
-        """Return the whole text of the entry the reading cursor is at, harmless."""
+        """Return the whole text of the entry the reading cursor is at, sanitised."""
         entry = self.cursor_entry()
         return entry.text() if entry is not None else ""
 

@@ -28,7 +28,7 @@ def counts(added: int, removed: int, glyphs: Glyphs) -> list[TextRun]:
 def diff_parts(diff: str, glyphs: Glyphs = UNICODE) -> list[Part]:
     """Return the parts that show a unified diff, with little context before the first change.
 
-    A row that goes on with a line has a bar where the signs stand, so that it cannot pose as another line.
+    A wrapped row has a bar in the column of the signs, so that it cannot look like another line.
     """
     parts: list[Part] = []
     block: list[str] = []

@@ -225,7 +225,7 @@ class NoticeEntry(Entry):
 
 
 def entry_for(turn: Turn, glyphs: Glyphs, *, first: bool, streaming: bool = False) -> Entry:
-    """Return the entry of a turn that is no tool result; `first`: nothing stands above it."""
+    """Return the entry of a turn that is no tool result; `first`: it is the first entry."""
     match turn:
         case UserTurn():
             return UserEntry(turn, glyphs, first=first)

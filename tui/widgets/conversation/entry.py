@@ -70,7 +70,7 @@ class Entry:
         self._starts_width = 0
 
     def remake(self) -> None:
-        """What it shows changed: make its parts anew."""
+        """Its content changed: make its parts again."""
         self._parts = self._searchable = None
         self.changed()
         self.parts()
@@ -92,7 +92,7 @@ class Entry:
         return 0, 0
 
     def text(self) -> str:
-        """Return its whole text, harmless, as it is copied."""
+        """Return its whole text, sanitised, for copying."""
         return ""
 
     def searchable(self) -> SearchableText:

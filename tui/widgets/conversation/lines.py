@@ -235,8 +235,8 @@ def wrap_runs(
     Args:
         runs: the text with its inks.
         width: cells of a line.
-        first: what stands before the first line.
-        rest: what stands before the others; the wider of the two tells what room is left for the text.
+        first: the text before the first line.
+        rest: the text before the other lines; the text gets the width that the wider of the two leaves.
         lead: how much of `first` and of `rest` is decoration that is not copied.
         fold: cut at the width, not at spaces.
     """
@@ -274,7 +274,7 @@ class Flow:
         self._started = False
 
     def feed(self, text: str) -> int:
-        """Add harmless `text`; return the number of the first line that changed."""
+        """Add sanitised `text`; return the number of the first line that changed."""
         if self._started:
             self.lines.pop()
         self._started = True

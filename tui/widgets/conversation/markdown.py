@@ -46,7 +46,7 @@ def load_parser() -> Any:
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.disable(["reference", "entity", "html_block", "html_inline"])
-    # Addresses are shown, never followed: exactly as written, whatever they are.
+    # Addresses are shown exactly as written, and never opened.
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     parser.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
@@ -66,7 +66,7 @@ def draw_block(block: MarkdownBlock, width: int, glyphs: Glyphs = UNICODE) -> li
 
 
 def draw_plain(text: str, width: int, ink: int = 0, prefix: Sequence[TextRun] = ()) -> list[Line]:
-    """Return the lines of harmless `text` as it is, wrapped."""
+    """Return the lines of sanitised `text` as it is, wrapped."""
     flow = Flow(width, ink, prefix)
     flow.feed(text)
     return flow.lines
@@ -141,7 +141,7 @@ class _Drawing:
         self._width = width
         self._glyphs = glyphs
         self._lines: list[Line] = []
-        # What stands before the next line and before the ones after it, level by level (quotes, list items).
+        # The prefixes of the next line and of those after it, by level (quotes, list items).
         self._levels: list[tuple[list[TextRun], list[TextRun], bool]] = []
         self._gap = False
 
@@ -292,7 +292,7 @@ class _Drawing:
 
 
 def _blanks(count: int, side: str) -> tuple[int, int]:
-    """Return how many of the blanks of a cell stand before and after what is in it."""
+    """Return the padding of a cell, left and right."""
     left = {"right": count, "center": count // 2}.get(side, 0)
     return left, count - left
 

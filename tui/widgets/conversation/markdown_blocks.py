@@ -30,7 +30,7 @@ _RULE = re.compile(r" {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$")
 class MarkdownBlock:
     """A part of an answer: its source text, what it is, and whether an empty line goes before it.
 
-    `info`: what stands after the fence mark of code (`python`); `plain`: shown as it is, not as Markdown.
+    `info`: the info string of a code fence (`python`); `plain`: shown as it is, not as Markdown.
     """
 
     kind: Kind
@@ -80,7 +80,7 @@ class BlockSplitter:
 
     @property
     def open_info(self) -> str:
-        """What stands after the mark of the unfinished code fence."""
+        """The info string of the unfinished code fence."""
         return "" if self._cut else self._info
 
     def feed(self, text: str) -> list[MarkdownBlock]:
@@ -211,7 +211,7 @@ class BlockSplitter:
             self._inner_fence = ""
 
     def _starts_anew(self, line: str) -> bool:
-        """Whether `line` begins a block though no empty line stands before it."""
+        """Whether `line` begins a block without an empty line before it."""
         if _HEADING.match(line) or self._fence_of(line) is not None:
             return True
         return _INTERRUPTS.match(line) is not None and _RULE.match(line) is None
@@ -264,6 +264,6 @@ class BlockSplitter:
 
 
 def split_blocks(text: str) -> list[MarkdownBlock]:
-    """Return the blocks of a whole, harmless text."""
+    """Return the blocks of a whole sanitised text."""
     splitter = BlockSplitter()
     return splitter.feed(text) + splitter.finish()

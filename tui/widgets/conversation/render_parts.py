@@ -72,7 +72,7 @@ def fixed_part(lines_at: Callable[[int], list[Line]]) -> Part:
 def plain_parts(
     text: str, ink: int = 0, first: Sequence[TextRun] = (), rest: Sequence[TextRun] = ()
 ) -> list[Part]:
-    """Return the parts of harmless plain `text`, `first` before its first line and `rest` before the others.
+    """Return the parts of sanitised plain `text`, `first` before its first line and `rest` before the others.
 
     Both are of the same width.
     """
@@ -271,7 +271,7 @@ class PlainStream:
     Args:
         raw: what has arrived so far; its parts are `done` and the tail.
         ink: of the text.
-        prefix: what stands before every line.
+        prefix: the text before every line.
     """
 
     def __init__(self, raw: str, ink: int, prefix: Sequence[TextRun]) -> None:

@@ -175,7 +175,7 @@ class EntryScrollView(ScrollView, can_focus=False):
         self.refresh()
 
     def notify_style_update(self) -> None:
-        """The theme changed: paint everything anew."""
+        """The theme changed: repaint everything."""
         super().notify_style_update()
         self._palette = None
         self._strips.clear()
@@ -183,7 +183,7 @@ class EntryScrollView(ScrollView, can_focus=False):
     # Size and events
 
     def on_mount(self) -> None:
-        """Look at the size after each layout.
+        """Check the size after each layout.
 
         Textual 8.2 sends no event for the first size of a widget if somebody asked for its region between its being
         shown and the layout.

@@ -46,7 +46,7 @@ def _fold_query(text: str) -> str:
 
 
 def _skeleton(folded: str) -> bytes:
-    """Return folded text without all that may be a sign of Markdown: what is not in it does not stand there either."""
+    """Return folded text without possible markup: a query that is not in it is not in the rendered text either."""
     return folded.encode("utf-8", "surrogatepass").translate(None, _NO_LETTERS)
 
 
@@ -64,7 +64,7 @@ class Query:
 
     Attributes:
         folded: the text as it is compared; "" searches for nothing.
-        forms: what may stand on the screen for it: itself, and what it reads like as Markdown.
+        forms: the texts it may be drawn as: itself, and rendered as Markdown.
         skeleton: its letters.
     """
 
@@ -92,7 +92,7 @@ class SearchableText:
     """A text to search, folded once.
 
     Args:
-        texts: it as it is written; further, as it stands on the screen.
+        texts: the source; further texts, as drawn on the screen.
         markdown: the first is Markdown.
     """
 
@@ -131,11 +131,11 @@ class Matches:
         self._found: dict[int, dict[int, Spans]] = {}
 
     def at(self, number: int) -> Spans:
-        """Return where it stands in the line of this number."""
+        """Return the matches in a line."""
         return self._chunk(number // LINES_AT_ONCE).get(number, [])
 
     def first(self) -> int | None:
-        """Return the number of the first line in which some of it stands, None where it stands in none."""
+        """Return the number of the first line with a match, None for no match."""
         for chunk in range(-(-len(self._lines) // LINES_AT_ONCE)):
             if found := self._chunk(chunk):
                 return min(found)
@@ -155,7 +155,7 @@ class Matches:
 
 
 def find_matches(lines: Sequence[Line], query: Query) -> dict[int, Spans]:
-    """Return where the query stands in lines that belong together, by their numbers.
+    """Return the matches of a query in consecutive lines, by line number.
 
     Decoration is left out, but for words: the name before a value is read with it.
     """

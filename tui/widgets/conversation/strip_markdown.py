@@ -10,7 +10,7 @@ import re
 
 BULLET = "•"
 LONGEST_RUN = 8
-"""Backticks that may stand before code within a line; nobody writes more."""
+"""The longest run of backticks that opens inline code."""
 
 _ANY = re.compile(r"[*_`~\\\[<>#]|^[ \t]*[-+] ", re.MULTILINE)
 _SIGN = re.compile(r"[*_`~\\\[\]<!]")
@@ -32,7 +32,7 @@ _SIGNS = re.compile(
 
 
 def strip_markdown(text: str) -> str:
-    """Return harmless Markdown as it reads on the screen, but for where lines are broken. Linear."""
+    """Return sanitised Markdown as it is drawn, apart from line breaks, in linear time."""
     return _Stripper(text).read() if _ANY.search(text) else text
 
 
@@ -42,7 +42,7 @@ class _Stripper:
     def __init__(self, text: str) -> None:
         self._text = text
         self._out: list[str] = []
-        # What may still be closed: for each sign where in `_out` its runs stand, and where the brackets do.
+        # What may still be closed: the indexes in `_out` of the runs of each sign, and of the brackets.
         self._runs: dict[str, list[int]] = {"*": [], "_": [], "~": []}
         self._brackets: list[int] = []
         self._alone: set[int] = set()  # lengths of runs of backticks that no other one closes
@@ -64,7 +64,7 @@ class _Stripper:
         return "".join(self._out)
 
     def _begin(self, at: int) -> int:
-        """Take what stands at the beginning of a line; return where its text begins."""
+        """Take the markup at the beginning of a line; return where its text begins."""
         fence = _FENCE.match(self._text, at)
         if fence is not None:
             return self._fence(fence)
@@ -87,7 +87,7 @@ class _Stripper:
         return closed.end() if closed is not None else len(self._text)
 
     def _take(self, at: int) -> int:
-        """Take the sign that stands here; return what is behind it."""
+        """Take the markup at an index; return the index after it."""
         match = _SIGNS.match(self._text, at)
         if match is None:
             self._out.append(self._text[at])
@@ -116,7 +116,7 @@ class _Stripper:
         return match.end()
 
     def _code(self, run: str, at: int) -> int:
-        """Take what stands between two runs of backticks of the same length; return where it ends."""
+        """Take inline code between two runs of backticks; return the index after it."""
         size = len(run)
         if size <= LONGEST_RUN and size not in self._alone:
             closed = re.compile(rf"(?<!`){run}(?!`)").search(self._text, at)

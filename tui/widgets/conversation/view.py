@@ -100,7 +100,7 @@ class ConversationView(ReadableScrollView, can_focus=False):
             self.start_reading(read.key)
 
     def view_state(self) -> ViewState:
-        """Return where the view stands, for `restore_view_state` once these turns are shown again."""
+        """Return the scroll position and the open entries, for `restore_view_state`."""
         layout = self.layout_model
         index = None if self._following else layout.entry_at(self.scroll_offset.y)
         opened = frozenset(entry.key for entry in layout.entries if entry.opened)
@@ -142,7 +142,7 @@ class ConversationView(ReadableScrollView, can_focus=False):
 
     def feed(self, event: Event) -> None:
         """Show an event of a run."""
-        # There is an event, so its module is loaded; the first paint does without it.
+        # Imported here: the first paint does not need it.
         from agent.core import events
         from agent.models.anthropic import error_mapping as errors
 
@@ -311,7 +311,7 @@ class ConversationView(ReadableScrollView, can_focus=False):
 
 
 def _is_hidden(turn: Turn) -> bool:
-    """Whether a turn is nothing for people: what the program tells the model to go on."""
+    """Whether a turn is not shown: a message from the program to the model."""
     return isinstance(turn, NoticeTurn) and turn.is_nudge
 
 

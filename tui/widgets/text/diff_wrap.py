@@ -1,6 +1,4 @@
-"""Texts whose rows are broken with regard to what they say: a diff, whose signs say which line is which, and a title
-with counts behind it.
-"""
+"""Long texts with their own wrapping: a diff with its signs in a column, and a title with counts that stay together."""
 
 from __future__ import annotations
 
@@ -23,8 +21,8 @@ _STYLES = {"+": "$text-success", "-": "$text-error", "@": "$text-accent"}
 class DiffText(LongText):
     """A unified diff, exact and without its two file lines; the first column holds nothing but signs.
 
-    A row that goes on with a line has a bar there, so that it cannot pose as another line. Of lines that took the
-    place of others, only the words that changed are marked.
+    A wrapped row has a bar there, so that it cannot look like another line. In replaced lines only the changed words are
+    marked.
     """
 
     def __init__(self, diff: str) -> None:
@@ -53,7 +51,7 @@ class DiffText(LongText):
 
 
 def _with_bar(strip: Strip) -> Strip:
-    """Put the bar before a row that does not begin its line: each row says where in the text it begins."""
+    """Put the bar before a row that does not begin its line, as the offset in its style says."""
     first = next(iter(strip), None)
     style = (first.style if first is not None else None) or RichStyle.null()
     if not style.meta.get("offset", (0, 0))[0]:
@@ -62,11 +60,11 @@ def _with_bar(strip: Strip) -> Strip:
 
 
 class CountedText(Visual):
-    """A text with counts behind it that are never parted from each other.
+    """A text followed by counts that are never wrapped apart.
 
     Args:
         text: any text.
-        counts: what stands behind it, of a few cells.
+        counts: the counts, a few cells wide.
         below: further lines.
     """
 

@@ -1,6 +1,6 @@
 """An editor for one slot of a document: what is typed goes into the slot, what changes there is shown.
 
-Hidden characters stand in as signs (`tui.terminal.visible_controls`). Undo is the editor's own: what others change in
+Hidden characters are shown as signs (`tui.terminal.visible_controls`). Undo is the editor's own: what others change in
 the text is a step of it, an agent's run one step.
 """
 
@@ -24,7 +24,7 @@ from tui.document.text_slot import TextSlot
 from tui.terminal.visible_controls import from_shown, is_editable, pasted, to_shown, with_signs
 from tui.widgets.text.edits import after_redo, after_undo, smallest_edit
 from tui.widgets.text.prompt_highlighter import style_row
-from tui.widgets.text.safe_text_area import GuardedTextArea
+from tui.widgets.text.safe_text_area import SafeTextArea
 from tui.widgets.theme_styles import ink
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ PARTS = {
 """Colour and weight of the parts of a prompt."""
 
 
-class TextEditor(GuardedTextArea):
+class TextEditor(SafeTextArea):
     """A text with soft wrap that shows a slot."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
     @dataclass
-    class Left(Message):
-        """The person left the text: it should be saved now."""
+    class Blurred(Message):
+        """The editor lost the focus: its text should be saved now."""
 
         editor: TextEditor
 
@@ -60,7 +60,7 @@ class TextEditor(GuardedTextArea):
 
     @dataclass
     class Refused(Message):
-        """A letter was typed, or something pasted, where nothing can be."""
+        """A letter was typed or a text pasted although the editor is read-only."""
 
         editor: TextEditor
 
@@ -75,7 +75,7 @@ class TextEditor(GuardedTextArea):
         Attributes:
             editor: the text.
             operation: which of both.
-            untouched: nothing was changed in it since it is shown.
+            untouched: the text was not changed since it is shown.
         """
 
         editor: TextEditor
@@ -87,8 +87,8 @@ class TextEditor(GuardedTextArea):
             return self.editor
 
     @dataclass
-    class RedoCut(Message):
-        """A change cut off what could be redone: `text`, which is nowhere else any more."""
+    class RedoDropped(Message):
+        """A change emptied the redo stack; `text` is the newest text it led to, and is stored nowhere else."""
 
         editor: TextEditor
         text: str
@@ -101,7 +101,7 @@ class TextEditor(GuardedTextArea):
         self.covered = 0
         super().__init__(id=id, max_checkpoints=500, placeholder=placeholder)
         self.slot = TextSlot("")
-        self._by_store: list[Edit] | None = None  # the last step that the store's undo or redo made
+        self._by_store: list[Edit] | None = None  # the last undo step that the store's undo or redo made
         self._run: tuple[str, list[Edit]] | None = (
             None  # the last agent's run that changed the text, and its step
         )
@@ -137,7 +137,7 @@ class TextEditor(GuardedTextArea):
         self.load_text(to_shown(slot.text))
 
     def unbind(self) -> None:
-        """The slot is shown here no longer; what is shown is none of anybody's."""
+        """Show the slot no longer; the shown text belongs to no document."""
         if self._fade is not None:
             self._fade.stop()
             self._fade = None
@@ -150,9 +150,9 @@ class TextEditor(GuardedTextArea):
         self.bind(TextSlot("", text), read_only=read_only)
 
     def slot_changed(self, source: str | None) -> None:
-        """The slot's text was changed elsewhere: show it, as a step of undo; the cursor stays at its words.
+        """Show the slot's text, which was changed elsewhere, as a step of undo; the cursor stays at its words.
 
-        `source`: as in `TextSlot.absorb`; what one agent's run does in a row is one step.
+        `source`: as in `TextSlot.absorb`; consecutive changes of one agent's run are one step.
         """
         from tui.document.merge import changed_lines, moved
 
@@ -171,15 +171,15 @@ class TextEditor(GuardedTextArea):
         self.flash(fresh)
 
     def _change_to(self, old: str, new: str, source: str | None) -> None:
-        """Make one text of another, as a step of undo.
+        """Change the text, as a step of undo.
 
-        Where it is what undo or redo leads to here, that step is taken instead: the store's undo leaves none.
+        If undo or redo in this editor leads to the same text, that step is taken instead of adding one.
         """
         stacks = self.history
         if not source and stacks._undo_stack and after_undo(old, stacks._undo_stack[-1]) == new:
             is_by_store = stacks._undo_stack[-1] is self._by_store
             self.undo()
-            if is_by_store:  # F8 and then F9: neither is left to redo
+            if is_by_store:  # undone and redone by the store: nothing is left to redo here
                 stacks._redo_stack.pop()
         elif not source and stacks._redo_stack and after_redo(old, stacks._redo_stack[-1]) == new:
             self.redo()
@@ -221,14 +221,14 @@ class TextEditor(GuardedTextArea):
             self.call_after_refresh(self._reveal, lines[0])
 
     def end_flash(self) -> None:
-        """The moment is over."""
+        """End the highlight."""
         if self._fresh:
             self._fresh = frozenset()
             self._line_cache.clear()
             self.refresh()
 
     def cover(self, rows: int) -> None:
-        """Something lies over the last `rows` rows: one can scroll so much further, and changes show above it."""
+        """The last `rows` rows are covered: scroll so much further, and reveal changes above them."""
         if rows != self.covered:
             self.covered = rows
             self._refresh_size()
@@ -279,12 +279,12 @@ class TextEditor(GuardedTextArea):
     # -- editing ------------------------------------------------------------------------------------------
 
     def edit(self, edit: Edit) -> EditResult:
-        cut = self.text if self.history._redo_stack else None
+        dropped = self.text if self.history._redo_stack else None
         for step in reversed(self.history._redo_stack):
-            cut = after_redo(cut or "", step)
+            dropped = after_redo(dropped or "", step)
         result = super().edit(edit)
-        if cut is not None:
-            self.post_message(self.RedoCut(self, from_shown(cut)))
+        if dropped is not None:
+            self.post_message(self.RedoDropped(self, from_shown(dropped)))
         self._typed()
         return result
 
@@ -297,15 +297,15 @@ class TextEditor(GuardedTextArea):
         self._typed()
 
     def _typed(self) -> None:
-        """The person changed the text: so does the slot."""
+        """The person changed the text: update the slot."""
         if not self._own_edit:
             self.end_flash()
             self.slot.edit(self.raw)
 
     async def _on_key(self, event: events.Key) -> None:
-        # Beside the handler of the base class, which types.
+        # Runs before the handler of the base class, which inserts the letter.
         if self.read_only and event.is_printable:
-            event.stop()  # it would be a command of the pane around this
+            event.stop()  # else it would be a command of the pane
             event.prevent_default()
             self.post_message(self.Refused(self))
 
@@ -331,7 +331,7 @@ class TextEditor(GuardedTextArea):
         self._step("redo")
 
     def _step(self, operation: Literal["undo", "redo"]) -> None:
-        """Undo or redo a step in the text; where there is none left, that is told by a message."""
+        """Undo or redo a step in the text; if there is none, post `UndoExhausted`."""
         undoes, redoes = self.history._undo_stack, self.history._redo_stack
         if self.read_only:
             self.post_message(self.UndoExhausted(self, operation, True))
@@ -342,4 +342,4 @@ class TextEditor(GuardedTextArea):
 
     def _on_blur(self, event: events.Blur) -> None:
         super()._on_blur(event)
-        self.post_message(self.Left(self))
+        self.post_message(self.Blurred(self))

@@ -1,4 +1,4 @@
-"""A text that does not fit says so: it ends in an ellipsis."""
+"""Ending a text that does not fit with an ellipsis."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ SIGN = "…"
 
 
 def with_ellipsis(strip: Strip, width: int) -> Strip:
-    """Return a row of `width` cells whose text goes on where nobody sees it: its last word, or cell, is the ellipsis."""
+    """Return a row of `width` cells that ends in an ellipsis after its last word or cell."""
     end = min(cell_len(strip.text.rstrip()), max(0, width - 1))
     row = strip.crop(0, end)
     style = next((segment.style for segment in reversed(row._segments) if segment.text), None)
     return Strip.join([row, Strip([Segment(SIGN, style)]), strip.crop(end + 1)]).adjust_cell_length(width)
 
 
-class CutStatic(LongStatic):
-    """A text of any length that may have fewer rows than it takes."""
+class EllipsisStatic(LongStatic):
+    """A text of any length that ends in an ellipsis if it has fewer rows than it needs."""
 
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)

@@ -15,14 +15,14 @@ from textual.widgets import Input
 
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
 from tui.terminal.visible_controls import from_shown, to_shown, with_signs
-from tui.widgets.plain_text import NotCopied, in_one_line
+from tui.widgets.plain_text import NotSelectable, in_one_line
 from tui.widgets.text.ellipsis import with_ellipsis
 
 LIMIT = 2_000
 """Characters that a field takes."""
 
 
-class Field(NotCopied, OrderedKeys, Input):
+class Field(NotSelectable, OrderedKeys, Input):
     """An `Input` that holds hidden characters as stand-ins and takes a paste as one line.
 
     A longer text that is stored somewhere is shown by its beginning and cannot be edited here.
@@ -64,7 +64,7 @@ class Field(NotCopied, OrderedKeys, Input):
             self.typed()
 
     def replace(self, text: str, start: int, end: int) -> None:
-        """Put `text` in the place of what stands between two places, and the cursor behind it."""
+        """Replace the text between two indexes, with the cursor after it."""
         if self._too_long is not None:
             self.restricted()
             return

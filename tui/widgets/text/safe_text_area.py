@@ -1,8 +1,8 @@
-"""A `TextArea` with its traps closed: the base of everything a person types more than a line into.
+"""A `TextArea` that is safe for any text: the base class of all editors.
 
-Closed are: undo after a long paste killed the app; control characters in the text reached the terminal; every
-row of a repaint joined the whole text; a key at a bracket searched the whole text; the cursor blinked; letters
-overtook the keys that were pressed before them; a text was broken into rows word by word, and twice.
+It works around faults of Textual's `TextArea`: undo after a long paste crashed the app; control characters in the text
+reached the terminal; each row of a repaint joined the whole text; a key at a bracket searched the whole text; the cursor
+blinked; letters overtook keys pressed before them; a text was wrapped word by word, and twice.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from tui.commands.registry import binding
 from tui.terminal.sanitise import sanitise, stand_ins
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
 from tui.terminal.textual_compat.soft_wrap import FastWrapped
-from tui.widgets.plain_text import NotCopied
+from tui.widgets.plain_text import NotSelectable
 
 LONG_LINE = 4_000
 """Characters from which a line is drawn row by row."""
 
 
-class GuardedTextArea(NotCopied, OrderedKeys, TextArea):
-    """A `TextArea` for text of any size and origin. What is pasted is made harmless first."""
+class SafeTextArea(NotSelectable, OrderedKeys, TextArea):
+    """A `TextArea` for text of any size and origin. Pasted text is sanitised."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         binding("text.start"),
@@ -65,7 +65,7 @@ class GuardedTextArea(NotCopied, OrderedKeys, TextArea):
         self.load_text(value)
 
     def set_placeholder(self, text: str) -> None:
-        """Show `text` while there is nothing else: plain, whatever it holds."""
+        """Show `text`, sanitised, while the text area is empty."""
         self.placeholder = Content(sanitise(text))
 
     def find_matching_bracket(self, bracket: str, search_from: tuple[int, int]) -> tuple[int, int] | None:
@@ -73,7 +73,7 @@ class GuardedTextArea(NotCopied, OrderedKeys, TextArea):
         return super().find_matching_bracket(bracket, search_from) if self.match_cursor_bracket else None
 
     def get_line(self, line_index: int) -> Text:
-        """Return a line as it is shown: what a terminal would obey has a visible sign in its place."""
+        """Return a line as it is shown: control characters are replaced by visible signs."""
         line = self.document.get_line(line_index)
         return self.shown(line, 0, len(line))
 
@@ -147,7 +147,7 @@ class GuardedTextArea(NotCopied, OrderedKeys, TextArea):
         self.refresh()
 
     def _recompute_cursor_offset(self) -> None:
-        # While an undo is under way the cursor may still stand on a line that is gone (Textual #6686).
+        # While an undo is under way the cursor may be on a line that no longer exists (Textual #6686).
         row, column = self.cursor_location
         row = min(row, self.document.line_count - 1)
         column = min(column, len(self.document.get_line(row)))
