@@ -6,7 +6,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -22,7 +22,11 @@ from tui.terminal.sanitise import one_line
 from tui.terminal.secrets import redact
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from personas.files.home import Home
+    from personas.persona import Persona
+    from personas.store import Store
 
 LONGEST_MESSAGE = 20_000
 """Cells of one message: enough for a whole `about.md`."""
@@ -143,9 +147,15 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
     else:
         yield Finding("ok", "home", f"{root}, {len(personas)} personas")
     yield from _about(store.home, invocation.loaded.settings.about)
-    for persona in personas:
-        from tui.cli.personas import describe
+    yield from _personas(store, personas)
+    yield from _saved_approvals(root)
+    yield from _conversations(store, personas)
 
+
+def _personas(store: Store, personas: Sequence[Persona]) -> Iterator[Finding]:
+    from tui.cli.personas import describe
+
+    for persona in personas:
         if persona.note is not None:
             yield Finding("note", f"persona {persona.id}", describe(persona.note))
         if persona.error is not None:
@@ -157,12 +167,19 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
             "personas",
             f"{store.home.personas / name} is no persona: a persona is a file that ends in .toml",
         )
+
+
+def _saved_approvals(root: Path) -> Iterator[Finding]:
     from agent.jobs.saved_approvals import SavedApprovals
-    from agent.transcript.session_store import read_history
 
     if allowed := SavedApprovals.of_person().always(root):
         text = f"always allowed here: {', '.join(allowed)}; persona trust --revoke forgets them"
         yield Finding("ok", "approval", text)
+
+
+def _conversations(store: Store, personas: Sequence[Persona]) -> Iterator[Finding]:
+    from agent.transcript.session_store import read_history
+
     for persona in personas:
         try:
             _session, _turns, problems = read_history(store, persona.id)

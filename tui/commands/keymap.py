@@ -76,34 +76,14 @@ def check_keys(table: Mapping[str, Any]) -> tuple[dict[str, str], list[tuple[str
     Args:
         table: by a command's id, its keys, separated by commas; or a list of keys.
     """
-    known = BY_ID
     chosen: dict[str, list[str]] = {}
     problems: list[tuple[str, str]] = []
     # Commands of all lists first: they win over those of one list.
     for name, value in sorted(flatten(table).items(), key=lambda item: not _in_all_lists(item[0])):
-        if name not in known:
-            problems.append(
-                (name, f"[keys] there is no command {name!r}; Help lists them{_did_you_mean(name, known)}")
-            )
-            continue
-        wanted = [value] if isinstance(value, str) else value
-        if not isinstance(wanted, list) or any(type(key) is not str for key in wanted):
-            problems.append((name, f"[keys] {name} must be a key, or keys separated by commas"))
-            continue
-        keys = []
-        for written in _split_keys(wanted):
-            key = normal(written)
-            if (reason := refusal(key, known[name])) and key not in keys_of(known[name]):
-                shown = key_name(key) if _is_a_key(key) else _harmless(written)
-                problems.append((name, f"[keys] {name} cannot have {shown}: {reason}"))
-            elif (
-                owner := _owner(key, known[name], chosen) or _list_owner(key, known[name], chosen)
-            ) is not None:
-                problems.append((name, f"[keys] {key_name(key)} is on {owner} already, so not on {name}"))
-            else:
-                keys.append(key)
-        if keys or not any(key.strip() for key in wanted):
-            chosen[name] = list(dict.fromkeys(keys))
+        keys, wrong = _keys_for(name, value, chosen)
+        problems += [(name, f"[keys] {sentence}") for sentence in wrong]
+        if keys is not None:
+            chosen[name] = keys
     keymap = {name: ",".join(keys) for name, keys in chosen.items()}
     for command in COMMANDS:
         if command.id in chosen:
@@ -115,6 +95,29 @@ def check_keys(table: Mapping[str, Any]) -> tuple[dict[str, str], list[tuple[str
         if lost:
             keymap[command.id] = ",".join(key for key in keys if key not in lost)
     return keymap, problems
+
+
+def _keys_for(name: str, value: Any, chosen: Mapping[str, list[str]]) -> tuple[list[str] | None, list[str]]:
+    """Return the keys that a setting gives to a command, None for no change, and what is wrong with it."""
+    command = BY_ID.get(name)
+    if command is None:
+        return None, [f"there is no command {name!r}; Help lists them{_did_you_mean(name)}"]
+    wanted = [value] if isinstance(value, str) else value
+    if not isinstance(wanted, list) or any(type(key) is not str for key in wanted):
+        return None, [f"{name} must be a key, or keys separated by commas"]
+    keys: list[str] = []
+    wrong: list[str] = []
+    for written in _split_keys(wanted):
+        key = normal(written)
+        if (reason := refusal(key, command)) and key not in keys_of(command):
+            shown = key_name(key) if _is_a_key(key) else _sanitised_key(written)
+            wrong.append(f"{name} cannot have {shown}: {reason}")
+        elif owner := _owner(key, command, chosen) or _list_owner(key, command, chosen):
+            wrong.append(f"{key_name(key)} is on {owner} already, so not on {name}")
+        else:
+            keys.append(key)
+    is_unbound = not any(key.strip() for key in wanted)
+    return (list(dict.fromkeys(keys)) if keys or is_unbound else None), wrong
 
 
 def refusal(key: str, command: Command) -> str:
@@ -153,7 +156,7 @@ def _is_visible(sign: str) -> bool:
     return not category(sign).startswith("M") and sanitise(sign) == sign
 
 
-def _harmless(written: str) -> str:
+def _sanitised_key(written: str) -> str:
     """Return an invalid key as it can be shown safely."""
     from tui.terminal.secrets import redact
 
@@ -218,8 +221,8 @@ def _list_owner(key: str, command: Command, chosen: Mapping[str, list[str]]) -> 
     return None
 
 
-def _did_you_mean(name: str, known: Mapping[str, Command]) -> str:
+def _did_you_mean(name: str) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    close = get_close_matches(name, list(BY_ID), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

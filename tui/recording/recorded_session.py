@@ -117,48 +117,64 @@ def read_recording(path: Path) -> Recording:
     persona_id = records[0].get("persona_id") if records and records[0].get("type") == "session" else None
     if not isinstance(persona_id, str):
         raise BrokenFile(f"{path} holds no recorded session.")
-    runs: list[RecordedRun] = []
-    steps: list[list[Block]] = []
-    message: str | None = None
-    replies: dict[str, str] = {}
-    asked: dict[str, str] = {}
-    seen: tuple[str | None, str | None] = (None, None)
-    step_over = True
+    reader = _Reader()
     for record in records[1:]:
+        reader.read(record)
+    if not reader.runs:
+        raise BrokenFile(f"{path} holds no recorded run.")
+    runs = tuple(
+        RecordedRun(message, tuple(map(tuple, steps)), replies) for message, steps, replies in reader.runs
+    )
+    session_id = records[0].get("id")
+    return Recording(
+        persona_id, runs, session_id if isinstance(session_id, str) else "", *reader.name_and_prompt
+    )
+
+
+class _Reader:
+    """Collects the runs of a session, record by record."""
+
+    def __init__(self) -> None:
+        self.runs: list[tuple[str, list[list[Block]], dict[str, str]]] = []
+        """Of each run: its message, steps and replies."""
+        self.name_and_prompt: tuple[str | None, str | None] = (None, None)
+        self._tools: dict[str, str] = {}  # the name of the tool by the id of the call
+        self._step_over = True
+
+    def read(self, record: Mapping[str, Any]) -> None:
+        """Take the next record; one that cannot be read is skipped."""
         if record.get("type") == "step_end":
-            step_over = True
-            continue
+            self._step_over = True
+            return
         try:
             turn = from_record(record)
         except ValueError:
-            continue  # one damaged record takes nothing else with it
+            return
         if isinstance(turn, UserTurn):
-            runs += _run(message, steps, replies)
-            message, steps, replies, step_over = turn.content, [], {}, True
+            self.runs.append((turn.content, [], {}))
+            self._step_over = True
         elif isinstance(turn, Block):
-            if step_over:
-                steps.append([])
-            steps[-1].append(turn)
-            step_over = False
-            if isinstance(turn, ToolCallTurn):
-                asked[turn.tool_use_id] = turn.tool_name
+            self._read_block(turn)
         elif isinstance(turn, ToolResultTurn):
-            step_over = True
-            tool = asked.get(turn.tool_use_id)
-            if tool == "ask_user" and not turn.is_error:
-                replies[turn.tool_use_id] = turn.output
-            elif tool == "get_persona" and seen == (None, None):
-                seen = _persona_in(turn.output)
-    runs += _run(message, steps, replies)
-    if not runs:
-        raise BrokenFile(f"{path} holds no recorded run.")
-    session_id = records[0].get("id")
-    return Recording(persona_id, tuple(runs), session_id if isinstance(session_id, str) else "", *seen)
+            self._step_over = True
+            self._read_result(turn)
 
+    def _read_block(self, block: Block) -> None:
+        if isinstance(block, ToolCallTurn):
+            self._tools[block.tool_use_id] = block.tool_name
+        if self.runs:
+            steps = self.runs[-1][1]
+            if self._step_over:
+                steps.append([])
+            steps[-1].append(block)
+        self._step_over = False
 
-def _run(message: str | None, steps: list[list[Block]], replies: Mapping[str, str]) -> list[RecordedRun]:
-    """Return the run of a user turn as a list of one; an empty list before the first user turn."""
-    return [] if message is None else [RecordedRun(message, tuple(tuple(step) for step in steps), replies)]
+    def _read_result(self, result: ToolResultTurn) -> None:
+        tool = self._tools.get(result.tool_use_id)
+        if tool == "ask_user" and not result.is_error and self.runs:
+            self.runs[-1][2][result.tool_use_id] = result.output
+        elif tool == "get_persona" and self.name_and_prompt == (None, None):
+            self.name_and_prompt = _persona_in(result.output)
 
 
 def _persona_in(output: str) -> tuple[str | None, str | None]:

@@ -112,7 +112,7 @@ class SafeTextArea(NotSelectable, OrderedKeys, TextArea):
         event.stop()
         if self.read_only:
             return
-        if result := self._insert_harmless(event.text):
+        if result := self._insert_sanitised(event.text):
             self.move_cursor(result.end_location)  # and no focus: a key pressed since may have led elsewhere
 
     def action_text_start(self, select: bool = False) -> None:
@@ -125,10 +125,10 @@ class SafeTextArea(NotSelectable, OrderedKeys, TextArea):
 
     def action_paste(self) -> None:
         """Insert what the program itself copied last, as a paste."""
-        if not self.read_only and (result := self._insert_harmless(self.app.clipboard)):
+        if not self.read_only and (result := self._insert_sanitised(self.app.clipboard)):
             self.move_cursor(result.end_location)
 
-    def _insert_harmless(self, text: str) -> EditResult | None:
+    def _insert_sanitised(self, text: str) -> EditResult | None:
         return self._replace_via_keyboard(sanitise(text), *self.selection)
 
     def _undo_batch(self, edits: Sequence[Edit]) -> None:
