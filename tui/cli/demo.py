@@ -1,4 +1,4 @@
-"""`persona demo`: a recorded run in the real interface, in a home of its own that is gone afterwards."""
+"""`persona demo`: a recorded run in the real program, in a temporary home."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`persona` itself: global options, the commands by name, and an id in a command's place."""
+"""The group `persona`: global options, the commands by name, and an id in place of a command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`persona reply`: the answer to a task that waits, or the word that lets one go on."""
+"""`persona reply`: answering a waiting task, or continuing a stopped one."""
 
 from __future__ import annotations
 

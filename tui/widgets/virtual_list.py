@@ -1,4 +1,4 @@
-"""A list of one-line rows, drawn line by line so that ten thousand cost no more than ten."""
+"""A list of one-line rows with a cursor and marks; only the visible rows are drawn."""
 
 from __future__ import annotations
 
