@@ -22,8 +22,8 @@ from textual.timer import Timer
 from tui.app.loading_gate import AT_ONCE
 from tui.app.navigation import Ways
 from tui.commands.registry import BY_ID, Command, command_of, keymap_of
-from tui.terminal.paste_detection import Typed
 from tui.terminal.sanitise import sanitise
+from tui.terminal.textual_compat.input_parser import UnmarkedPaste
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ class HeldKeys:
 
         What came as one run of characters is keys again where nothing takes a text.
         """
-        if isinstance(event, Typed) and not event.is_forwarded:
+        if isinstance(event, UnmarkedPaste) and not event.is_forwarded:
             if isinstance(self._app.focused, OrderedKeys):
                 return False
             for key in event.pressed():

@@ -18,7 +18,7 @@ from tui.commands.registry import (
     keys_of,
     keys_of_help_entry,
 )
-from tui.terminal.textual_compat.input_parser import GuardedParser
+from tui.terminal.textual_compat.input_parser import InputParser
 from tui.widgets.chat_input import NEWLINE_KEYS
 
 AMBIGUOUS_BYTES = {r"\x1b\r": "alt+enter or shift+enter"}
@@ -48,7 +48,7 @@ class KeystrokeReader:
 
     def __init__(self, keymap: Keymap = NO_KEYMAP) -> None:
         self._keymap = keymap
-        self._parser = GuardedParser()
+        self._parser = InputParser()
         self._decode = getincrementaldecoder("utf-8")(errors="replace").decode
         self._sent = bytearray()
 
