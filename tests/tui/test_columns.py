@@ -24,7 +24,7 @@ from tui.terminal.textual_compat.diff_rendering import SentCells
 WIDTHS = (12, 9, 15)
 WIDTH, HEIGHT = sum(WIDTHS), 4
 EDGES = [0, *accumulate(WIDTHS)]
-DOUBTFUL = ["👍🏽", "👨‍👩‍👧", "❤️", "1️⃣", "🏳️‍🌈", "🇩🇪", "क्षत्रिय", "नी", "กำ", "\U0001fae9", "👨🏽‍💻"]
+DOUBTFUL = ["👍🏽", "👨‍👩‍👧", "❤️", "1️⃣", "🏳️‍🌈", "🇩🇪", "กำ", "\U0001fae9", "👨🏽‍💻"]
 PLAIN = ["a", "word", " ", "日本", "e\u0301\u0302", "שלום", "ที่", "é", "🍵"]
 
 
@@ -43,7 +43,7 @@ def test_what_all_terminals_agree_about_is_sent_as_it_is(text: str) -> None:
     assert placed_text(text) == text
 
 
-@pytest.mark.parametrize("text", ["🇩🇪", "क्ष", "👨🏽‍💻", "1️⃣"])
+@pytest.mark.parametrize("text", ["🇩🇪", "👨🏽‍💻", "1️⃣"])
 def test_what_belongs_together_is_sent_together(text: str) -> None:
     assert text in placed_text(f"a{text}{text}b")
 

@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from textual.events import Event, Key, Paste
 from textual.notifications import Notification, Notify
 from textual.screen import Screen
-from textual.widgets._toast import ToastHolder, ToastRack
 
 from personas.errors import PersonaError
 from tui.app.environment import given_environment
@@ -25,6 +24,7 @@ from tui.settings.validation import CONNECTING
 from tui.terminal.sanitise import shortened
 from tui.terminal.textual_compat import graphemes
 from tui.terminal.textual_compat.diff_rendering import FrontCompositor, paint_promptly
+from tui.terminal.textual_compat.toasts import ToastRack, remove_toast
 from tui.widgets.plain_text import content
 
 if TYPE_CHECKING:
@@ -282,11 +282,8 @@ class PersonaApp(Ending, inherit_bindings=False):
             self._unnotify(one, refresh=False)
             if one in self._unseen:
                 self._unseen.remove(one)
-            # Textual would only take the text away and leave its rows, so that each later one stood lower.
             for shown in self.screen_stack:
-                for holder in shown.query(ToastHolder):
-                    if holder.id == ToastRack._toast_id(one):
-                        holder.remove()
+                remove_toast(shown, one)
 
     def _hides_told(self) -> bool:
         """Whether what is told is not shown now, the terminal being too small. A dialog shows it when it is seen."""

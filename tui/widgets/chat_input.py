@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from textual import events
-from textual.document._document import EditResult
-from textual.document._edit import Edit
 from textual.message import Message
+from textual.widgets.text_area import Edit, EditResult
 
 from tui.commands.slash import Offer
 from tui.widgets.command_list import CommandList

@@ -19,11 +19,11 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets._toast import ToastRack
 
 from tui.app.operation_context import present_deed
 from tui.commands.registry import BY_ID, Keymap, binding, first_key, hint, keymap_of, keys_of, sentence
 from tui.screens.dialogs.too_small import TooSmallDialog
+from tui.terminal.textual_compat.toasts import ToastRack
 from tui.widgets.clickable_hints import key_under, press, pressing
 from tui.widgets.plain_text import LiteralStatic
 from tui.widgets.text.ellipsis import EllipsisStatic

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textual._wrap import compute_wrap_offsets
-from textual.document._document import Location
-from textual.document._wrapped_document import WrappedDocument
 from textual.expand_tabs import get_tab_widths
+from textual.widgets.text_area import Location, WrappedDocument
 
 Place = tuple[int, int]
 """A line, and which of its rows; both from 0."""

@@ -14,11 +14,9 @@ from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.document._document import Document, EditResult
-from textual.document._document_navigator import DocumentNavigator
-from textual.document._edit import Edit
 from textual.strip import Strip
 from textual.widgets import TextArea
+from textual.widgets.text_area import Document, DocumentNavigator, Edit, EditResult
 
 from tui.commands.registry import binding
 from tui.terminal.sanitise import sanitise, stand_ins
