@@ -185,11 +185,11 @@ async def test_tables_are_edited_in_the_file_and_hold_when_it_is_closed(
 ) -> None:
     path = tmp_path / "config.toml"
 
-    async def edit(app: object, file: Path) -> bool:
+    async def edit(_self: object, _app: object, file: Path) -> bool:
         file.write_text('[keys]\nhelp = "f10"\nnothing = "f9"\n')
         return True
 
-    monkeypatch.setattr("tui.external_editor.launcher._edit", edit)
+    monkeypatch.setattr("tui.external_editor.process.ExternalEditor.run", edit)
     async with program(make_store(tmp_path), preferences=preferences(tmp_path, None)) as p:
         await p.until(lambda: p.app.screen is not p.main)
         await p.press("escape")

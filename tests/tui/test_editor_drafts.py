@@ -22,6 +22,7 @@ from tui.app.ui_state import Remembered, recall
 from tui.external_editor import launcher as external
 from tui.external_editor import message_file as editor_drafts
 from tui.external_editor.message_file import BACK, DraftFile, hand_out, merged, take_back
+from tui.external_editor.process import ExternalEditor
 
 IDS = ["optimist"]
 
@@ -197,9 +198,9 @@ async def test_text_begun_before_a_question_came_is_not_its_answer(tmp_path: Pat
 
 async def test_a_program_that_is_to_end_when_the_agent_is_done_waits_for_who_writes(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), model=ScriptedModel([])) as p:
-        with p.app.lending.alone() as alone:
-            assert alone
-            with p.app.lending.alone() as second:
+        async with p.app.external_editor.reserved() as is_free:
+            assert is_free
+            async with p.app.external_editor.reserved() as second:
                 assert not second
             leaving = asyncio.ensure_future(p.app.leave(0))
             await p.press("a")
@@ -207,22 +208,6 @@ async def test_a_program_that_is_to_end_when_the_agent_is_done_waits_for_who_wri
             assert not leaving.done()
         await leaving
         assert p.app.return_code == 0
-
-
-async def test_while_the_terminal_is_lent_no_key_is_heard_and_nothing_is_written(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), model=ScriptedModel([])) as p:
-        written: list[str] = []
-        p.app._write_as_it_is = written.append
-        p.app._choose_signs()
-        p.app.lending.lent = True
-        await p.press("x")
-        p.app.redraw()
-        assert written == []
-        p.app.lending.lent = False
-        await p.press("y")
-        await p.until(lambda: p.main.chat_bar.draft == "y")
-        p.app.redraw()
-        assert written == ["\x1b[2J"]
 
 
 def test_what_is_noted_beside_a_message_is_only_for_this_person(home: Home) -> None:
@@ -240,13 +225,13 @@ def test_what_is_noted_beside_a_message_is_only_for_this_person(home: Home) -> N
 async def test_a_message_that_an_editor_leaves_no_file_of_is_said_and_its_lock_is_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leaves: str
 ) -> None:
-    async def edit(_app: object, path: Path, _keep: object = ()) -> bool:
+    async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
         path.unlink()
         if leaves == "a folder":
             path.mkdir()
         return True
 
-    monkeypatch.setattr(external, "_edit", edit)
+    monkeypatch.setattr(ExternalEditor, "run", edit)
     store = make_store(tmp_path)
     async with program(store, model=ScriptedModel([])) as p:
         p.main.chat_bar.set_draft("a draft")
@@ -266,7 +251,7 @@ async def test_nobody_who_types_waits_for_the_file_of_a_message(
 ) -> None:
     stuck, go = threading.Event(), threading.Event()
 
-    async def edit(_app: object, path: Path, _keep: object = ()) -> bool:
+    async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
         path.write_text("written")
         return True
 
@@ -275,7 +260,7 @@ async def test_nobody_who_types_waits_for_the_file_of_a_message(
         go.wait(60)
         return hand_out(*arguments)
 
-    monkeypatch.setattr(external, "_edit", edit)
+    monkeypatch.setattr(ExternalEditor, "run", edit)
     monkeypatch.setattr(editor_drafts, "hand_out", hang)
     async with program(make_store(tmp_path), model=ScriptedModel([])) as p:
         editing = asyncio.ensure_future(external.edit_draft(p.app))

@@ -12,8 +12,8 @@ from personas.persona import read_persona
 from personas.versions.authorship import Author
 from tests.tui.program import ONE, Program, make_store, program
 from tui.document.merge import Clash
-from tui.external_editor import launcher as external
 from tui.external_editor.persona_file import hand_out, meet_files, take_back, with_what_was_taken
+from tui.external_editor.process import ExternalEditor
 from tui.screens.dialogs.conflict import ChooseText
 
 AGENT = Author("agent", "a", "r")
@@ -81,13 +81,13 @@ async def test_what_the_editor_did_is_kept_and_one_step_of_undo_whatever_it_wrot
     async with program(make_store(tmp_path, {"one": ONE + INPUTS})) as p:
         given = p.file("one").read_bytes()
 
-        async def edit(_app: object, path: Path, _keep: object = ()) -> bool:
+        async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
             path.write_bytes(b"half of it")
             await p.main.editing.look()  # type: ignore[union-attr]
             path.write_bytes(written)
             return True
 
-        monkeypatch.setattr(external, "_edit", edit)
+        monkeypatch.setattr(ExternalEditor, "run", edit)
         await p.press("f3", "ctrl+g")
         await p.until(lambda: p.store.log("one") and not p.main.editing.in_hand)  # type: ignore[union-attr]
         (kept,) = p.store.log("one")
@@ -108,13 +108,13 @@ async def test_what_the_editor_saved_and_what_the_agent_did_after_that_are_two_s
 ) -> None:
     async with program(make_store(tmp_path)) as p:
 
-        async def edit(_app: object, path: Path, _keep: object = ()) -> bool:
+        async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
             path.write_text(path.read_text().replace("third", "third (editor)"))
             now = p.store.change("one", EditPrompt("first", agents("first")), revision=None, by=AGENT)
             p.main.editing.agent_wrote(now, "r")  # type: ignore[union-attr]
             return True
 
-        monkeypatch.setattr(external, "_edit", edit)
+        monkeypatch.setattr(ExternalEditor, "run", edit)
         await p.press("f3", "ctrl+g")
         await p.until(lambda: "(editor)" in p.prompt.raw and not p.main.editing.in_hand)  # type: ignore[union-attr]
         p.main.personas.rows.focus()
@@ -135,13 +135,13 @@ async def test_what_was_written_outside_is_a_step_of_undo_in_the_editor(tmp_path
 async def edits(p: Program, monkeypatch: pytest.MonkeyPatch, write: Callable[[str], str]) -> None:
     """Open an editor that reads the file, waits until the agent has changed its first line, and saves its copy."""
 
-    async def edit(_app: object, path: Path, _keep: object = ()) -> bool:
+    async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
         copy = path.read_text()
         p.store.change("one", EditPrompt("first", agents("first")), revision=None, by=AGENT)
         path.write_text(write(copy))
         return True
 
-    monkeypatch.setattr(external, "_edit", edit)
+    monkeypatch.setattr(ExternalEditor, "run", edit)
     p.main.prompt.focus()
     await p.until(lambda: not p.main.conversing.bar_focused)
     p.main.action_external_editor()

@@ -220,7 +220,9 @@ class PersonaApp(Ending, inherit_bindings=False):
     async def look_at_settings(self) -> None:
         """Have the settings file hold as it is now, where it was changed outside of the program, and tell of it."""
         preferences = self.preferences
-        if preferences is None or self.lending.lent:  # what is saved in the editor holds once that has ended
+        if (
+            preferences is None or self.external_editor.has_terminal
+        ):  # what is saved in the editor holds once that has ended
             return
         async with self._looking:
             if not await asyncio.to_thread(preferences.look):
@@ -363,7 +365,7 @@ class PersonaApp(Ending, inherit_bindings=False):
             self.main.conversing.key_pressed()  # whichever widget or dialog it is for: an error has been seen
             if (make_way := getattr(self.screen, "make_way", None)) is not None:
                 make_way(event)
-        if not (self.lending.is_deaf_to(event) or self._held.take(event) or await self._held.obey(event)):
+        if not (self._held.take(event) or await self._held.obey(event)):
             before = self.focused if (moves := self._held.may_move(event)) else None
             await super().on_event(event)
             if moves:

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from tui.app.sigcont import heed as heed_continuing
-from tui.external_editor.suspend import Lending
+from tui.external_editor.process import ExternalEditor
 from tui.terminal.capabilities import Capabilities, detect
 from tui.terminal.palette import limit_colours, readable
 from tui.terminal.sanitise import spell_out_too
@@ -37,7 +37,7 @@ class Appearance(App[int], inherit_bindings=False):
         self._sent = SentCells()  # Textual refreshes while it is set up
         self._owes_picture = False
         self._charset: Charset | None = None
-        self.lending = Lending()
+        self.external_editor = ExternalEditor()
         self.settings = settings
         super().__init__()
         self._env = env
@@ -99,7 +99,7 @@ class Appearance(App[int], inherit_bindings=False):
             def send(data: str) -> None:
                 write(charset.bare(data))
 
-        driver.write = self.lending.guard(send)  # type: ignore[method-assign, assignment]
+        driver.write = send  # type: ignore[method-assign, assignment]
 
     def _taken(self) -> Charset | None:
         """Return what the terminal takes; None where it takes everything, our signs too."""
@@ -123,7 +123,7 @@ class Appearance(App[int], inherit_bindings=False):
 
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
         # Only what is really written may be remembered as written.
-        if self.lending.lent or (renderable is not None and self._must_wait()):
+        if self.external_editor.has_terminal or (renderable is not None and self._must_wait()):
             renderable = None
         if renderable is not None and self.is_running and not self.is_headless:
             renderable = self._placed(screen, renderable)

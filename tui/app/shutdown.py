@@ -82,7 +82,7 @@ class Ending(Appearance, inherit_bindings=False):
 
     def leave_by_signal(self, code: int) -> None:
         """Save and end; called in the loop by the guard."""
-        self.lending.ask_to_end(code - 128)
+        self.external_editor.end(code - 128)
         self._leave_task = asyncio.ensure_future(self.leave(code))
 
     async def leave(self, code: int, *, given_up: Mapping[str, str] | None = None) -> None:
@@ -94,8 +94,8 @@ class Ending(Appearance, inherit_bindings=False):
             code: the exit code; 0 by the command.
             given_up: texts, by what they are, that no disk took and the person has agreed to lose.
         """
-        if not self.lending.ending:
-            await self.lending.over()  # who writes in their editor is not cut short
+        if not self.external_editor.ending:
+            await self.external_editor.closed()  # who writes in their editor is not cut short
         if self._leaving is not None and (self._leaving or not code):
             return
         self._leaving = code
@@ -166,7 +166,7 @@ class Ending(Appearance, inherit_bindings=False):
             ),  # before the runs stop: they may take longer than there is time
         )
         for step in (
-            lambda: asyncio.gather(main.conversing.stop_all(SETTLE), self.lending.give_up()),
+            lambda: asyncio.gather(main.conversing.stop_all(SETTLE), self.external_editor.give_up()),
             lambda: main.conversing.remember(last=True),
             lambda: settle(editing) if editing and self._leaving else nothing(),
         ):

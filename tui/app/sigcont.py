@@ -36,7 +36,12 @@ def heed(app: Appearance) -> None:
 def take_again(app: Appearance, driver: Any) -> None:
     """Take the terminal as at the start, and draw everything; nothing while it is lent or already left."""
     reading = driver._key_thread
-    if app.lending.lent or reading is None or not reading.is_alive() or not _is_in_front(driver.fileno):
+    if (
+        app.external_editor.has_terminal
+        or reading is None
+        or not reading.is_alive()
+        or not _is_in_front(driver.fileno)
+    ):
         return
     driver.suspend_application_mode()
     driver._must_signal_resume = True  # has the app told as after SIGTSTP

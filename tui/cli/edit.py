@@ -21,8 +21,8 @@ from tui.cli.options import persona_argument
 from tui.cli.output import print_text
 from tui.cli.stderr import print_error
 from tui.document.merge import Clash
-from tui.external_editor.launcher import editor_command
 from tui.external_editor.persona_file import BY_HAND, save_file
+from tui.external_editor.process import editor_command
 
 _LONGEST_ID = 40
 """Characters of an id in the name of a draft."""

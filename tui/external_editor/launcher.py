@@ -1,15 +1,13 @@
-"""The person's own editor: the program steps aside, and what was written comes back."""
+"""What is edited in the person's own editor: a message, a persona's file, the settings. It comes back merged."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import shlex
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError, UnknownPersona
+from tui.external_editor.process import EditorFailed
 
 if TYPE_CHECKING:
     from tui.app.app import PersonaApp
@@ -17,64 +15,6 @@ if TYPE_CHECKING:
     from tui.document.merge import Clash
     from tui.external_editor.message_file import DraftFile
     from tui.external_editor.persona_file import HandedOut
-
-
-class EditorFailed(PersonaError):
-    """The editor ran and said that it failed; what it had saved is in the file."""
-
-
-def editor_command(env: Mapping[str, str] = os.environ) -> list[str]:
-    """Return the command of the person's editor.
-
-    Raises:
-        PersonaError: none is set and none of the usual ones is there, or it cannot be read as a command.
-    """
-    import shutil
-
-    for name in ("VISUAL", "EDITOR"):
-        if command := env.get(name, "").strip():
-            try:
-                return shlex.split(command)
-            except ValueError as error:
-                why = str(error)[:1].lower() + str(error)[1:]
-                raise PersonaError(f"${name} is no command ({why}): {command}. Set it anew.") from None
-    for usual in ("nano", "vim", "vi"):
-        if found := shutil.which(usual):
-            return [found]
-    raise PersonaError("No editor is set; name one in $EDITOR.")
-
-
-async def _edit(app: PersonaApp, path: Path, keep: Sequence[int] = ()) -> bool:
-    """Run the editor on a file with the screen put away; what runs in the program goes on.
-
-    Args:
-        app: the program.
-        path: the file.
-        keep: open files that the editor gets too, by their numbers.
-
-    Returns:
-        Whether it ended; False where the program must end first.
-
-    Raises:
-        EditorFailed: it ended with a code other than 0.
-        PersonaError: it could not be started.
-    """
-    from textual.app import SuspendNotSupported
-
-    command = [*editor_command(), str(path)]
-    try:
-        code = await app.lending.run(app, command, keep)
-    except SuspendNotSupported:
-        raise PersonaError("This terminal cannot be handed to another program.") from None
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise PersonaError(f"Cannot start {command[0]}: {why}. Set another editor in $EDITOR.") from None
-    finally:
-        app.refresh(layout=True, repaint=True)
-    if code:
-        how = f"ended with code {code}" if code > 0 else f"was ended by signal {-code}"
-        raise EditorFailed(f"{Path(command[0]).name} {how}.")
-    return code is not None
 
 
 async def edit_draft(app: PersonaApp) -> None:
@@ -89,8 +29,8 @@ async def edit_draft(app: PersonaApp) -> None:
     from tui.external_editor.message_file import hand_out, left_more
 
     main = app.main
-    with app.lending.alone() as alone:
-        if not alone:
+    async with app.external_editor.reserved() as is_free:
+        if not is_free:
             return
         home = main.editing.workspace.store.home if main.editing is not None else None
         persona_id, asked, text = main.conversing.shown_id, main.chat_bar.asked, main.chat_bar.draft
@@ -100,7 +40,9 @@ async def edit_draft(app: PersonaApp) -> None:
         except OSError as error:
             raise PersonaError(f"The message cannot be handed to the editor: {error.strerror}.") from None
         try:
-            if not await _edit(app, draft.path, () if draft.lock is None else (draft.lock,)):
+            if not await app.external_editor.run(
+                app, draft.path, () if draft.lock is None else (draft.lock,)
+            ):
                 return
         except EditorFailed as error:
             failure = str(error)
@@ -152,11 +94,11 @@ async def edit_settings(app: PersonaApp, path: Path) -> bool:
     Raises:
         PersonaError: it cannot be made, or the editor failed.
     """
-    with app.lending.alone() as alone:
-        if not alone:
+    async with app.external_editor.reserved() as is_free:
+        if not is_free:
             return False
         await asyncio.to_thread(_make_settings, path)
-        return await _edit(app, path)
+        return await app.external_editor.run(app, path)
 
 
 def _make_settings(path: Path) -> None:
@@ -175,8 +117,8 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
     from tui.external_editor.persona_file import hand_out
 
     failure = ""
-    with app.lending.alone() as alone:
-        if not alone:
+    async with app.external_editor.reserved() as is_free:
+        if not is_free:
             return
         await editing.flush()
         persona = editing.persona
@@ -190,7 +132,7 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
             app.main.tell(f"What your editor takes away cannot be brought back: {error}", error=True)
         editing.in_hand = True
         try:
-            if not await _edit(app, store.path(persona.id)):
+            if not await app.external_editor.run(app, store.path(persona.id)):
                 return
         except EditorFailed as error:
             failure = str(error)
