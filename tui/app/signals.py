@@ -1,7 +1,6 @@
-"""Leaving well: signals and a lost terminal end the program within a second, the terminal as it was found.
+"""Signals and a lost terminal end the program: the loop saves and exits, a thread ends the process if that takes too long.
 
-The loop gets the chance to save and to leave in order. A thread hears the signals, not the loop, and sees to it that
-the process ends even where the loop hangs, for example on a disk that does not come back.
+What is typed is on disk all the time, so that little is left to do: `App.exit` as by the command, in about two seconds.
 """
 
 from __future__ import annotations
@@ -11,13 +10,9 @@ import contextlib
 import os
 import select
 import signal
-import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    import socket
+from typing import Any, TypeVar
 
 _Number = TypeVar("_Number", bound=int)
 
@@ -25,30 +20,20 @@ GRACE = 3.0
 """Seconds from the signal to the end of the process, whatever hangs: a disk, a terminal. A fraction of one as a rule."""
 
 LOOK_EVERY = 0.5
-"""Seconds between two looks at the terminal."""
+"""Seconds between two looks at the terminal: one that is not the controlling terminal goes without a signal."""
 
 LOST = 129
 """Exit code when the terminal went away."""
 
-_END_NOTHING = ("CHLD", "CLD", "CONT", "INFO", "STOP", "TSTP", "TTIN", "TTOU", "URG", "WINCH", "KILL")
-"""By default they do not end a process, or nobody can hear them."""
-_FAULTS = ("BUS", "FPE", "ILL", "SEGV")
-"""They come from the process itself, which would run into the same fault again behind the handler."""
-
-
-def _ending() -> dict[int, int]:
-    left_alone = {getattr(signal, f"SIG{name}", None) for name in (*_END_NOTHING, *_FAULTS)}
-    return {int(number): 128 + number for number in signal.valid_signals() if number not in left_alone}
-
-
-SIGNALS = _ending()
-"""Every signal that ends a process unless it is heard, with the exit code of a program it ended."""
+SIGNALS: dict[int, int] = {
+    int(getattr(signal, name)): 128 + getattr(signal, name)
+    for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM")
+    if hasattr(signal, name)
+}
+"""The signals that ask a program to end, with its exit code."""
 
 BY_KEYS = frozenset({signal.SIGINT, getattr(signal, "SIGQUIT", signal.SIGINT)})
 """Those that keys send in an ordinary terminal, to all programs in it."""
-
-TOLD_BY_SYSTEM = {number: code for number, code in SIGNALS.items() if number not in BY_KEYS}
-"""The others only by their handler: while an editor has the terminal, they have another one."""
 
 
 class Guard:
@@ -73,61 +58,41 @@ class Guard:
         self._files = files
         self._end = end
         self._last_words = last_words
-        self._code: int | None = None
+        self.code: int | None = None
+        """The exit code of what ends the program; None while it is no signal and no lost terminal."""
         self._over = threading.Event()
         self._modes = terminal_modes(files[0])
-        self._tell: socket.socket | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._heard: list[int] = []
 
     def start(self) -> None:
         """Begin to watch; to be called in the running loop, in the main thread."""
-        import socket
-
-        hear, self._tell = socket.socketpair()
-        self._tell.setblocking(False)
+        self._loop = asyncio.get_running_loop()
         with contextlib.suppress(ValueError):  # not in the main thread: then the default stays
             for number in heeded(SIGNALS):
-                signal.signal(number, self._hear)
+                signal.signal(number, lambda number, _frame: self._tell(SIGNALS[number]))
                 self._heard.append(number)
-            # Told by the system itself, even while the main thread hangs where Python runs no handler.
-            if sys.platform != "win32":  # there the loop itself is told by it
-                signal.set_wakeup_fd(self._tell.fileno(), warn_on_full_buffer=False)
-        threading.Thread(
-            target=self._watch, args=(hear, asyncio.get_running_loop()), name="terminal-watch", daemon=True
-        ).start()
+        threading.Thread(target=self._watch, name="terminal-watch", daemon=True).start()
 
     def stop(self) -> None:
         """The program has ended in order. What a signal ended stays watched: the rest must not take long either."""
-        if self._code is not None or self._tell is None:
+        if self.code is not None:
             return
         self._over.set()
         with contextlib.suppress(ValueError):
-            if sys.platform != "win32":
-                signal.set_wakeup_fd(-1)
             for number in self._heard:
                 signal.signal(
-                    number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL
+                    number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
                 )
-        self._tell.close()  # wakes the thread
-
-    @property
-    def code(self) -> int | None:
-        """The exit code of what ended the program, None if it was no signal and no lost terminal."""
-        return self._code
 
     def end_soon(self, code: int) -> None:
         """The program ends, and something hangs: end the process unless that is over in the time of grace."""
-
-        def end() -> None:
-            self._restore()
-            self._end(code)
-
-        timer = threading.Timer(GRACE, end)
+        timer = threading.Timer(GRACE, self._restore_and_end, (code,))
         timer.daemon = True
         timer.start()
 
     def end(self, code: int) -> None:
-        """What a signal ends is saved, and its terminal is back: say the last words and end the process."""
+        """All is saved, and the terminal is back: say the last words and end the process."""
         if self._last_words():
             self._restore()
         self._end(code)
@@ -141,38 +106,26 @@ class Guard:
         except (OSError, ValueError):
             return False
 
-    def _hear(self, number: int, _frame: object) -> None:
-        """The handler of the signals: no locks in here, it may come in the midst of anything."""
-        if self._tell is not None:
-            with contextlib.suppress(OSError):
-                self._tell.send(bytes([SIGNALS[number]]))
+    def _tell(self, code: int) -> None:
+        """Have the loop leave; also a signal's handler: it may come in the midst of anything, so no locks in here."""
+        if self.code is None and self._loop is not None:
+            self.code = code
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._leave, code)
 
-    def _watch(self, hear: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread: notice a signal or a lost terminal, and end the process when leaving takes too long."""
-        hear.settimeout(LOOK_EVERY)
-        while (code := self._reason(hear)) is None:
-            if self._over.is_set():
+    def _watch(self) -> None:
+        """In a thread: notice a lost terminal, and end the process when leaving takes too long."""
+        while self.code is None:
+            if self._over.wait(LOOK_EVERY):
                 return
-        self._code = code
-        with contextlib.suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(self._leave, code)
+            if is_gone(self._files[0]):
+                self._tell(LOST)
         if not self._over.wait(GRACE):
-            self._restore()
-            self._end(code)
+            self._restore_and_end(self.code)
 
-    def _reason(self, hear: socket.socket) -> int | None:
-        """Return the exit code of a reason to leave, waiting for one a while; None for none."""
-        try:
-            told = hear.recv(64)
-        except TimeoutError:
-            return LOST if is_gone(self._files[0]) else None
-        except OSError:
-            return None
-        for byte in told:  # the number of a signal, from the system, or an exit code, from the handler
-            code = TOLD_BY_SYSTEM.get(byte, byte)
-            if code in SIGNALS.values():
-                return code
-        return None
+    def _restore_and_end(self, code: int) -> None:
+        self._restore()
+        self._end(code)
 
     def _restore(self) -> None:
         """Give the terminal back as it was, without waiting for it."""
