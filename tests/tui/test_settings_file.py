@@ -10,6 +10,7 @@ import pytest
 
 from tui.settings.loader import BrokenSettings
 from tui.settings.schema import (
+    OF_LOOKS,
     ConfigError,
     Loaded,
     check_values,
@@ -17,7 +18,6 @@ from tui.settings.schema import (
     unset_setting,
     write_settings,
 )
-from tui.settings.validation import OF_LOOKS
 
 SECRET = "sk-ant-api03-AAAABBBBCCCC"
 

@@ -68,8 +68,8 @@ class Invocation:
         Raises:
             ConfigError: a setting that the agent needs is invalid.
         """
-        from tui.settings.schema import OFFLINE
-        from tui.settings.validation import CONNECTING, OF_LOOKS
+        from tui.settings.schema import OF_LOOKS, OFFLINE
+        from tui.settings.validation import CONNECTING
 
         settings = self.loaded.settings
         self.loaded.check(but={*OF_LOOKS, *(CONNECTING if settings.model == OFFLINE else ())})

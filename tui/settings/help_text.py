@@ -9,8 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, get_origin, get_type_hints
 
-from tui.settings.schema import ConfigError, Settings, check_values
-from tui.settings.validation import CHOICES
+from tui.settings.schema import CHOICES, ConfigError, Settings, check_values
 
 Kind = Literal["text", "whole", "number", "switch", "choice", "table"]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from personas.files.file_stamp import stamp_of
 from tui.settings.schema import (
     DEFAULT_MODEL,
+    OF_LOOKS,
     OFFLINE,
     Loaded,
     Settings,
@@ -19,7 +20,7 @@ from tui.settings.schema import (
     unset_setting,
     write_settings,
 )
-from tui.settings.validation import CONNECTING, OF_LOOKS
+from tui.settings.validation import CONNECTING
 
 if TYPE_CHECKING:
     from pathlib import Path

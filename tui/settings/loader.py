@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
@@ -94,7 +94,7 @@ def read_values(path: Path, settings: type) -> tuple[dict[str, Any] | None, list
         found = _parse(text, path)
     except BrokenSettings as error:
         return {}, [Wrong(str(error), setting="")]
-    known, wrong = _judge(found, text, path, get_type_hints(settings))
+    known, wrong = _judge(found, text, path, settings)
     return known, sorted(wrong, key=lambda one: one.line)
 
 
@@ -124,13 +124,14 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
 
 
 def _judge(
-    found: Mapping[str, Any], text: str, path: Path, hints: Mapping[str, Any]
+    found: Mapping[str, Any], text: str, path: Path, settings: type
 ) -> tuple[dict[str, Any], list[Wrong]]:
     """Return the values that can be used, and what is wrong with the others."""
     from tui.settings.source_locations import Lines
     from tui.terminal.secrets import redact
 
     line_of = Lines(text).of
+    hints, rules = get_type_hints(settings), {one.name: one for one in fields(settings)}
     known: dict[str, Any] = {}
     wrong: list[Wrong] = []
 
@@ -158,9 +159,9 @@ def _judge(
             except OverflowError:
                 value = float("inf")
         if type(value) is not kind:
-            tell((key,), f"{key} must be {allowed(name) or TYPES[kind]}", name)
+            tell((key,), f"{key} must be {allowed(rules[name]) or TYPES[kind]}", name)
             continue
-        found_wrong = [*faults(name, value)] or [*faults_in_file(name, value)]
+        found_wrong = [*faults(rules[name], value)] or [*faults_in_file(rules[name], value)]
         for keys, sentence in found_wrong:
             tell((key, *keys[1:]), sentence, name)
         if not found_wrong:

@@ -8,22 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from tui.settings.loader import ConfigError as ConfigError
 from tui.settings.loader import Wrong, read_bytes, read_text, read_values, refuse_broken
-from tui.settings.validation import (
-    ABOVE_ZERO,
-    CHOICES,
-    NOT_NEGATIVE,
-    OF_LOOKS,
-    RENAMED,
-    fault_of_key,
-    faults,
-    faults_in_file,
-)
+from tui.settings.validation import LEVELS, RENAMED, fault_of_key, faults, faults_in_file, rules
 
 APP = "persona-editor"
 DEFAULT_MODEL = "claude-sonnet-5-5"
@@ -50,26 +41,26 @@ class Settings:
     """Whether the key lies in the system's keyring, where the program puts it when you paste one and say so; turned
     off in the program, the key is taken out again."""
 
-    thinking: str = "off"
+    thinking: str = field(default="off", metadata=rules(choices=LEVELS))
     """How much the model thinks before it answers: off, minimal, low, medium, high, max."""
 
-    max_tokens: int = 0
+    max_tokens: int = field(default=0, metadata=rules(least=0))
     """The longest answer, in tokens. 0: as long as the model allows."""
 
-    sent_turns: int = 40
+    sent_turns: int = field(default=40, metadata=rules(above=0))
     """How many of your messages, with what followed them, go to the model."""
 
-    retries: int = 4
+    retries: int = field(default=4, metadata=rules(least=0))
     """How often a failed request is tried again by itself, where that makes sense."""
 
-    max_steps: int = 50
+    max_steps: int = field(default=50, metadata=rules(above=0))
     """After how many answers of the model a run stops by itself. A task counts them over all that it asks, and anew when
     you have it continue; likewise its minutes, tokens and dollars."""
 
-    max_minutes: float = 30.0
+    max_minutes: float = field(default=30.0, metadata=rules(above=0))
     """After how many minutes a run stops by itself."""
 
-    approval: str = "auto"
+    approval: str = field(default="auto", metadata=rules(choices=("auto", "ask-destructive", "ask-all")))
     """When the agent asks before it acts: auto (never, every edit can be undone), ask-destructive (before it replaces
     the whole prompt, overwrites or deletes a test input, or undoes a change), ask-all (before every change)."""
 
@@ -77,16 +68,16 @@ class Settings:
     """By tool, whatever `approval` says: ask, allow or deny. A table: `[approval_of]`, `undo = "ask"`. An ask here is
     stronger than an "always" you once answered."""
 
-    tasks_at_once: int = 10
+    tasks_at_once: int = field(default=10, metadata=rules(above=0))
     """How many tasks may be at work at one time, each about another persona."""
 
-    task_tokens: int = 0
+    task_tokens: int = field(default=0, metadata=rules(least=0))
     """After how many tokens, in and out, a task stops by itself. 0: no budget."""
 
-    task_dollars: float = 0.0
+    task_dollars: float = field(default=0.0, metadata=rules(least=0))
     """At what cost a task stops by itself, where prices are known. 0: no budget."""
 
-    task_pause: float = 0.2
+    task_pause: float = field(default=0.2, metadata=rules(least=0))
     """The least seconds between the starts of two requests of a task."""
 
     tasks_begin_themselves: bool = False
@@ -96,46 +87,56 @@ class Settings:
     """What your personas are for, told to the agent when a conversation begins. Empty: what `about.md` in the home says,
     or nothing."""
 
-    panel_seconds: float = 5.0
+    panel_seconds: float = field(default=5.0, metadata=rules(least=0, looks=True))
     """After how many seconds without anything new the agent's panel goes away."""
 
-    reading_rate: float = 0.0
+    reading_rate: float = field(default=0.0, metadata=rules(least=0, looks=True))
     """How many characters you read in a second: the panel then stays as much longer as what is new in it takes to read.
     0: it does not; 20 is a quiet pace."""
 
-    theme: str = ""
+    theme: str = field(default="", metadata=rules(looks=True))
     """The colours: dark, light, or the name of a theme such as nord or gruvbox. Empty: dark."""
 
-    colours: str = "auto"
+    colours: str = field(default="auto", metadata=rules(choices=("auto", "16", "none"), looks=True))
     """How many colours are sent: what the terminal takes (auto; none where NO_COLOR is set), 16, none."""
 
-    glyphs: str = "auto"
+    glyphs: str = field(default="auto", metadata=rules(choices=("auto", "ascii"), looks=True))
     """The signs that are drawn: ascii, or auto (ASCII only where the terminal takes no UTF-8)."""
 
-    mouse: bool = True
+    mouse: bool = field(default=True, metadata=rules(looks=True))
     """Whether the program takes the mouse. Off: the terminal's own selection works."""
 
-    calm: str = "auto"
+    calm: str = field(default="auto", metadata=rules(choices=("auto", "always", "never"), looks=True))
     """No animation, fewer frames, a slower activity line: always, never, or auto (over SSH and inside tmux)."""
 
-    repaint: str = "changed"
+    repaint: str = field(default="changed", metadata=rules(choices=("changed", "all"), looks=True))
     """What goes to the terminal: only what looks different (changed), or all that was drawn again (all)."""
 
-    notify: str = "never"
+    notify: str = field(default="never", metadata=rules(choices=("never", "bell", "desktop"), looks=True))
     """How you hear, while the terminal is not in front, that a long run is over and how it ended, and at once that a task
     waits for your answer: never, bell, desktop."""
 
-    notify_after: float = 20.0
+    notify_after: float = field(default=20.0, metadata=rules(least=0, looks=True))
     """How many seconds a run must have taken for its end to be told; a question does not wait for that."""
 
-    keys: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict, metadata=rules(looks=True))
     """Other keys for commands, by the command's name. A table: `[keys]`, `"output.toggle" = "f10"`; "" for none."""
 
     def __post_init__(self) -> None:
         # Not `base_url`: what the environment says of it is told when the model is reached for.
-        for name in (*CHOICES, *NOT_NEGATIVE, *ABOVE_ZERO, "approval_of", "api_key_env"):
-            for _, sentence in faults(name, getattr(self, name)):
+        for one in fields(self):
+            for _, sentence in faults(one, getattr(self, one.name)):
                 raise ConfigError(sentence)
+
+
+RULES = {one.name: one for one in fields(Settings)}
+"""The fields of the settings by name."""
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    name: one.metadata["choices"] for name, one in RULES.items() if one.metadata.get("choices")
+}
+"""What the settings that name one of a few things may be."""
+OF_LOOKS = frozenset(name for name, one in RULES.items() if one.metadata.get("looks"))
+"""The settings of the screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +250,7 @@ def check_values(values: Mapping[str, Any]) -> None:
     """
     Settings(**values)
     for name, value in values.items():
-        for _, sentence in faults_in_file(name, value):
+        for _, sentence in faults_in_file(RULES[name], value):
             raise ConfigError(sentence)
 
 

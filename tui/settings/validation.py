@@ -1,44 +1,41 @@
-"""What the value of a setting may be, beyond its type: each rule is a sentence for the person. Pure."""
+"""What the value of a setting may be, beyond its type: each rule is a sentence for the person. Pure.
+
+Rules stand beside their field in the schema, as pydantic's do; they are checked here since loading pydantic and building
+a model takes 0.15 s, which every command would wait for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import Field
 from math import inf
 from typing import Any
 
 LEVELS = ("off", "minimal", "low", "medium", "high", "max")
 """How much a model may think before it answers: those of `agent.models.base.ThinkingLevel`."""
 
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "thinking": LEVELS,
-    "calm": ("auto", "always", "never"),
-    "glyphs": ("auto", "ascii"),
-    "colours": ("auto", "16", "none"),
-    "repaint": ("changed", "all"),
-    "approval": ("auto", "ask-destructive", "ask-all"),
-    "notify": ("never", "bell", "desktop"),
-}
-"""What the settings that name one of a few things may be."""
-
 RULES_OF_TOOLS = ("ask", "allow", "deny")
 """What `approval_of` may say of a tool."""
 
-NOT_NEGATIVE = frozenset(
-    {
-        *("max_tokens", "retries", "panel_seconds", "reading_rate", "notify_after"),
-        *("task_tokens", "task_dollars", "task_pause"),
-    }
-)
-ABOVE_ZERO = frozenset({"sent_turns", "max_steps", "max_minutes", "tasks_at_once"})
 
-OF_LOOKS = frozenset(
-    {
-        *("panel_seconds", "reading_rate", "theme", "colours", "glyphs", "mouse", "calm", "repaint"),
-        *("notify", "notify_after", "keys"),
-    }
-)
-"""The settings of the screen. All others are the agent's, which never goes by a default where the person set another
-value: not by another server, and not without being asked."""
+def rules(
+    *,
+    choices: tuple[str, ...] = (),
+    least: float | None = None,
+    above: float | None = None,
+    looks: bool = False,
+) -> Mapping[str, Any]:
+    """Return the metadata of a field of the settings: what its value may be.
+
+    Args:
+        choices: the values there are.
+        least: the least number.
+        above: what a number must be above.
+        looks: it is a setting of the screen. All others are the agent's, which never goes by a default where the person
+            set another value: not by another server, and not without being asked.
+    """
+    return {"choices": choices, "least": least, "above": above, "looks": looks}
+
 
 CONNECTING = ("model", "base_url", "api_key_env", "api_key_command", "api_key_in_keyring")
 """The settings that lead to a model; the offline one needs none of them."""
@@ -59,25 +56,30 @@ TYPES: Mapping[type, str] = {
 """What a value must be, by the type of its setting."""
 
 
-def faults(name: str, value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
+def faults(setting: Field[Any], value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield what is wrong with a value that has the type of its setting.
+
+    Args:
+        setting: its field.
+        value: its value.
 
     Yields:
         Where in the settings, as keys from the top, and what may stand there: a sentence without its full stop, and
         never with what could be a key.
     """
-    if name in CHOICES and value not in CHOICES[name]:
-        yield (name,), f"{name} must be {allowed(name)}{_not(value)}"
+    name, least, above = setting.name, setting.metadata.get("least"), setting.metadata.get("above")
+    if setting.metadata.get("choices") and value not in setting.metadata["choices"]:
+        yield (name,), f"{name} must be {allowed(setting)}{_not(value)}"
     elif name == "approval_of":
         for tool, rule in value.items():
             if rule not in RULES_OF_TOOLS:
                 yield (name, tool), f"{name}.{tool} must be one of {', '.join(RULES_OF_TOOLS)}{_not(rule)}"
     elif isinstance(value, float) and value == inf:
         yield (name,), f"{name} must be a number that is not infinite"
-    elif name in NOT_NEGATIVE and not value >= 0:  # so that nan, which compares with nothing, is refused too
-        yield (name,), f"{name} must be 0 or more"
-    elif name in ABOVE_ZERO and not value > 0:
-        yield (name,), f"{name} must be above 0"
+    elif least is not None and not value >= least:  # so that nan, which compares with nothing, is refused too
+        yield (name,), f"{name} must be {least} or more"
+    elif above is not None and not value > above:
+        yield (name,), f"{name} must be above {above}"
     elif name == "api_key_env" and value and not (value.isascii() and value.isidentifier()):
         yield (
             (name,),
@@ -85,12 +87,13 @@ def faults(name: str, value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
         )
 
 
-def faults_in_file(name: str, value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
+def faults_in_file(setting: Field[Any], value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield what else is wrong with a value that is to stand in the settings file.
 
     Of the environment the same is told when it is used, and a theme by the screen.
     """
-    if not isinstance(value, str) or name in CHOICES or name == "api_key_env":
+    name = setting.name
+    if not isinstance(value, str) or setting.metadata.get("choices") or name == "api_key_env":
         return
     fault = fault_of_key(name, value)
     if not fault and name == "base_url":
@@ -144,9 +147,10 @@ def fault_of_server(url: str) -> str:
     )
 
 
-def allowed(name: str) -> str:
+def allowed(setting: Field[Any]) -> str:
     """Return what a setting that names one of a few things may be, empty for the others."""
-    return f"one of {', '.join(CHOICES[name])}" if name in CHOICES else ""
+    choices = setting.metadata.get("choices")
+    return f"one of {', '.join(choices)}" if choices else ""
 
 
 def _not(value: object) -> str:

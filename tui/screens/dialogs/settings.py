@@ -18,7 +18,7 @@ from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.picker import Pick
 from tui.settings import help_text as manual
 from tui.settings.loader import BrokenSettings
-from tui.settings.validation import CHOICES
+from tui.settings.schema import CHOICES
 from tui.terminal.secrets import redact
 from tui.widgets.plain_text import LiteralStatic, label
 from tui.widgets.text.ellipsis import EllipsisStatic
