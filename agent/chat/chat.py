@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from agent.chat.live_session import ChatSession
+from agent.chat.run_log import log_run
 from agent.chat.run_spec import PLAIN, RunSpec
 from agent.chat.system_prompt import system_prompt
 from agent.chat.tool_callers import NO_CALL, ToolCallers
@@ -122,6 +123,7 @@ class Chat:
             before_tool_call=self._before_tool_call,
         )
         self._agent.listener_grace = DISK_GRACE
+        self._agent.subscribe(log_run(persona_id, lambda: name_of(self._model)))
         self._agent.when_done = lambda run: asyncio.to_thread(self._note_on_calls, run)
         self.session = ChatSession(store, persona_id, self._agent, self._env, on_settle=on_settle)
         self.scope = CancelScope()  # of `abort`, to what goes before the run

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from agent.core.agent import Agent
 from agent.core.events import Event
-from agent.models.scripted import ScriptedModel, answer
+from agent.models.scripted import ScriptedModel, ToolUse, answer
+from personas.files.home import Home
+from tests.tui.program import make_store, program
 from tui.cli import error_handling as boundary
-from tui.cli.logging_setup import set_up
+from tui.cli.logging_setup import LARGEST, log_to, set_up
 
 SECRET = "sk-ant-secret-0123456789"
 
@@ -21,11 +25,12 @@ SECRET = "sk-ant-secret-0123456789"
 @pytest.fixture
 def bare() -> Iterator[Callable[[], None]]:
     """Return what takes all handlers away, as a process has none that did not ask for any; pytest adds its own."""
-    root, agent = logging.getLogger(), logging.getLogger("agent")
-    handlers, level = list(root.handlers), agent.level
+    root, ours = logging.getLogger(), [logging.getLogger(name) for name in ("agent", "personas", "tui")]
+    handlers, levels = list(root.handlers), [logger.level for logger in ours]
     yield root.handlers.clear
     root.handlers[:] = handlers
-    agent.setLevel(level)
+    for logger, level in zip(ours, levels, strict=True):
+        logger.setLevel(level)
 
 
 def fail(_event: Event) -> NoReturn:
@@ -82,3 +87,59 @@ def test_what_cannot_be_written_down_is_dropped(
         patch.setattr(sys, "stderr", None)
         logging.getLogger("tui").error("to nobody")
     assert capsys.readouterr().err == ""
+
+
+def lines_of(home: Home) -> str:
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+    return (home.state / "persona.log").read_text(encoding="utf-8")
+
+
+async def test_the_log_in_the_home_tells_what_the_program_did_and_no_text_and_no_secret(
+    tmp_path: Path, bare: Callable[[], None]
+) -> None:
+    bare()
+    set_up()
+    store = make_store(tmp_path)
+    log_to(store.home)
+    rename = answer(ToolUse("update_persona_name", {"name": "Two"}))
+    model = ScriptedModel([rename, answer("It is done.")])
+    async with program(store, model=model) as p:
+        await p.run_to_end("call it Two")
+        await p.press("f3")
+        await p.until(lambda: p.main.prompt.has_focus)
+        await p.press("N", "o", "w")
+        await p.until(lambda: p.state == "saved" and "Now" in store.text("one"))
+        p.app.tell(f"it holds {SECRET}", error=True)
+        p.app.note_fault(RuntimeError(f"with {SECRET}\x1b[2J"))
+    said = lines_of(store.home)
+    for part in (
+        "started in", "opened one", "of one started with", "called update_persona_name", "ended, completed after 2 steps",
+        "saved prompt of one", "told: it holds [secret]", "RuntimeError: with [secret]",
+    ):  # fmt: skip
+        assert part in said, (part, said)
+    assert not [word for word in ("0123456789", "\x1b", "call it Two", "It is done") if word in said]
+    assert (store.home.state / "persona.log").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("there", ["pipe", "link", "large"])
+def test_what_stands_in_the_place_of_the_log_is_not_waited_for_and_not_written_through(
+    tmp_path: Path, bare: Callable[[], None], there: str
+) -> None:
+    bare()
+    set_up()
+    home = make_store(tmp_path).home
+    path, other = home.state / "persona.log", tmp_path / "other"
+    if there == "pipe":
+        os.mkfifo(path)
+    elif there == "link":
+        other.write_text("")
+        path.symlink_to(other)
+    else:
+        path.write_bytes(b"x" * (LARGEST + 1))
+    log_to(home)
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+    assert not other.exists() or other.read_text() == ""
+    if there == "large":
+        assert "started in" in path.read_text() and (home.state / "persona.log.1").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from personas.store import Store
     from tui.settings.live_settings import Preferences
     from tui.settings.model_factory import Connection
+
+
+log = logging.getLogger(__name__)
 
 
 class PersonaApp(Ending, inherit_bindings=False):
@@ -254,6 +258,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         """Show a message for a moment; any text, shown literally."""
         message = content(shortened(message, 500)).plain
         if error:
+            log.warning("told: %s", message)
             self.last_error = (present_deed(), message)
         self.notify(
             message,

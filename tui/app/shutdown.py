@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
@@ -19,6 +20,8 @@ from tui.app.display import Appearance
 
 if TYPE_CHECKING:
     from tui.app.signals import Guard
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -99,6 +102,7 @@ class Ending(Appearance, inherit_bindings=False):
         if self._leaving is not None and (self._leaving or not code):
             return
         self._leaving = code
+        log.info("the program ends with code %d", code)
         if code:
             await self._take_what_came()
         self.give_held_back(ending=True)
@@ -145,6 +149,8 @@ class Ending(Appearance, inherit_bindings=False):
                 self._driver.stop_application_mode()
                 self._driver.close()
         finally:
+            for handler in logging.getLogger().handlers:
+                handler.flush()
             guard.end(code)
 
     async def _save(self) -> None:
@@ -207,6 +213,7 @@ class Ending(Appearance, inherit_bindings=False):
         from tui.terminal.secrets import redact
 
         text = "".join(traceback.format_exception(error))
+        log.error("unexpected: %s", text)
         self.fault_log = write_fault(redact(text))
 
     def _handle_exception(self, error: Exception) -> None:

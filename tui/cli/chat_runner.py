@@ -62,11 +62,12 @@ def converse(
     from agent.jobs.agent_jobs import AgentJobs
     from agent.jobs.recovery import leave_task
     from agent.jobs.saved_approvals import SavedApprovals
-    from tui.cli.logging_setup import set_up
+    from tui.cli.logging_setup import log_to, set_up
     from tui.settings.model_factory import build_model, chat_options, connection, task_options
 
     set_up()
     settings = invocation.agent_settings
+    log_to(invocation.store.home)
     chat = Chat(
         invocation.store,
         persona_id,

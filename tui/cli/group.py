@@ -185,7 +185,9 @@ def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> 
 )
 @click.option("--home", "home_flag", metavar="DIR", help="The folder with your personas.")
 @click.option("--model", "model_flag", metavar="MODEL", help="The agent's model, or `offline`.")
-@click.option("--debug", is_flag=True, help="Show where an error came from, without secrets.")
+@click.option(
+    "--debug", is_flag=True, help="Show what the program does and where an error came from, without secrets."
+)
 @click.option(
     "--version",
     is_flag=True,

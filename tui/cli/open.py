@@ -159,9 +159,13 @@ class _HomeChoice:
 
     def open(self) -> Store:
         """Return the store; may raise `PersonaError`."""
-        if self._root is None and "store" in self._invocation.__dict__:  # made already, to look an id up
-            return self._invocation.store
         from personas.files.home import open_home
         from personas.store import Store
+        from tui.cli.logging_setup import log_to
 
-        return Store(open_home(self._root or self._found.home.root))
+        if self._root is None and "store" in self._invocation.__dict__:  # made already, to look an id up
+            store = self._invocation.store
+        else:
+            store = Store(open_home(self._root or self._found.home.root))
+        log_to(store.home)
+        return store

@@ -8,6 +8,7 @@ cannot be stored is in the drafts database until it can. Knows no widget: the sc
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Literal
 
 from personas.errors import PersonaError, UnknownPersona
@@ -27,6 +28,8 @@ from tui.terminal.sanitise import one_line
 if TYPE_CHECKING:
     from personas.persona import Persona
     from tui.document.view import DocumentView
+
+log = logging.getLogger(__name__)
 
 State = Literal["", "saved", "unsaved", "conflict", "failed", "broken", "gone"]
 
@@ -148,6 +151,7 @@ class DocumentController:
             return False
         document = self.documents.get(persona_id) or Document(persona_id, self.saver.edited)
         before, self.document = self.document, document
+        log.info("opened %s", persona_id)
         self.documents[persona_id] = document
         if before is not None:
             self.forget_settled(before)

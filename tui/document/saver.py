@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from personas.persona import Persona
     from tui.document.controller import DocumentController
     from tui.document.document import Document
+
+log = logging.getLogger(__name__)
 
 BROKEN = "The file is broken. What you type is kept, and goes into the file once it is mended."
 IN_LIST = ("name", "description", "tags")
@@ -158,8 +161,10 @@ class SlotSaver:
         if isinstance(result, Clash):
             slot.sending = None
             slot.absorb(result.theirs)
+            log.warning("a conflict in %s of %s", slot.id, document.id)
         else:
             slot.saved(sent, result.text)
+            log.info("saved %s of %s", slot.id, document.id)
             if slot is self._told_conflict:
                 self._told_conflict = None
             self._controller.now_is(document, result.persona)
@@ -170,6 +175,7 @@ class SlotSaver:
         self._show_state_of(document)
 
     async def _not_stored(self, document: Document, slot: TextSlot, error: PersonaError) -> None:
+        log.warning("not saved: %s of %s: %s", slot.id, document.id, error)
         if isinstance(error, InputDeleted):
             await self.store_as_new_input(document, slot, f"{error} What you typed is kept as a new one.")
         elif isinstance(error, BrokenFile):
