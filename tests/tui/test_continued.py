@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tui.app import sigcont as continued
+from tui.terminal.textual_compat import sigcont as continued
 
 
 class Driver:
@@ -54,7 +54,7 @@ async def test_the_terminal_is_taken_again_where_it_is_the_programs_own(
     driver = Driver(ends[1], reading)
     driver._must_signal_resume = by_key
     try:
-        continued.heed(SimpleNamespace(_driver=driver, external_editor=SimpleNamespace(has_terminal=lent)))  # type: ignore[arg-type]
+        continued.heed(SimpleNamespace(_driver=driver, is_lent=lent))  # type: ignore[arg-type]
         signal.raise_signal(signal.SIGCONT)
         await asyncio.sleep(0)
         await asyncio.sleep(0)

@@ -118,7 +118,7 @@ class PersonaApp(Ending, inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.set_keymap(textual_keymap(self.settings.keys))
-        self._take_terminal()
+        self.begin_display()
         if self.guard is not None:
             self.guard.start()
 
@@ -211,7 +211,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         self._choose_signs()
         self.redraw()
         if self.settings.mouse != before.mouse:
-            self._take_mouse(self.settings.mouse)
+            self.take_mouse(self.settings.mouse)
         self.main.conversing.use_settings(self.settings)
         try:
             if any(getattr(before, name) != getattr(self.settings, name) for name in CONNECTING):

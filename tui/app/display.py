@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
-from textual.app import App
-from textual.screen import Screen
 from textual.theme import Theme
 
-from tui.app.sigcont import heed as heed_continuing
 from tui.external_editor.process import ExternalEditor
 from tui.terminal.capabilities import Capabilities, detect
-from tui.terminal.palette import limit_colours, readable
+from tui.terminal.palette import readable
 from tui.terminal.sanitise import spell_out_too
-from tui.terminal.textual_compat.cell_width import Placing
-from tui.terminal.textual_compat.diff_rendering import SentCells
+from tui.terminal.textual_compat.colours import limit_colours
+from tui.terminal.textual_compat.terminal_app import TerminalApp
 
 if TYPE_CHECKING:
     from tui.settings.schema import Settings
     from tui.terminal.ascii_fallback import Charset
-    from tui.terminal.textual_compat.nonblocking_writer import TerminalWriter
 
 
-class Appearance(App[int], inherit_bindings=False):
+class Appearance(TerminalApp, inherit_bindings=False):
     """The program as the terminal gets it.
 
     Args:
@@ -34,9 +29,6 @@ class Appearance(App[int], inherit_bindings=False):
     """
 
     def __init__(self, settings: Settings, env: dict[str, str]) -> None:
-        self._sent = SentCells()  # Textual refreshes while it is set up
-        self._owes_picture = False
-        self._charset: Charset | None = None
         self.external_editor = ExternalEditor()
         self.settings = settings
         super().__init__()
@@ -49,17 +41,15 @@ class Appearance(App[int], inherit_bindings=False):
         """Show a message for a moment."""
         raise NotImplementedError
 
-    def _take_terminal(self) -> None:
+    def begin_display(self) -> None:
         """The program begins: show the theme, and send what this terminal can show."""
         self._show_theme()
         if (driver := self._driver) is not None:
             self._write_as_it_is = driver.write
             self._choose_signs()
-            heed_continuing(self)
         if self.capabilities.calm:
             self.animation_level = "none"
-        # Stopped by a signal, it goes on: its screen is a new, empty one.
-        self.app_resume_signal.subscribe(self, lambda _app: self.refresh(layout=True), immediate=True)
+        self.take_terminal()
 
     def get_theme(self, theme_name: str) -> Theme | None:
         theme = super().get_theme(theme_name)
@@ -91,7 +81,7 @@ class Appearance(App[int], inherit_bindings=False):
         if (driver := self._driver) is None:
             return
         send = write = self._write_as_it_is
-        self._charset = charset = self._taken()
+        self.charset = charset = self._taken()
         if not self.is_headless:
             spell_out_too(None if charset is None else charset.keeps)
         if charset is not None and not charset.takes_all:
@@ -109,81 +99,20 @@ class Appearance(App[int], inherit_bindings=False):
 
         return charset_of(self._env, getattr(sys.__stderr__, "encoding", None) or "ascii")
 
-    def _take_mouse(self, wanted: bool) -> None:
-        """Take the mouse or leave it to the terminal; where the driver cannot, it holds from the next start."""
-        name = "_enable_mouse_support" if wanted else "_disable_mouse_support"
-        if (switch := getattr(self._driver, name, None)) is not None:
-            self._driver._mouse = True  # type: ignore[union-attr]  # else it does neither
-            switch()
-
-    def refresh(self, *, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Draw everything again, whatever the terminal shows by now."""
-        self._sent.forget()
-        return super().refresh(repaint=repaint, layout=layout, recompose=recompose)
-
-    def _display(self, screen: Screen[Any], renderable: Any) -> None:
-        # Only what is really written may be remembered as written.
-        if self.external_editor.has_terminal or (renderable is not None and self._must_wait()):
-            renderable = None
-        if renderable is not None and self.is_running and not self.is_headless:
-            renderable = self._placed(screen, renderable)
-        if renderable is not None and self._writes:
-            renderable = self._sent.reduce(renderable, self.console)
-        with self._writer.picture() if self._writer is not None else nullcontext():
-            super()._display(screen, renderable)
-
-    def _placed(self, screen: Screen[Any], renderable: Any) -> Any:
-        """Return what is about to be written so that it is the same picture in every terminal."""
-        placing = Placing(screen._compositor, self.console)
-        if self._charset is not None:
-            from textual.widgets import Input, TextArea
-
-            from tui.widgets.conversation.scroll_view import EntryScrollView
-
-            theirs = (TextArea, Input, EntryScrollView)
-            placing = Placing(screen._compositor, self.console, self._charset, theirs)
-        return placing.place(renderable)
+    @property
+    def sends_only_changes(self) -> bool:
+        return self.settings.repaint == "changed"
 
     @property
-    def _writer(self) -> TerminalWriter | None:
-        """What writes to the terminal, where it is one that never waits."""
-        writer = getattr(self._driver, "_writer_thread", None)
-        return writer if hasattr(writer, "when_drained") else None
+    def is_lent(self) -> bool:
+        return self.external_editor.has_terminal
 
-    def _must_wait(self) -> bool:
-        """Whether the terminal takes too little for another picture; the whole screen follows when it has caught up."""
-        writer, loop = self._writer, self._loop
-        if self._owes_picture or writer is None or loop is None or not writer.is_behind:
-            return self._owes_picture
+    def written_in(self) -> tuple[type, ...]:
+        from textual.widgets import Input, TextArea
 
-        def tell() -> None:
-            with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(self._catch_up)
+        from tui.widgets.conversation.scroll_view import EntryScrollView
 
-        self._owes_picture = True
-        writer.when_drained(tell)
-        return True
-
-    def _catch_up(self) -> None:
-        """Draw the whole screen, of which something was left out."""
-        self._owes_picture = False
-        if self.is_running:
-            self.refresh(layout=True)
-
-    @property
-    def _writes(self) -> bool:
-        """Whether what is displayed goes to a terminal, and what it shows already need not."""
-        return (
-            self.settings.repaint == "changed"
-            and self.is_running
-            and not (self._batch_count or self.is_headless)
-        )
-
-    def redraw(self) -> None:
-        """Send the whole screen again."""
-        if self._driver is not None:
-            self._driver.write("\x1b[2J")
-        self.refresh(repaint=True, layout=True)
+        return TextArea, Input, EntryScrollView
 
 
 def unknown_theme(name: str, themes: Iterable[str]) -> str:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 from textual.theme import Theme
-
-if TYPE_CHECKING:
-    from tui.terminal.capabilities import Colours
 
 OUT_OF_GROUND = 1.35
 """From this contrast to the page on, a ground is meant to stand out of it: reversed."""
@@ -102,24 +98,3 @@ def without_colour(style: Style, ground: Color) -> Style:
         link=style.link,
         meta=style.meta,
     )
-
-
-def limit_colours(app: Any, colours: Colours) -> None:
-    """Have a Textual app send these colours and no others from now on."""
-    from rich.color import ColorSystem
-    from textual.filter import Monochrome, NoColor
-
-    app._filters = [one for one in app._filters if not isinstance(one, (Monochrome, NoColor, Limit))]
-    if colours == "none":
-        app._filters.append(NoColours(Color.parse(app.theme_variables["background"])))
-    elif colours == "16":
-        from tui.terminal.ansi16 import Sixteen
-
-        app._filters.append(Sixteen())
-    if not hasattr(app, "_found_colours"):
-        app._found_colours = app.console._color_system
-    app.console._color_system = ColorSystem.STANDARD if colours == "16" else app._found_colours
-    for screen in app.screen_stack:
-        for widget in screen.walk_children(with_self=True):
-            widget._styles_cache.clear()
-            widget.refresh()

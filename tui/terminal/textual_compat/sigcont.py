@@ -12,10 +12,10 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tui.app.display import Appearance
+    from tui.terminal.textual_compat.terminal_app import TerminalApp
 
 
-def heed(app: Appearance) -> None:
+def heed(app: TerminalApp) -> None:
     """Have the program take its terminal again each time it goes on; to be called in the running loop."""
     driver: Any = app._driver
     if not hasattr(driver, "_sigcont_application"):
@@ -33,15 +33,10 @@ def heed(app: Appearance) -> None:
         signal.signal(signal.SIGCONT, hear)
 
 
-def take_again(app: Appearance, driver: Any) -> None:
+def take_again(app: TerminalApp, driver: Any) -> None:
     """Take the terminal as at the start, and draw everything; nothing while it is lent or already left."""
     reading = driver._key_thread
-    if (
-        app.external_editor.has_terminal
-        or reading is None
-        or not reading.is_alive()
-        or not _is_in_front(driver.fileno)
-    ):
+    if app.is_lent or reading is None or not reading.is_alive() or not _is_in_front(driver.fileno):
         return
     driver.suspend_application_mode()
     driver._must_signal_resume = True  # has the app told as after SIGTSTP
