@@ -2,7 +2,8 @@
 
 Rich 15 cuts a text where the characters before the cut have the right width, and a family emoji has that width
 from its first member on; the rest of it then stands on the other side, and the row is a cell short. `install`
-puts a cut in place that counts in graphemes, as Rich itself does when it measures.
+puts a cut in place that counts in graphemes, as Rich itself does when it measures. (Textualize/rich#3299 was the same
+for wide characters.)
 """
 
 from __future__ import annotations

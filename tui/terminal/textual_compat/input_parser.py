@@ -4,7 +4,8 @@ What Textual 8.2.8 does otherwise, and why this is needed:
 
 - An ESC within a bracketed paste ends the paste for it. The rest arrives as key presses, and a pasted line end sends the
   message (`XTermParser.parse` reads sequences within a paste).
-- `ESC CR`, which Shift+Enter and Alt+Enter send in VS Code, Windows Terminal and tmux, is plain Enter for it.
+- `ESC CR`, which Shift+Enter and Alt+Enter send in VS Code, Windows Terminal and tmux, is plain Enter for it
+  (Textualize/textual#6577 would add it).
 - xterm's modifyOtherKeys form, `ESC [ 27 ; 5 ; 13 ~`, gets a name with a control character in it, or types its number.
 - A number that stands for no character (`ESC [ 99999999 u`) raises `ValueError` and ends the thread that reads keys.
 - A sequence it does not know swallows up to 32 characters behind it, and then types them all.
