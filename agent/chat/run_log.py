@@ -20,20 +20,20 @@ def log_run(persona_id: str, model_name: Callable[[], str]) -> Callable[[Event],
 
     def listen(event: Event) -> None:
         if isinstance(event, AgentStart):
-            log.info("run %s of %s started with %s", event.run_id, persona_id, model_name())
+            log.info("%s of %s started with %s", event.run_id, persona_id, model_name())
         elif isinstance(event, ToolEnd):
             log.info(
-                "run %s called %s%s", event.run_id, event.call.tool_name, ": failed" if event.is_error else ""
+                "%s called %s%s", event.run_id, event.call.tool_name, ": failed" if event.is_error else ""
             )
         elif isinstance(event, RetryWait):
-            log.warning("run %s tries again in %.1f s: %s", event.run_id, event.delay, event.error)
+            log.warning("%s tries again in %.1f s: %s", event.run_id, event.delay, event.error)
         elif isinstance(event, ModelNotice):
-            log.info("run %s: %s", event.run_id, event.message)
+            log.info("%s: %s", event.run_id, event.message)
         elif isinstance(event, AgentEnd):
             tokens = event.usage.input_tokens, event.usage.output_tokens
             why = f": {event.error or event.reason}" if event.error or event.reason else ""
             log.info(
-                "run %s ended, %s after %d steps, %d tokens in, %d out%s",
+                "%s ended, %s after %d steps, %d tokens in, %d out%s",
                 *(event.run_id, event.outcome, event.steps, *tokens, why),
             )
 
