@@ -72,7 +72,6 @@ class Tool:
             unless it sets `extra` itself).
         execute: `async (input, ctx) -> str | ToolOutput`; may raise, which becomes an error result.
         sequential: makes the whole batch it is called in sequential.
-        destructive: takes something away that was there as a whole; asks under the policy `ask-destructive`.
         timeout: seconds until it is cancelled, or None.
         control: runs after its siblings, alone; always so for `task_complete` and `ask_user`. What
             `task_complete` returns without an error ends the run, unless a sibling failed or the user has
@@ -89,7 +88,6 @@ class Tool:
     input: type[BaseModel]
     execute: Execute = field(repr=False)
     sequential: bool = False
-    destructive: bool = False
     timeout: float | None = None
     control: bool = field(default=False, kw_only=True)
     max_output: int | None = field(default=None, kw_only=True)

@@ -73,7 +73,6 @@ class ToolSpec:
             self.input,
             partial(self.run, env),
             sequential=writes,
-            destructive=self.effect == "destructive",
             max_output=WHOLE if reads else None,
             when_cut=self.when_cut or (NOTHING_CHANGED if reads else None),
             settles_within=SETTLES_WITHIN if writes else None,

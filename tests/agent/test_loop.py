@@ -276,9 +276,9 @@ async def test_abort_settles_before_what_it_interrupts_on_the_real_clock(where: 
     assert len(model.requests) == 1
 
 
-def test_a_tool_takes_its_timeout_by_the_eighth_place_and_the_rest_by_name() -> None:
-    tool = Tool("look", "d", "l", NoInput, look, True, True, 2.5)
-    assert (tool.sequential, tool.destructive, tool.timeout) == (True, True, 2.5)
+def test_a_tool_takes_its_timeout_by_the_seventh_place_and_the_rest_by_name() -> None:
+    tool = Tool("look", "d", "l", NoInput, look, True, 2.5)
+    assert (tool.sequential, tool.timeout) == (True, 2.5)
     assert (tool.control, tool.max_output) == (False, None)
     assert Tool("look", "d", "l", NoInput, look, control=True, max_output=9).control
 
