@@ -403,11 +403,21 @@ class ChatSession:
         if self._session is not None:
             left = tuple(self._session.left_open)
             if rest_is_made:
-                self._session.reopen_unstarted(but=result.tool_use_id)
-            self.rest_is_made = rest_is_made
+                self.reopen(but=result.tool_use_id)
             self._session.settle(result)
             self._agent.turns = self._session.recent
             self.tell_settled(left)  # those beside it may have theirs now, too
+
+    def reopen(self, *, but: str = "") -> None:
+        """Have the calls of `left_open` that never started made in this run; only from an assignment's `prepare`.
+
+        Args:
+            but: wire id of a call that is answered otherwise.
+        """
+        if self._session is not None:
+            self._session.reopen_unstarted(but=but)
+            self._agent.turns = self._session.recent
+            self.rest_is_made = True
 
     def tell_settled(self, calls: Sequence[ToolCallTurn]) -> None:
         """Tell which results calls that were left open have now."""
@@ -415,12 +425,3 @@ class ChatSession:
         for call in calls:
             if (result := results.get(call.tool_use_id)) is not None:
                 self._on_settle(call, result)
-
-    def begin_call(self, call: ToolCallTurn) -> None:
-        """Note in the log that a call of `left_open` is about to act.
-
-        Raises:
-            PersonaError: that cannot be written; the call must not act.
-        """
-        if self._session is not None:
-            self._session.begin_left_open(call)

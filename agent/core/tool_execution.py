@@ -129,6 +129,7 @@ class _Batch:
         self._run = run
         self._tools = tools
         self._poll = poll
+        self._running: list[Call] = []
         self._news = asyncio.Event()  # something settled, was reported, cancelled, or the run was stopped
         self._settled: deque[Call] = deque()
         self._progress: deque[tuple[Call, str]] = deque()
@@ -153,19 +154,20 @@ class _Batch:
                 await self._end(call, error)
             else:
                 ready.append(call)
-        running: list[Call] = []
-        self._run.scope.add_callback(self._news.set)
+        self._run.scope.add_callback(self._stop)
         try:
-            await self._run_side_by_side(ready, running)
+            await self._run_side_by_side(ready)
         except Exception:
-            await self._release(running)  # a fault of our own: nothing may go on once the run is over
+            for call in self._running:  # a fault of our own: nothing may go on once the run is over
+                call.stop()
+            await self._settle_running()
             raise
         finally:
-            self._run.scope.remove_callback(self._news.set)
+            self._run.scope.remove_callback(self._stop)
 
-    async def _run_side_by_side(self, waiting: deque[Call], running: list[Call]) -> None:
+    async def _run_side_by_side(self, waiting: deque[Call]) -> None:
         """Run calls side by side; end each as it finishes, and what may not start any more at once."""
-        run = self._run
+        run, running = self._run, self._running
         width = max(1, run.config.limits.max_parallel_tools)
         while waiting or running:
             while waiting and (len(running) < width or self._why_not() or waiting[0].cancel_text):
@@ -177,8 +179,8 @@ class _Batch:
                     running.append(call)
             if run.stopped is not None:
                 for call in running:
-                    call.note_stop()
-                await self._release(running)
+                    call.stop()
+                await self._settle_running()
                 self._settled = deque(running)
             elif running and not self._settled:
                 await self._news.wait()
@@ -190,12 +192,15 @@ class _Batch:
                     running.remove(call)
                     await self._end(call, call.take_output())
 
-    async def _release(self, calls: Sequence[Call]) -> None:
-        """Cancel what runs and have all of it settled within the time it has for that."""
-        tasks = {call.task: call.grace for call in calls if call.task is not None}
-        for task in tasks:
-            task.cancel()
-        await settle(tasks)
+    def _stop(self) -> None:
+        """Cancel what runs as soon as the run is stopped: a moment later it could still begin to write."""
+        for call in self._running:
+            call.stop()
+        self._news.set()
+
+    async def _settle_running(self) -> None:
+        """Wait until what was cancelled has ended, for each call as long as it has for that."""
+        await settle({call.task: call.grace for call in self._running if call.task is not None})
 
     async def _end(self, call: Call, output: ToolOutput) -> None:
         """End a call, then hear what the user said."""
@@ -272,6 +277,7 @@ class Call:
         self._input: BaseModel | None = None
         self._changed: Mapping[str, Any] | None = None  # the input a hook gave in place of the model's
         self._started_at = 0.0
+        self._is_stopped = False
         self._timer: Timer | None = None  # of the tool's timeout
 
     @property
@@ -495,10 +501,15 @@ class Call:
         """Cancel it because the user said so."""
         self.cancel("Cancelled by the user")
 
-    def note_stop(self) -> None:
-        """The run is stopped: what still runs is about to be cancelled with it."""
-        if self.cancel_text is None and self.executed and self.task is not None and not self.task.done():
+    def stop(self) -> None:
+        """Cancel it with the run, once. A tool that stops the run itself has until its next wait to come to its end."""
+        task = self.task
+        if self._is_stopped or task is None or task.done() or task is asyncio.current_task(task.get_loop()):
+            return
+        self._is_stopped = True
+        if self.cancel_text is None and self.executed:
             self.cancel_text = self._when_cut() or MAYBE
+        task.cancel()
 
     def _when_cut(self) -> str | None:
         """What the tool itself wants said of a call that is cancelled while it runs."""

@@ -278,7 +278,10 @@ class AgentRun(AskingJob):
             is_kept = self.job.kind == "task" or self._has_asked
             if self.job.step_count and is_kept and not self.parked:
                 self._log.write_quietly("step", self.job.model_copy(update=further))
-            self._go_to("thinking", **further)
+            if self.agreed and event.step == 1:  # the call that waited is made first, as the status says
+                self._change(step_count=further["step_count"], used=further["used"])
+            else:
+                self._go_to("thinking", **further)
         elif isinstance(event, ToolStart):
             if not is_control(event.call.tool_name) and self._stopped is None:
                 self._open.add(event.call.id)

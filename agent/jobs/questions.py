@@ -38,6 +38,9 @@ class AskingJob:
         log: its log.
         meter: counts what it uses up; it stands still while it waits.
         on_update: called with the task after each change.
+
+    Attributes:
+        agreed: by the call's wire id, what the person agreed to before this run began.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class AskingJob:
         self._on_update = on_update
         self._answer: asyncio.Future[str] | None = None
         self._answering = False
+        self.agreed: dict[str, Approval] = {}
 
     async def respond(self, text: str, question_id: str | None = None) -> None:
         """Answer the open question; the answer is on the disk before anything is done with it.
@@ -108,6 +112,8 @@ class AskingJob:
         verdict = self._options.approval.verdict(tool)
         if verdict == "deny":
             return Block("the owner's settings do not allow this tool.")
+        if (agreed := self.agreed.pop(context.call.tool_use_id, None)) is not None:
+            return await self._check_agreed(agreed, context)
         options = self._options.approval.answers(tool.name)
         if verdict == "allow":
             return None
@@ -117,9 +123,7 @@ class AskingJob:
         asked: Approval | None = None
         while True:
             try:
-                approval = await asyncio.to_thread(
-                    approval_of, self.chat.store, self.chat.persona_id, tool, context.input
-                )
+                approval = await self._approval(context)
             except PersonaError as error:
                 return Block(text_of(error))
             if asked is not None and is_same(asked, approval):
@@ -134,6 +138,20 @@ class AskingJob:
             await self.grant(tool.name, decision)
             if decision.answer != "once":
                 return None
+
+    async def _check_agreed(self, agreed: Approval, context: HookContext) -> BeforeAnswer:
+        """Let a call through that the person has agreed to, unless it would do something else by now."""
+        try:
+            if is_same(agreed, await self._approval(context)):
+                return None
+        except PersonaError as error:
+            return Block(text_of(error))
+        return Block("the file changed after it was agreed to. Look again.")
+
+    async def _approval(self, context: HookContext) -> Approval:
+        """What the person is asked to agree to, as the call stands now."""
+        store, persona_id = self.chat.store, self.chat.persona_id
+        return await asyncio.to_thread(approval_of, store, persona_id, context.tool, context.input)
 
     async def grant(self, tool_name: str, decision: Decision) -> None:
         """Keep what a decision allows beyond this one call."""
@@ -190,10 +208,6 @@ class AskingJob:
         """Take up a task that was found waiting; the log has it before anything is done."""
         self._go_to(status, pending=None, **changes)
         await self.keep("resumed", self.job)
-
-    def go_on(self) -> None:
-        """The call it waited with is done."""
-        self._go_to("thinking", current_tool=None)
 
     async def keep(self, event: Event, task: Job) -> None:
         """Write an event to the log, lasting when this returns.

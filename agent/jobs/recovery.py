@@ -6,17 +6,15 @@ from the conversation and the file.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from agent.chat.chat import Chat
-from agent.core.errors import InvalidInput, RunCancelled
-from agent.core.limits import Limits, shorten
+from agent.core.limits import shorten
 from agent.core.redaction import text_of
-from agent.core.tool import ASK_USER, TASK_COMPLETE, ToolContext, ToolOutput
-from agent.core.tool_execution import NOT_RUN, error_output, not_noted
-from agent.core.tool_validation import as_output, describe, validate
+from agent.core.tool import ASK_USER, TASK_COMPLETE
+from agent.core.tool_validation import validate
 from agent.core.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn, new_id, utc_now
 from agent.jobs.approval_policy import (
     LONGEST_INPUT,
@@ -37,7 +35,7 @@ from agent.tools.control import NOT_ANSWERED
 from agent.transcript.job_records import last_job
 from agent.transcript.session_log import Session
 from agent.transcript.session_store import lock_path, open_session, session_lock, session_path
-from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError
+from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome
 from personas.files.journal import Journal
 from personas.files.lock import holder
 from personas.files.slug import command
@@ -78,14 +76,14 @@ def find_job(store: Store, persona_id: str, *, is_held: bool = False) -> Job | N
     if session_id is None:
         return None
     task = _logged(store, persona_id, session_id)
-    while not is_held:
-        if task is None or task.is_over or holder(lock_path(store, session_id)) is not None:
-            return task
-        before, task = task, _logged(store, persona_id, session_id)
-        if task == before:
-            break  # else who held it wrote how it went on, and let it go, between the two looks
     if task is None or task.is_over:
         return task
+    if not is_held:
+        if holder(lock_path(store, session_id)) is not None:
+            return task
+        task = _logged(store, persona_id, session_id)  # who held it may have written its end just before
+        if task is None or task.is_over:
+            return task
     session = open_session(store, persona_id, session_id)
     try:
         return _with_fresh_approval(store, as_left(task, session), session)
@@ -228,8 +226,9 @@ def leave_task(store: Store, persona_id: str) -> str:
 # -- closing and replacing ----------------------------------------------------------------------------------------
 
 
-def write_question(store: Store, task: Job) -> None:
-    """Write to the log of a waiting task with what question it waits now.
+@contextmanager
+def _opened(store: Store, task: Job) -> Iterator[Session]:
+    """Hold and open the conversation of a task that nobody works on.
 
     Raises:
         Busy: another program works on it.
@@ -240,9 +239,15 @@ def write_question(store: Store, task: Job) -> None:
         refuse_when_changed(store, task)
         session = open_session(store, task.persona_id, task.session_id)
         try:
-            JobLog(lambda: session, task).write("asked", task, sync=True)
+            yield session
         finally:
             session.close()
+
+
+def write_question(store: Store, task: Job) -> None:
+    """Write to the log of a waiting task with what question it waits now. Errors as for `give_up`."""
+    with _opened(store, task) as session:
+        JobLog(lambda: session, task).write("asked", task, sync=True)
 
 
 def give_up(store: Store, task: Job) -> Job:
@@ -253,22 +258,17 @@ def give_up(store: Store, task: Job) -> Job:
         InvalidValue: it is not what was read any more.
         PersonaError: the disk refuses.
     """
-    with session_lock(store, task.session_id):
-        refuse_when_changed(store, task)
-        session = open_session(store, task.persona_id, task.session_id)
-        try:
-            call = waiting_call(task, session)
-            if call is not None:
-                output = NOT_ANSWERED if call.tool_name == ASK_USER else STOPPED
-                session.settle(ToolResultTurn(tool_use_id=call.tool_use_id, output=output, is_error=True))
-            session.add(stop_notice(task, has_changed(store, task), was_left=True))
-            session.sync()
-            if session.failure is not None:
-                raise session.failure
-            over = _cancelled(task)
-            JobLog(lambda: session, task).write("ended", over, sync=True, outcome=over.status)
-        finally:
-            session.close()
+    with _opened(store, task) as session:
+        call = waiting_call(task, session)
+        if call is not None:
+            output = NOT_ANSWERED if call.tool_name == ASK_USER else STOPPED
+            session.settle(ToolResultTurn(tool_use_id=call.tool_use_id, output=output, is_error=True))
+        session.add(stop_notice(task, has_changed(store, task), was_left=True))
+        session.sync()
+        if session.failure is not None:
+            raise session.failure
+        over = _cancelled(task)
+        JobLog(lambda: session, task).write("ended", over, sync=True, outcome=over.status)
     return over
 
 
@@ -418,41 +418,25 @@ def _settle_known_answer(chat: Chat, task: Job) -> None:
 
 
 def settle_approval(run: AgentRun, question: Question, decision: Decision) -> Prepare:
-    """The call that waited is made, or refused with the reason."""
-    chat, agreed = run.chat, question.approval
+    """The call that waited is made by the run that goes on, or refused with the reason."""
+    session, agreed = run.chat.session, question.approval
 
     async def settle() -> Sequence[Turn]:
-        call = next((one for one in chat.session.left_open if one.tool_use_id == question.tool_use_id), None)
+        call = next((one for one in session.left_open if one.tool_use_id == question.tool_use_id), None)
         if call is None or agreed is None:
             raise InvalidValue("The conversation went on meanwhile; nothing waits for this answer any more.")
         if decision.answer == "no":
             # First of all: it touches nothing, and once it is written no end of the program loses it.
-            chat.session.settle(_refused(question, decision), rest_is_made=True)
+            session.settle(_refused(question, decision), rest_is_made=True)
             await run.leave_waiting("thinking")
-            return ()
-        if chat.scope.is_cancelled:  # a stop that comes later is heard by `make_call`
-            output = error_output(NOT_RUN)
-            chat.session.settle(_result(question, output), rest_is_made=True)
-            await run.leave_waiting("thinking")
-            return ()
-        await run.grant(call.tool_name, decision)
-        await run.leave_waiting("tool_executing", current_tool=call.tool_name)
-        output = await make_call(chat, run.job, call, agreed)
-        chat.session.settle(_result(question, output), rest_is_made=True)
-        run.go_on()
+        else:
+            await run.grant(call.tool_name, decision)
+            await run.leave_waiting("tool_executing", current_tool=call.tool_name)
+            run.agreed = {call.tool_use_id: agreed}
+            session.reopen()
         return ()
 
     return settle
-
-
-def _result(question: Question, output: ToolOutput) -> ToolResultTurn:
-    """The result of the call that waited."""
-    return ToolResultTurn(
-        tool_use_id=question.tool_use_id,
-        output=output.output,
-        is_error=output.is_error,
-        details=output.details,
-    )
 
 
 def _refused(question: Question, decision: Decision) -> ToolResultTurn:
@@ -460,46 +444,6 @@ def _refused(question: Question, decision: Decision) -> ToolResultTurn:
     return ToolResultTurn(
         tool_use_id=question.tool_use_id, output=f"Not run: {refusal(decision)}", is_error=True
     )
-
-
-async def make_call(chat: Chat, task: Job, call: ToolCallTurn, agreed: Approval) -> ToolOutput:
-    """Make a call the person has just agreed to, once more checked; what goes wrong is its output."""
-    tool = next((one for one in chat.tools if one.name == call.tool_name), None)
-    if tool is None:
-        return ToolOutput(output=f"Not run: there is no tool named {call.tool_name!r}.", is_error=True)
-    await chat.flush()  # what it is checked against is what the person typed last
-    if not is_same(agreed, await asyncio.to_thread(approval_now, chat.store, chat.persona_id, call)):
-        return ToolOutput(
-            output="Not run: the file changed after it was agreed to. Look again.", is_error=True
-        )
-    if chat.scope.is_cancelled:
-        return error_output(NOT_RUN)
-    begun = False
-
-    async def act() -> str | ToolOutput:
-        nonlocal begun
-        begun = True
-        return await tool.execute(given, context)
-
-    context = ToolContext(run_id=task.id, call_id=call.id, session_id=task.session_id)
-    most = Limits().max_output if tool.max_output is None else tool.max_output
-    try:
-        given = validate(tool, call.input)
-        try:
-            chat.session.begin_call(call)
-        except PersonaError as error:
-            return not_noted(text_of(error))
-        output = await chat.scope.wait(act(), within=tool.timeout, settles_within=tool.settles_within)
-        return as_output(output, most)
-    except InvalidInput as error:
-        return error_output(text_of(error))
-    except RunCancelled as error:
-        if not begun:
-            return error_output(NOT_RUN)
-        text = f"Cancelled while running, because {error}: it may have taken effect."
-        return ToolOutput(output=tool.when_cut or text, is_error=True)
-    except Exception as error:  # noqa: BLE001 - as in a run: whatever a tool raises is its result
-        return error_output(shorten(describe(error), most))
 
 
 def _words_to_go_on(task: Job, chat: Chat, text: str) -> Sequence[Turn]:

@@ -310,11 +310,11 @@ class Session:
             self._unsaved.append(record)
         self._write(self._unsaved.pop())
 
-    def reopen_unstarted(self, *, but: str) -> None:
+    def reopen_unstarted(self, *, but: str = "") -> None:
         """Take back what stands for the results of left calls that never started: they are going to be made.
 
         Args:
-            but: wire id of the call that is settled otherwise.
+            but: wire id of a call that is settled otherwise.
         """
         taken = {
             turn.id
@@ -324,19 +324,6 @@ class Session:
         }
         self._recent = [turn for turn in self._recent if turn.id not in taken]
         self._unsaved = [record for record in self._unsaved if record.get("id") not in taken]
-
-    def begin_left_open(self, call: ToolCallTurn) -> None:
-        """Note that a call that was left open is about to act after all; `settle` gives it its result.
-
-        Raises:
-            PersonaError: that cannot be written; the call must not act.
-        """
-        # What stands for the missing results is not written before that: the first result in a log counts.
-        held, self._unsaved = self._unsaved, []
-        self.started(call)
-        self._unsaved = held  # a start that was refused is none
-        if self._unwritable is not None:
-            raise self._unwritable
 
     def started(self, call: ToolCallTurn, changed: Mapping[str, Any] | None = None) -> None:
         """Note that a call is about to act; `changed` is its input where a hook changed the model's."""

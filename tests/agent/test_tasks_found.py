@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from agent.chat.chat import Chat
-from agent.core.tool import ToolContext
+from agent.core.tool import Tool, ToolContext
 from agent.core.turns import NoticeTurn, ToolResultTurn, UserTurn
-from agent.jobs import recovery
 from agent.jobs.agent_jobs import AgentJobs
 from agent.jobs.agent_run import AgentRun
 from agent.jobs.approval_policy import ApprovalRules, NotTrusted
@@ -356,20 +355,20 @@ async def test_an_answer_to_an_approval_right_before_a_crash_is_heard_and_makes_
     assert bench.results()[0].startswith(told) and bench.prompt == PROMPT
 
 
-async def test_an_approved_call_after_which_the_program_died_is_not_made_again(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_approved_call_after_which_the_program_died_is_not_made_again(store: Store) -> None:
     await leave(store, [answer(EDIT)])
     copies = []
-    make_call = recovery.make_call
-
-    async def dies_behind(*args: Any) -> Any:
-        output = await make_call(*args)
-        copies.append(_copy_of_disk(store))
-        return output
-
-    monkeypatch.setattr(recovery, "make_call", dies_behind)
     bench = Bench(store, [answer(COMPLETE)])
+
+    def dies_behind(tool: Tool) -> Tool:
+        async def execute(given: Any, context: ToolContext) -> Any:
+            output = await tool.execute(given, context)
+            copies.append(_copy_of_disk(store))
+            return output
+
+        return replace(tool, execute=execute)
+
+    bench.chat.tools = [dies_behind(tool) for tool in bench.chat.tools]
     await bench.runner.respond(bench.chat, "once")
     await bench.runner.wait("kept")
     assert "Sometimes." in bench.prompt
@@ -387,13 +386,13 @@ async def test_a_file_that_changes_once_it_was_agreed_keeps_the_call_from_being_
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await leave(store, [answer(EDIT)])
-    make_call = recovery.make_call
+    leave_waiting = AgentRun.leave_waiting
 
-    async def changed_before(*args: Any) -> Any:
+    async def changed_before(run: AgentRun, status: Any, **changes: Any) -> None:
         store.change("kept", EditPrompt("You are kept.", "You are here."), revision=None, by=USER)
-        return await make_call(*args)
+        await leave_waiting(run, status, **changes)
 
-    monkeypatch.setattr(recovery, "make_call", changed_before)
+    monkeypatch.setattr(AgentRun, "leave_waiting", changed_before)
     bench = Bench(store, [answer(COMPLETE)])
     await bench.runner.respond(bench.chat, "once")
     await bench.runner.wait("kept")

@@ -142,17 +142,12 @@ async def test_an_approved_call_whose_start_cannot_be_noted_is_not_made(
     with monkeypatch.context() as full:
         full.setattr(Journal, "append", refuse)
         await bench.runner.respond(bench.chat, "once")
-        if refused == "everything":
-            with pytest.raises(StorageError):
-                await bench.runner.wait("kept")
-        else:
+        with pytest.raises(StorageError):
             await bench.runner.wait("kept")
-    assert bench.prompt == PROMPT and path.read_text().count('"type":"started"') == (refused == "the start")
-    assert len(bench.model.requests) == (refused == "the start")
-    told = "Not run: its start could not be noted (The disk is full.)."
-    assert bench.results()[0] == told
+    assert bench.prompt == PROMPT and bench.model.requests == []
+    assert bench.results()[0] == "Cancelled: not run."
     if refused == "the start":
-        assert calls_answered(store)["call_1"] == told and bench.task.status == "completed"
+        assert calls_answered(store)["call_1"] == "Cancelled: not run." and bench.task.status == "error"
 
 
 @pytest.mark.parametrize("raised", [None, ValueError("x" * 1_000_000), PersonaError("No such thing.")])

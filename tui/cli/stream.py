@@ -7,7 +7,16 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from agent.core.events import AgentEnd, Event, ModelNotice, RetryWait, TurnDelta, TurnEnd, TurnStart
+from agent.core.events import (
+    AgentEnd,
+    Event,
+    ModelNotice,
+    RetryWait,
+    ToolStart,
+    TurnDelta,
+    TurnEnd,
+    TurnStart,
+)
 from agent.core.model import DECLINED, Usage
 from agent.core.turns import (
     FAILED,
@@ -218,8 +227,8 @@ class TextPrinter(Printer):
             case TurnEnd(turn=AssistantTextTurn() as turn) if turn.id in self._text:
                 self._print(self._text.pop(turn.id).flush())
                 self._end_line()
-            case TurnEnd(turn=ToolCallTurn() as turn):
-                self._calls[turn.tool_use_id] = turn
+            case ToolStart(call=call):
+                self._calls[call.tool_use_id] = call
             case TurnEnd(turn=ToolResultTurn() as turn):
                 self._tool(turn)
             case TurnEnd(turn=NoticeTurn() as turn) if _is_printed(turn):
