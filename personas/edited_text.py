@@ -6,7 +6,7 @@ import re
 
 from personas.errors import BrokenFile
 from personas.lines import split_lines
-from personas.toml.nodes import Entry, Section
+from personas.toml.nodes import Section, TomlEntry
 from personas.toml.parse import parse
 from personas.toml.scanner import scan
 from personas.versions.merge import unified_diff
@@ -73,7 +73,7 @@ def _texts(toml: str) -> tuple[dict[str, str], str]:
     return texts, "".join([*rest, toml[at:]])
 
 
-def _title(section: Section, entry: Entry, which: str) -> str:
+def _title(section: Section, entry: TomlEntry, which: str) -> str:
     """Return what a text is called; `which`: of the elements of an array."""
     key = ".".join(entry.keys).replace("_", " ")
     if section.keys == ("test_inputs",):

@@ -12,7 +12,7 @@ from personas.files.text_file import BOM, decode, encode, readable
 from personas.toml.parse import parsing_once
 from personas.versions.authorship import Author
 from personas.versions.bundle import pack, unpack
-from personas.versions.undo import Direction, Hop, HunksMeet, Unit, may_span_documents, reverse
+from personas.versions.undo import Direction, Hop, HunksConflict, Unit, may_span_documents, reverse
 from personas.versions.unit_index import UnitIndex
 
 
@@ -29,7 +29,7 @@ class UndoConflict(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class UndoResult:
     """What was undone or redone.
 
     Attributes:
@@ -55,7 +55,7 @@ def step_everywhere(
     *,
     by: Author,
     only: str | None = None,
-) -> Step | None:
+) -> UndoResult | None:
     """Undo or redo the next unit of a document, there and in the other documents that it changed.
 
     Args:
@@ -71,21 +71,21 @@ def step_everywhere(
         UndoConflict, PersonaError: see `step`; nothing was changed in any document.
     """
     conflict: UndoConflict | None = None
-    done: Step | None = None
+    done: UndoResult | None = None
     try:
         done = step(document, direction, by=by, only=only)
     except UndoConflict as error:
         conflict = error
-        done = Step(error.unit, 0, None)
+        done = UndoResult(error.unit, 0, None)
     if done is None:
         return None
     also, left = _step_in_others(home, document, find, direction, by, done.unit.key)
     if conflict is None:
-        return Step(done.unit, done.version, done.content, also, left)
+        return UndoResult(done.unit, done.version, done.content, also, left)
     if not also:
         raise conflict
     version = document.log(document.read()).current
-    return Step(done.unit, version, None, also, ((document.key, str(conflict)), *left))
+    return UndoResult(done.unit, version, None, also, ((document.key, str(conflict)), *left))
 
 
 def _step_in_others(
@@ -116,7 +116,9 @@ def _step_in_others(
     return tuple(also), tuple(left)
 
 
-def step(document: Document, direction: Direction, *, by: Author, only: str | None = None) -> Step | None:
+def step(
+    document: Document, direction: Direction, *, by: Author, only: str | None = None
+) -> UndoResult | None:
     """Undo or redo the next unit of one document that still has an effect.
 
     Args:
@@ -148,7 +150,7 @@ def step(document: Document, direction: Direction, *, by: Author, only: str | No
                 continue
             note = ("file", f"{direction} of {unit.describe()}")
             version = document.write(log, before, after, by=by, note=note, role=direction, unit=unit.key)
-            return Step(unit, version.number, after)
+            return UndoResult(unit, version.number, after)
     return None
 
 
@@ -182,11 +184,11 @@ def without(document: Document, unit: Unit, before: bytes, direction: Direction)
         stored = {sha: unpack(content, size)[place] for sha, content in contents.items()}
         try:
             files.append(_reverse_file(hops, now, stored))
-        except HunksMeet as met:
+        except HunksConflict as conflict:
             raise UndoConflict(
                 f"{failed}: what was written since is in the same place; nothing changed.",
-                base=met.after,
-                ours=met.before,
+                base=conflict.after,
+                ours=conflict.before,
                 theirs=readable(now or b""),
                 unit=unit,
             ) from None
@@ -207,7 +209,7 @@ def _reverse_file(hops: list[Hop], now: bytes | None, stored: dict[str, bytes | 
 
     Raises:
         BrokenFile: a text is not UTF-8.
-        HunksMeet: it cannot be done.
+        HunksConflict: it cannot be done.
     """
     if all(stored[hop.before] == stored[hop.after] for hop in hops):
         return now

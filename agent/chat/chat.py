@@ -113,7 +113,7 @@ class Chat:
         self._tool_callers = ToolCallers(store.home)
         self._running = False
         self._stop: Callable[[], None] | None = None
-        self._assignment = PLAIN
+        self._spec = PLAIN
         self.tools = make_tools(self._env)
         self._model = model
         self._agent = Agent(
@@ -229,12 +229,12 @@ class Chat:
 
     # -- talking ---------------------------------------------------------------------------------------
 
-    async def send(self, said: str | UserTurn | None, assignment: RunSpec = PLAIN) -> AgentEnd:
+    async def send(self, said: str | UserTurn | None, spec: RunSpec = PLAIN) -> AgentEnd:
         """Say something; return when the agent is idle again.
 
         Args:
             said: the person's words; None goes on from where the conversation stands.
-            assignment: what this run is given beyond the conversation.
+            spec: what this run is given beyond the conversation.
 
         Raises:
             Busy: another process is talking in this session.
@@ -249,25 +249,25 @@ class Chat:
         self._running = True
         self._stop = None
         self.scope = CancelScope()
-        self._assignment = assignment
-        self._env.unit = assignment.unit
+        self._spec = spec
+        self._env.unit = spec.unit
         self._env.request = said.content if said is not None else ""
-        self.session.rest_is_made = False
+        self.session.makes_left_open = False
         try:
-            if assignment.in_reach is not None:
-                assignment.in_reach()
+            if spec.in_reach is not None:
+                spec.in_reach()
             with ExitStack() as held:
                 await self.flush()  # before anybody looks what is in the file
                 asides = await self._opened_run(held)
-                prepared = await assignment.prepare() if assignment.prepare is not None else ()
-                prompts = self._assigned(said, asides, prepared)
+                prepared = await spec.prepare() if spec.prepare is not None else ()
+                prompts = self._prompts(said, asides, prepared)
                 if self._stop is not None:  # asked for before there was a run to stop
                     asyncio.get_running_loop().call_soon(self._stop)
                 end = await self._agent.prompt(prompts)
                 await asyncio.to_thread(self.session.close_run)
                 if any(isinstance(turn, ToolCallTurn) for turn in end.turns):
                     await asyncio.to_thread(self._tool_callers.add, *self._asked)
-            if (failure := self.session.why_not_kept(end)) is not None:
+            if (failure := self.session.why_not_saved(end)) is not None:
                 raise failure
             return end
         finally:
@@ -317,7 +317,7 @@ class Chat:
     def _open_run(self, held: ExitStack) -> list[Turn]:
         """Take the session's lock, catch up with what others wrote, and return what goes before the words."""
         persona = self.session.open_run(held)
-        return [*self._tell_what_is_sent(), *self.session.hand_edits(persona)]
+        return [*self._notice_on_older(), *self.session.user_edits(persona)]
 
     async def _opened_run(self, held: ExitStack) -> list[Turn]:
         """`_open_run` in a thread. Cancelled meanwhile, what that still takes is let go as soon as it has it."""
@@ -329,11 +329,9 @@ class Chat:
             opening.add_done_callback(lambda _opening: held.close())
             raise
 
-    def _assigned(
-        self, said: UserTurn | None, asides: Sequence[Turn], prepared: Sequence[Turn]
-    ) -> list[Turn]:
+    def _prompts(self, said: UserTurn | None, asides: Sequence[Turn], prepared: Sequence[Turn]) -> list[Turn]:
         """Make the agent ready for this run and return the turns to prompt with."""
-        given, agent = self._assignment, self._agent
+        given, agent = self._spec, self._agent
         self._sent_turns = self._options.sent_turns
         session = self.session
         agent.system_prompt = (
@@ -345,13 +343,13 @@ class Chat:
         agent.when_idle = given.when_idle
         agent.when_failed = given.when_failed
         self._asked = name_of(self._model), endpoint_of(self._model)
-        agent.make_left_open = session.rest_is_made
+        agent.make_left_open = session.makes_left_open
         return [*asides, *given.asides, *prepared, *([said] if said is not None else [])]
 
-    def _tell_what_is_sent(self) -> list[Turn]:
+    def _notice_on_older(self) -> list[Turn]:
         """Say, once in a conversation, that older turns are not sent any more."""
         spoken = sum(isinstance(turn, UserTurn) for turn in self.turns) + 1
-        if spoken <= self._options.sent_turns or self._is_told(OLDER_LEFT_OUT):
+        if spoken <= self._options.sent_turns or self._has_notice(OLDER_LEFT_OUT):
             return []
         notice = (
             f"From here on the model is sent your last {self._options.sent_turns} messages only "
@@ -362,11 +360,11 @@ class Chat:
     def _note_on_calls(self, run: Sequence[Turn]) -> NoticeTurn | None:
         """Say, once in a conversation of each model, that it seems unable to call tools and changed nothing. Blocking."""
         note = self._tool_callers.note_on(run, *self._asked)
-        if not note or self._is_told(NO_CALL, f" {self._asked[0]} "):
+        if not note or self._has_notice(NO_CALL, f" {self._asked[0]} "):
             return None
         return NoticeTurn(content=f"{note} {why_no_tools(self._asked[1])}".strip(), kind=NO_CALL)
 
-    def _is_told(self, kind: str, words: str = "") -> bool:
+    def _has_notice(self, kind: str, words: str = "") -> bool:
         """Whether the conversation has a notice of this kind with these words in it."""
         return any(
             isinstance(turn, NoticeTurn) and turn.kind == kind and words in turn.content
@@ -377,7 +375,7 @@ class Chat:
     async def _before_tool_call(self, context: HookContext) -> BeforeAnswer:
         # A stop leaves it to itself: a text that is stored, and whose editor never hears of it, looks like another's.
         await self.scope.wait(self._flush(), cancels=False)
-        gate = self._assignment.gate
+        gate = self._spec.gate
         answer = gate(context) if gate is not None else None
         return await answer if isinstance(answer, Awaitable) else answer
 

@@ -25,7 +25,7 @@ from agent.transcript.session_store import (
     size_on_disk,
     start_session,
 )
-from agent.transcript.user_edits import Look, Seen, hand_edit_turn
+from agent.transcript.user_edits import KnownPersona, PersonaSnapshot, user_edit_turn
 from personas.about import read_about
 from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError, StorageError
 from personas.files.slug import command
@@ -51,7 +51,7 @@ class ChatSession:
     Attributes:
         problems: what is wrong with the conversation, one sentence each.
         mark: of it when it was last read or written here.
-        rest_is_made: whether the calls beside one that was settled are made in this run.
+        makes_left_open: whether calls of `left_open` that never started are made in this run.
         sent_turns: how many of the user's turns the model is sent: so many are read, where there are so many.
         own_about: what the person's own settings say the personas are for; empty: what the home says of it holds.
     """
@@ -67,7 +67,7 @@ class ChatSession:
     ) -> None:
         self.problems: list[str] = []
         self.mark: Mark = (None, -1)
-        self.rest_is_made = False
+        self.makes_left_open = False
         self.sent_turns = 1
         self.own_about = ""
         self._read_for = 0  # how many of the user's turns were asked for when it was read
@@ -77,9 +77,9 @@ class ChatSession:
         self._env = env
         self._on_settle = on_settle
         self._session: Session | None = None
-        self._look: Look | None = None  # what the agent is told of in this run
+        self._snapshot: PersonaSnapshot | None = None  # of the persona when this run began
         self._detach: Callable[[], None] | None = None
-        self._told: PersonaError | None = None  # what the disk said last in this run
+        self._disk_error: PersonaError | None = None  # what the disk said last in this run
         self._reading = (
             RLock()
         )  # of who opens or leaves a session: a message may come while a screen reads again
@@ -234,7 +234,7 @@ class ChatSession:
             self._session = None
             self._agent.turns = ()
             self._agent.session_id = None
-            self._env.seen, self._look = Seen(), None
+            self._env.seen, self._snapshot = KnownPersona(), None
             self.problems, self.mark = [], (None, -1)
 
     def _opened(self, session_id: str) -> Session:
@@ -251,7 +251,7 @@ class ChatSession:
         self._agent.session_id = self._env.session_id = session.id
         self._agent.turns = session.recent
         self._detach = session.attach(self._agent)
-        self._env.seen = Seen.load(self._store, session.id)
+        self._env.seen = KnownPersona.load(self._store, session.id)
         self.problems = list(session.problems)
 
     def detach(self) -> None:
@@ -264,7 +264,7 @@ class ChatSession:
 
     def _fail(self, error: PersonaError) -> None:
         """The log cannot be written: stop, so that nothing happens that is not kept."""
-        self._told = error
+        self._disk_error = error
         self._agent.abort(f"{_NOT_SAVED}: {error}")
 
     # -- one run ---------------------------------------------------------------------------------------
@@ -284,7 +284,10 @@ class ChatSession:
                 f"The persona {self._persona_id} is broken: {error.message}{mend}", error.line, error.column
             )
         with self._reading:
-            self._told, self._is_held = None, False  # a run that was cancelled as it began let nothing go
+            self._disk_error, self._is_held = (
+                None,
+                False,
+            )  # a run that was cancelled as it began let nothing go
             self._hold(held)
             self._is_held = True
             held.callback(self._let_go)
@@ -332,17 +335,17 @@ class ChatSession:
                     held.enter_context(lock.pop_all())
                     return
 
-    def hand_edits(self, persona: Persona) -> list[Turn]:
-        """Return the turn that tells what others changed of the persona since the agent was told; none for nothing."""
+    def user_edits(self, persona: Persona) -> list[Turn]:
+        """Return the turn that tells the agent what others changed in the persona since it last knew; none for nothing."""
         seen, session = self._env.seen, self._session
         assert session is not None
-        self._look = look = Look(self._store, persona)
-        edits = look.edits(seen, session.id) if seen.revision else []
+        self._snapshot = snapshot = PersonaSnapshot(self._store, persona)
+        edits = snapshot.edits(seen, session.id) if seen.revision else []
         if not edits:
             return []
-        turn, tells_all = hand_edit_turn(edits)
+        turn, tells_all = user_edit_turn(edits)
         if tells_all:
-            seen.look_again(persona)
+            seen.refresh(persona)
         return [turn]
 
     def close_run(self) -> None:
@@ -350,63 +353,63 @@ class ChatSession:
         session = self._session
         assert session is not None
         self.mark = session.id, -1 if self._detach is None else size_of(session)
-        self.note_seen()
+        self.save_known()
 
-    def why_not_kept(self, end: AgentEnd) -> PersonaError | None:
+    def why_not_saved(self, end: AgentEnd) -> PersonaError | None:
         """Return why the log has not all of a run that ended, or why that was stopped; None where neither is so.
 
         That the disk refused something for a moment, and has it now, is no reason.
         """
         if end.reason.startswith(_NOT_SAVED) or isinstance(
-            self._told, InvalidValue
+            self._disk_error, InvalidValue
         ):  # which is never tried again
-            return self._told
+            return self._disk_error
         return self.failure
 
-    def note_seen(self) -> None:
-        """Remember what the agent has seen of the persona, so that only what others change is told it later.
+    def save_known(self) -> None:
+        """Remember what the agent has seen of the persona, so that only what others change is reported to it later.
 
-        What they change while it works is told it with the next message, unless it has read it.
+        What they change while it works is reported with the next message, unless it has read it.
         """
         session, seen = self._session, self._env.seen
         if session is None:
             return
-        for note in (self._look_on, partial(seen.save, self._store, session.id)):
+        for note in (self._refresh_known, partial(seen.save, self._store, session.id)):
             try:
                 note()
             except PersonaError as error:
                 # Forgetting costs one more reading; it must not turn a finished run into a failed one.
                 self.problems.append(text_of(error))
 
-    def _look_on(self) -> None:
-        """Go on from what the agent was told in this run, or from now where it has read all that was changed since."""
-        session, seen, told = self._session, self._env.seen, self._look
-        if session is None or told is None:
+    def _refresh_known(self) -> None:
+        """Let what the agent was told in this run count as known; all of it where it has read what was changed since."""
+        session, seen, snapshot = self._session, self._env.seen, self._snapshot
+        if session is None or snapshot is None:
             return
-        seen.revision, seen.mark = told.persona.revision, told.mark
-        now = Look(self._store, self._store.get(self._persona_id))
+        seen.revision, seen.mark = snapshot.persona.revision, snapshot.mark
+        now = PersonaSnapshot(self._store, self._store.get(self._persona_id))
         if (edits := now.edits(seen, session.id)) and now.is_known(edits, seen):
-            seen.revision, seen.mark, self._look = now.persona.revision, now.mark, now
+            seen.revision, seen.mark, self._snapshot = now.persona.revision, now.mark, now
 
     # -- calls that were left open ---------------------------------------------------------------------
 
-    def settle(self, result: ToolResultTurn, *, rest_is_made: bool = False) -> None:
+    def settle(self, result: ToolResultTurn, *, makes_left_open: bool = False) -> None:
         """Answer a call of `left_open`; only from an assignment's `prepare`.
 
         Args:
             result: of that call.
-            rest_is_made: the calls beside it that never started are made in this run; else they never will be.
+            makes_left_open: the calls beside it that never started are made in this run; else they never will be.
 
         Raises:
             InvalidValue: it is not open any more.
         """
         if self._session is not None:
             left = tuple(self._session.left_open)
-            if rest_is_made:
+            if makes_left_open:
                 self.reopen(but=result.tool_use_id)
             self._session.settle(result)
             self._agent.turns = self._session.recent
-            self.tell_settled(left)  # those beside it may have theirs now, too
+            self.notify_settled(left)  # those beside it may have theirs now, too
 
     def reopen(self, *, but: str = "") -> None:
         """Have the calls of `left_open` that never started made in this run; only from an assignment's `prepare`.
@@ -417,9 +420,9 @@ class ChatSession:
         if self._session is not None:
             self._session.reopen_unstarted(but=but)
             self._agent.turns = self._session.recent
-            self.rest_is_made = True
+            self.makes_left_open = True
 
-    def tell_settled(self, calls: Sequence[ToolCallTurn]) -> None:
+    def notify_settled(self, calls: Sequence[ToolCallTurn]) -> None:
         """Tell which results calls that were left open have now."""
         results = {turn.tool_use_id: turn for turn in self._agent.turns if isinstance(turn, ToolResultTurn)}
         for call in calls:

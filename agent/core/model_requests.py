@@ -196,7 +196,7 @@ class StreamReader:
         self._asked_at: float | None = None
         self._asked: asyncio.Future[None] | None = None  # the reading task waits for it between two events
         self._waiter: asyncio.Future[None] | None = None  # the run waits for it
-        self._timer = None if silence is None else run.config.clock.call_later(silence, self._look_if_late)
+        self._timer = None if silence is None else run.config.clock.call_later(silence, self._check_silence)
         self._task = start_task(self._read(stream))
         self._task.add_done_callback(self._wake)
         run.scope.add_callback(self._wake)
@@ -267,7 +267,7 @@ class StreamReader:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    def _look_if_late(self) -> None:
+    def _check_silence(self) -> None:
         """The time that listeners take does not count: it begins when an event is asked for."""
         assert self._silence is not None
         asked_at = self._run.now() if self._asked_at is None else self._asked_at
@@ -276,7 +276,7 @@ class StreamReader:
         if self.is_late:
             self._wake()
         else:
-            self._timer = self._run.config.clock.call_later(left, self._look_if_late)
+            self._timer = self._run.config.clock.call_later(left, self._check_silence)
 
 
 @lru_cache(maxsize=256)

@@ -47,7 +47,7 @@ BlockTurn = AssistantTextTurn | ThinkingTurn | ToolCallTurn
 
 
 @dataclass(slots=True)
-class _Block:
+class _OpenBlock:
     """A block on its way: its turn in its first state, the pieces so far, and its end once that came."""
 
     turn: BlockTurn
@@ -90,8 +90,8 @@ class Answer:
         self._run = run
         self._clean = clean
         self._known_ids = known_ids
-        self._open: deque[_Block] = deque()  # those whose turn has not ended, in order of their start
-        self._blocks: dict[int, _Block] = {}  # the newest of each number
+        self._open: deque[_OpenBlock] = deque()  # those whose turn has not ended, in order of their start
+        self._blocks: dict[int, _OpenBlock] = {}  # the newest of each number
         self._unknown: list[object] = []  # kinds of blocks that were left out
         self._left_out: set[int] = set()  # their numbers
         self._notified: set[str] = set()
@@ -190,7 +190,7 @@ class Answer:
             turn = ToolCallTurn(
                 tool_use_id=self._unique(event.tool_use_id), tool_name=event.tool_name, input={}
             )
-        self._blocks[event.block] = block = _Block(turn)
+        self._blocks[event.block] = block = _OpenBlock(turn)
         self._open.append(block)
         self.shown = True
         try:
@@ -199,7 +199,7 @@ class Answer:
             self._open.pop()  # no listener heard that it began
             raise
 
-    async def _start_anyway(self, number: int, former: _Block | None) -> _Block | None:
+    async def _start_anyway(self, number: int, former: _OpenBlock | None) -> _OpenBlock | None:
         """Return a block for text that came without a start or after an end, None where it is left out or too late.
 
         What follows the end of a tool call is no part of its input, which was whole.
@@ -215,7 +215,7 @@ class Answer:
         await self._start(BlockStart(number, "thinking" if former and former.kind == "thinking" else "text"))
         return self._blocks[number] if self._run.stopped is None else None
 
-    async def _end(self, block: _Block, *, interrupted: bool) -> None:
+    async def _end(self, block: _OpenBlock, *, interrupted: bool) -> None:
         turn, end = block.turn, block.end
         value: dict[str, Any] = {}
         if isinstance(turn, AssistantTextTurn):
@@ -258,7 +258,7 @@ class Answer:
         return wire_id
 
 
-def _says_the_same(block: _Block, start: BlockStart) -> bool:
+def _says_the_same(block: _OpenBlock, start: BlockStart) -> bool:
     """Whether a start for the number of an open block repeats the start of that block."""
     turn = block.turn
     if block.kind != start.kind:

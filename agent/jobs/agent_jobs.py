@@ -336,7 +336,7 @@ class AgentJobs:
         task = await asyncio.to_thread(give_up, chat.store, task)
         await asyncio.to_thread(self._grants.end_task, chat.store.home.root, task.session_id, task.id)
         await asyncio.to_thread(chat.load)
-        chat.session.tell_settled(left)
+        chat.session.notify_settled(left)
         self._notify(task)
         return task
 

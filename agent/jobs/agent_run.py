@@ -35,7 +35,7 @@ from agent.jobs.messages import (
 )
 from agent.jobs.options import JobOptions, Meter, budget_notices, job_limits, with_step
 from agent.jobs.questions import AskingJob
-from agent.jobs.recovery import Prepare, Replacement, refuse_when_changed
+from agent.jobs.recovery import Prepare, ReplacedJob, refuse_when_changed
 from agent.jobs.saved_approvals import JobApprovals, SavedApprovals
 from agent.tools import is_control, make_tools
 from agent.tools.context import ToolEnvironment
@@ -83,7 +83,7 @@ class AgentRun(AskingJob):
         self.begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._found = found
         self._on_end = on_end
-        self._place = Replacement(chat, grants)
+        self._replaced = ReplacedJob(chat, grants)
         self._is_logged = False
         self._ending: tuple[Status, dict[str, Any]] | None = None
         self._open: set[str] = set()
@@ -110,7 +110,7 @@ class AgentRun(AskingJob):
             if self._found is not None:
                 await asyncio.to_thread(refuse_when_changed, self.chat.store, self._found)
             else:
-                turns.extend(replaced := await asyncio.to_thread(self._look_at_place))
+                turns.extend(replaced := await asyncio.to_thread(self._find_replaced))
             if prepare is not None:
                 turns.extend(await prepare())
             session_id = self.chat.session_id
@@ -119,16 +119,16 @@ class AgentRun(AskingJob):
             await self._log_beginning()
             if self._found is None:
                 if self.job.kind == "task":
-                    await self._take_place(replaced[0].id if replaced else "")
+                    await self._close_replaced(replaced[0].id if replaced else "")
             else:
-                await asyncio.to_thread(self._take_up)
+                await asyncio.to_thread(self._load_earlier)
                 self._stop_if_asked()  # only now it is known what it has changed
             return turns
 
-        unsubscribe = self.chat.subscribe(self._hear)
+        unsubscribe = self.chat.subscribe(self._on_event)
         end: AgentEnd | None = None
         try:
-            end = await self.chat.send(said, self._assignment(begin))
+            end = await self.chat.send(said, self._run_spec(begin))
         except PersonaError as error:
             self._ending = (
                 "error",
@@ -157,7 +157,7 @@ class AgentRun(AskingJob):
         elif self.job.kind == "task":
             await self.keep("started", self.job)
         else:
-            if (left := self._place.left) is not None and left.kind == "task":
+            if (left := self._replaced.left) is not None and left.kind == "task":
                 self._change(left=left.id)
             self._log.write_quietly("started", self.job.model_copy(update={"original_prompt": ""}))
         self._is_logged = True
@@ -171,23 +171,23 @@ class AgentRun(AskingJob):
         write()
         return None
 
-    def _look_at_place(self) -> Sequence[Turn]:
+    def _find_replaced(self) -> Sequence[Turn]:
         """Look what could be continued, and return what is said of it where this takes its place. Blocking."""
-        self._place.look()
+        self._replaced.look()
         if self.job.kind != "task":
             return ()
-        replaced = self._place.notice()
+        replaced = self._replaced.notice()
         return () if replaced is None else (replaced,)
 
-    async def _take_place(self, after: str) -> None:
+    async def _close_replaced(self, after: str) -> None:
         """Take the place of what could be continued, now that this task is on the disk.
 
         Args:
             after: the turn after which the conversation says so; empty where it does not.
         """
-        await asyncio.to_thread(self._place.take, self.job, after)
+        await asyncio.to_thread(self._replaced.take, self.job, after)
 
-    def _take_up(self) -> None:
+    def _load_earlier(self) -> None:
         """An earlier program began this task: learn what it changed, and what was allowed for it. Blocking."""
         self._wrote |= has_changed(self.chat.store, self.job)
         self._allowed.take_up(self.job.session_id, self.job.id)
@@ -210,7 +210,7 @@ class AgentRun(AskingJob):
         changes = {"current_tool": None, "pending": None, "ended_at": self._ended_at, **changes}
         return self._meter.timed(task).model_copy(update=changes)
 
-    def _assignment(self, begin: Prepare) -> RunSpec:
+    def _run_spec(self, begin: Prepare) -> RunSpec:
         options, model = self._options, self.chat.model
         may_begin = self.job.kind == "chat" and options.begin_by_themselves
         tools: tuple[Tool, ...] = ()
@@ -266,7 +266,7 @@ class AgentRun(AskingJob):
 
     # -- what happens ----------------------------------------------------------------------------------
 
-    def _hear(self, event: Event) -> Awaitable[None] | None:
+    def _on_event(self, event: Event) -> Awaitable[None] | None:
         if isinstance(event, AgentStart):
             self._meter.watch.go()
             if not self.begun.done():
@@ -287,7 +287,7 @@ class AgentRun(AskingJob):
                 self._open.add(event.call.id)
                 self._go_to("tool_executing", current_tool=event.call.tool_name)
         elif isinstance(event, ToolEnd):
-            self._hear_tool_end(event)
+            self._on_tool_end(event)
         elif isinstance(event, TurnEnd):
             if isinstance(event.turn, UserTurn) and self.job.idle_steps:
                 self._change(idle_steps=0)
@@ -303,7 +303,7 @@ class AgentRun(AskingJob):
             return self._log_ending(self._ended())
         return None
 
-    def _hear_tool_end(self, event: ToolEnd) -> None:
+    def _on_tool_end(self, event: ToolEnd) -> None:
         self._open.discard(event.call.id)
         if not event.is_error and has_written(event):
             self._wrote = True
@@ -341,8 +341,8 @@ class AgentRun(AskingJob):
     async def become_task(self) -> str:
         kind: AgentKind = "task"
         after = self._last_turn()
-        replaced = await asyncio.to_thread(self._place.notice)
+        replaced = await asyncio.to_thread(self._replaced.notice)
         await self.keep("changed", self.job.model_copy(update={"kind": kind, "left": ""}))
-        await self._take_place(after)
+        await self._close_replaced(after)
         self._change(kind=kind, left="")
         return TASK_MODE.strip() if replaced is None else f"{replaced.content}\n{TASK_MODE.strip()}"

@@ -175,7 +175,7 @@ class AskingJob:
         try:
             await self.keep("asked", waiting)
             self._has_asked = True
-            await asyncio.to_thread(self.chat.session.note_seen)
+            await asyncio.to_thread(self.chat.session.save_known)
             self._change(task=waiting)
             return await self._answer
         finally:

@@ -272,7 +272,7 @@ def give_up(store: Store, task: Job) -> Job:
     return over
 
 
-class Replacement:
+class ReplacedJob:
     """A new task in the place of one that could have been continued. For who holds the conversation.
 
     Args:
@@ -331,7 +331,7 @@ class Replacement:
 
 
 def close_replaced(chat: Chat, left: Job, by: Job, after: str) -> None:
-    """Write that a task is over because another has taken its place. Arguments as for `Replacement.take`."""
+    """Write that a task is over because another has taken its place. Arguments as for `ReplacedJob.take`."""
     over = _cancelled(left)
     frame = {"outcome": over.status, "after": after, "by": by.id}
     JobLog(lambda: chat.session.log, left).write("ended", over, sync=True, **frame)
@@ -377,7 +377,9 @@ def settle_answer(chat: Chat, question: Question, text: str) -> Prepare:
     """The answer becomes the result of the call that asked."""
 
     async def settle() -> Sequence[Turn]:
-        chat.session.settle(ToolResultTurn(tool_use_id=question.tool_use_id, output=text), rest_is_made=True)
+        chat.session.settle(
+            ToolResultTurn(tool_use_id=question.tool_use_id, output=text), makes_left_open=True
+        )
         return ()
 
     return settle
@@ -427,7 +429,7 @@ def settle_approval(run: AgentRun, question: Question, decision: Decision) -> Pr
             raise InvalidValue("The conversation went on meanwhile; nothing waits for this answer any more.")
         if decision.answer == "no":
             # First of all: it touches nothing, and once it is written no end of the program loses it.
-            session.settle(_refused(question, decision), rest_is_made=True)
+            session.settle(_refused(question, decision), makes_left_open=True)
             await run.leave_waiting("thinking")
         else:
             await run.grant(call.tool_name, decision)

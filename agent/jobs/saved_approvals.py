@@ -1,4 +1,4 @@
-"""What the person allowed beyond one call: for good, or for one task. Kept beside the settings, never in a home."""
+"""What the person allowed beyond one call: for good, or for one task. Stored beside the settings, never in a home."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from personas.files.text_file import encode, read_regular, replace_file, storage
 log = logging.getLogger(__name__)
 
 MOST_TASKS = 200
-"""Tasks whose grants are kept; of more, those granted first are forgotten: they ask again."""
+"""So many tasks keep their grants; of more, those granted first are forgotten: they ask again."""
 
-Kept = dict[str, list[str]]
+Grants = dict[str, list[str]]
 
 
 class SavedApprovals:
@@ -32,7 +32,7 @@ class SavedApprovals:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._here: set[tuple[str, str]] = set()
-        self._tasks: Kept = {}
+        self._tasks: Grants = {}
 
     @classmethod
     def of_person(cls, env: Mapping[str, str] = os.environ) -> SavedApprovals:
@@ -50,11 +50,11 @@ class SavedApprovals:
         """Allow a tool in a home from now on.
 
         Raises:
-            StorageError: it holds for this program, but could not be kept.
+            StorageError: it holds for this program, but could not be stored.
         """
         key = (os.path.realpath(home), tool_name)
         self._here.add(key)
-        with _changed(self._path) as known:
+        with _editing(self._path) as known:
             known[key[0]] = sorted({*known.get(key[0], []), tool_name})
         if self._path is not None:
             self._here.discard(key)  # it is in the file, out of which another program may take it
@@ -77,7 +77,7 @@ class SavedApprovals:
         self._tasks = {key: names for key, names in self._tasks.items() if _home_of(key) != place}
         for path in (self._path, self._tasks_path):
             if any(_home_of(key) == place for key in _read(path)):
-                with _changed(path) as known:
+                with _editing(path) as known:
                     for key in [key for key in known if _home_of(key) == place]:
                         del known[key]
 
@@ -92,11 +92,11 @@ class SavedApprovals:
         """Allow a tool until a task is over, in whatever program it goes on.
 
         Raises:
-            StorageError: it holds for this program, but could not be kept.
+            StorageError: it holds for this program, but could not be stored.
         """
         key = _key(home, session_id, task_id)
         self._tasks[key] = sorted({*self._tasks.get(key, []), tool_name})
-        with _changed(self._tasks_path) as known:
+        with _editing(self._tasks_path) as known:
             known[key] = sorted({*known.pop(key, []), tool_name})
             for oldest in list(known)[:-MOST_TASKS]:
                 del known[oldest]
@@ -107,7 +107,7 @@ class SavedApprovals:
         self._tasks.pop(key, None)
         try:
             if key in _read(self._tasks_path):
-                with _changed(self._tasks_path) as known:
+                with _editing(self._tasks_path) as known:
                     known.pop(key, None)
         except PersonaError as error:
             log.warning("what was allowed for a task could not be struck out: %s", error)
@@ -145,7 +145,7 @@ class JobApprovals:
         """Allow a tool for this task, or for good.
 
         Raises:
-            StorageError: it holds for this program, but could not be kept.
+            StorageError: it holds for this program, but could not be stored.
         """
         if always:
             self._grants.add(self._home, tool_name)
@@ -160,7 +160,7 @@ class JobApprovals:
 
 
 @contextmanager
-def _changed(path: Path | None) -> Iterator[Kept]:
+def _editing(path: Path | None) -> Iterator[Grants]:
     """Give what one of the files holds, to be changed, and write it; without a file, what is changed is nothing."""
     if path is None:
         yield {}
@@ -170,9 +170,9 @@ def _changed(path: Path | None) -> Iterator[Kept]:
     except OSError as error:
         raise storage_error(error, "create", path.parent) from None
     with hold(path.with_name("grants.lock"), wait=5, what="The list of grants"):
-        kept = _read(path)
-        yield kept
-        replace_file(path, encode(json.dumps(kept, indent=2) + "\n"), root=path.parent)
+        grants = _read(path)
+        yield grants
+        replace_file(path, encode(json.dumps(grants, indent=2) + "\n"), root=path.parent)
 
 
 def _key(home: Path, session_id: str, task_id: str) -> str:
@@ -190,8 +190,8 @@ def _home_of(key: str) -> str:
     return str(parts[0]) if parts else key
 
 
-def _read(path: Path | None) -> Kept:
-    """What is kept; a missing or damaged file grants nothing."""
+def _read(path: Path | None) -> Grants:
+    """What is stored; a missing or damaged file grants nothing."""
     if path is None:
         return {}
     try:

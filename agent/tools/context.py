@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from agent.core.tool import ToolContext, ToolOutput
 from agent.core.tool_execution import NOT_RUN
-from agent.transcript.user_edits import Seen
+from agent.transcript.user_edits import KnownPersona
 from personas.conflict_marks import require_kept
 from personas.document import LONGEST_WAIT
 from personas.errors import BrokenFile, Conflict, PersonaError
@@ -210,7 +210,7 @@ class ToolEnvironment:
     request: str = ""
     on_change: Callable[[Written], None] = field(default=lambda _written: None)
     writes: Writes = write_in_thread
-    seen: Seen = field(default_factory=Seen)
+    seen: KnownPersona = field(default_factory=KnownPersona)
     on_keep: Callable[[], None] = field(default=lambda: None)
     job: JobControls = field(default=cast("JobControls", None))
 

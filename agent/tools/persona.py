@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from agent.core.tool import NoInput, ToolContext, ToolOutput
 from agent.tools.context import LONGEST_DIFF, Stale, ToolEnvironment, as_json, confirm, fail
 from agent.tools.spec import tool
-from agent.transcript.user_edits import Seen
+from agent.transcript.user_edits import KnownPersona
 from personas.changes import EditPrompt, SetName, SetPrompt
 from personas.errors import PersonaError
 from personas.persona import Persona
@@ -128,7 +128,7 @@ async def undo(env: ToolEnvironment, _input: NoInput, ctx: ToolContext) -> str |
     return _undone(seen, before, undone.persona, f"Undone: {undone.summary}.{left}")
 
 
-def _undone(seen: Seen, before: Persona, after: Persona, sentence: str) -> ToolOutput:
+def _undone(seen: KnownPersona, before: Persona, after: Persona, sentence: str) -> ToolOutput:
     """Return what an undo did to the texts, and note that the model knows those it is told whole."""
     told = ToolOutput(output=sentence)
     if before.system_prompt != after.system_prompt:
@@ -142,11 +142,11 @@ def _undone(seen: Seen, before: Persona, after: Persona, sentence: str) -> ToolO
         if was.get(test_input.id) != test_input.content and len(test_input.content) <= room:
             lines.append(f"The test input {as_json(test_input.id)} says again: {as_json(test_input.content)}")
             room -= len(test_input.content)
-            seen.note_input(test_input)
+            seen.record_input(test_input)
     return replace(told, output="\n".join(lines))
 
 
-def _unless_stale(seen: Seen) -> Callable[[Persona], None]:
+def _unless_stale(seen: KnownPersona) -> Callable[[Persona], None]:
     """Return a check that raises Stale where the prompt is not the one the model may replace."""
     expected = seen.prompt
 

@@ -39,7 +39,7 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSpec:
+class RegisteredTool:
     """One tool, not yet bound to a persona.
 
     Attributes:
@@ -112,11 +112,11 @@ def tool(
     change: Callable[[Any], Change] | None = None,
     texts: Callable[[Store, str], tuple[str, str]] | None = None,
     when_cut: str | None = None,
-) -> Callable[[Run], ToolSpec]:
-    """Make a function a tool of its name. Arguments as for `ToolSpec`."""
+) -> Callable[[Run], RegisteredTool]:
+    """Make a function a tool of its name. Arguments as for `RegisteredTool`."""
 
-    def make(run: Run) -> ToolSpec:
-        return ToolSpec(
+    def make(run: Run) -> RegisteredTool:
+        return RegisteredTool(
             name=run.__name__,
             description=description,
             label=label,

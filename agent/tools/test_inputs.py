@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from agent.core.tool import NoInput, ToolContext, ToolOutput
 from agent.tools.context import LONGEST_DIFF, Stale, ToolEnvironment, as_json, confirm, fail
 from agent.tools.spec import tool
-from agent.transcript.user_edits import Seen, content_hash
+from agent.transcript.user_edits import KnownPersona, content_hash
 from personas.changes import AddTestInput, DeleteTestInput, UpdateTestInput
 from personas.errors import InvalidValue, PersonaError
 from personas.persona import Persona, TestInput
@@ -41,7 +41,7 @@ async def list_test_inputs(env: ToolEnvironment, _input: NoInput, _ctx: ToolCont
     except PersonaError as error:
         return fail(error)
     for test_input in persona.test_inputs:
-        seen.note_input(test_input)
+        seen.record_input(test_input)
     return as_json({"test_inputs": [_record(test_input) for test_input in persona.test_inputs]})
 
 
@@ -52,7 +52,7 @@ async def get_test_input(env: ToolEnvironment, wanted: IdInput, _ctx: ToolContex
         found = _find(await env.read(), wanted.id)
     except PersonaError as error:
         return fail(error)
-    seen.note_input(found)
+    seen.record_input(found)
     return as_json(_record(found))
 
 
@@ -71,7 +71,7 @@ async def create_test_input(env: ToolEnvironment, wanted: ContentInput, ctx: Too
         return fail(error)
     known = {test_input.id for test_input in before.test_inputs}
     created = next(test_input for test_input in after.test_inputs if test_input.id not in known)
-    seen.note_input(created)
+    seen.record_input(created)
     counted = confirm("", "", _lines(created.content))
     return ToolOutput(output=as_json(_record(created)), details=counted.details)
 
@@ -95,7 +95,7 @@ async def update_test_input(env: ToolEnvironment, wanted: UpdateInput, ctx: Tool
     except PersonaError as error:
         return _refused(seen, wanted.id, error)
     old = _find(before, wanted.id)
-    seen.note_input(_find(after, wanted.id))
+    seen.record_input(_find(after, wanted.id))
     return confirm(f"Test input {wanted.id} is changed.", _lines(old.content), _lines(wanted.content))
 
 
@@ -142,14 +142,14 @@ def _find(persona: Persona, wanted: str) -> TestInput:
     raise InvalidValue(f"No test input has the id {as_json(wanted)}. The ids are: {known}.")
 
 
-def _refused(seen: Seen, input_id: str, error: PersonaError) -> ToolOutput:
+def _refused(seen: KnownPersona, input_id: str, error: PersonaError) -> ToolOutput:
     """Return the result of a change that was not made, and note that the model knows the content it is told."""
     if isinstance(error, Stale) and error.told:
-        seen.note_input(TestInput(id=input_id, content=error.theirs))
+        seen.record_input(TestInput(id=input_id, content=error.theirs))
     return fail(error, reader="get_test_input")
 
 
-def _unless_stale(seen: Seen, input_id: str) -> Callable[[Persona], None]:
+def _unless_stale(seen: KnownPersona, input_id: str) -> Callable[[Persona], None]:
     """Return a check that raises Stale where a test input is not the one the model may replace or delete."""
     expected = seen.inputs.get(input_id)
 

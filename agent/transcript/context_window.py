@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.core.turns import NoticeTurn, Turn, UserTurn
-from agent.transcript.user_edits import as_said
+from agent.transcript.user_edits import as_user_turn
 
 
 def context_window(turns: Sequence[Turn], user_turns: int) -> list[Turn]:
@@ -36,4 +36,4 @@ def last_user_turns(turns: Sequence[Turn], user_turns: int) -> list[Turn]:
 def _as_sent(turn: Turn) -> Turn:
     if isinstance(turn, NoticeTurn) and turn.is_nudge:
         return UserTurn(content=turn.content)
-    return as_said(turn)
+    return as_user_turn(turn)

@@ -24,7 +24,7 @@ LONGEST = 8_000
 """Characters of the diff that are told; a longer one is only mentioned."""
 
 
-def hand_edit_turn(edits: Sequence[Edit]) -> tuple[CustomTurn, bool]:
+def user_edit_turn(edits: Sequence[UserEdit]) -> tuple[CustomTurn, bool]:
     """Return the turn that tells what others changed in the file, and whether it tells all.
 
     Args:
@@ -38,7 +38,7 @@ def hand_edit_turn(edits: Sequence[Edit]) -> tuple[CustomTurn, bool]:
     return CustomTurn(type=KIND, fields={"content": content}), whole
 
 
-def as_said(turn: Turn) -> Turn:
+def as_user_turn(turn: Turn) -> Turn:
     """Return a hand edit as a user turn, for the conversion to messages, and any other turn as it is."""
     if isinstance(turn, CustomTurn) and turn.type == KIND:
         content = str(turn.fields.get("content", ""))
@@ -47,7 +47,7 @@ def as_said(turn: Turn) -> Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class UserEdit:
     """What others made of the file between two changes of the agent.
 
     Attributes:
@@ -60,7 +60,7 @@ class Edit:
 
 
 @dataclass
-class Seen:
+class KnownPersona:
     """What the agent has seen of the persona in one session; kept beside it, and no harm if it is lost.
 
     Attributes:
@@ -83,7 +83,7 @@ class Seen:
     about_by_owner: bool = False
 
     @classmethod
-    def load(cls, store: Store, session_id: str) -> Seen:
+    def load(cls, store: Store, session_id: str) -> KnownPersona:
         """Read what is remembered for a session; a missing or damaged file remembers nothing."""
         try:
             stored = json.loads(read_regular(_path(store, session_id), root=store.home.root))
@@ -112,17 +112,17 @@ class Seen:
         """
         replace_file(_path(store, session_id), encode(json.dumps(vars(self))), root=store.home.root)
 
-    def note_input(self, test_input: TestInput) -> None:
+    def record_input(self, test_input: TestInput) -> None:
         """The agent knows a test input as it is here."""
         self.inputs[test_input.id] = content_hash(test_input)
 
-    def look_again(self, persona: Persona) -> None:
+    def refresh(self, persona: Persona) -> None:
         """The agent was told what became of the persona: what it knew of it, it knows as it is now."""
         if self.prompt is not None:
             self.prompt = persona.system_prompt
         for test_input in persona.test_inputs:
             if test_input.id in self.inputs:
-                self.note_input(test_input)
+                self.record_input(test_input)
 
 
 def content_hash(test_input: TestInput) -> str:
@@ -130,7 +130,7 @@ def content_hash(test_input: TestInput) -> str:
     return sha256(encode(test_input.content))
 
 
-class Look:
+class PersonaSnapshot:
     """What there is to see of a persona's file at one moment. Reads without a lock: nobody waits for who writes.
 
     Args:
@@ -152,7 +152,7 @@ class Look:
         self._versions = log.changes()
         self.mark = log.next_version
 
-    def edits(self, seen: Seen, session_id: str) -> list[Edit]:
+    def edits(self, seen: KnownPersona, session_id: str) -> list[UserEdit]:
         """Return what others changed since the agent was told last; its own changes in this session are none.
 
         Args:
@@ -168,9 +168,9 @@ class Look:
         stops.append(self.persona.revision)
         pairs = [(old, new) for old, new in zip(stops[::2], stops[1::2], strict=True) if old != new]
         texts = [(self._text(old), self._text(new)) for old, new in pairs]
-        return [Edit(old if new is not None else None, new or "") for old, new in texts]
+        return [UserEdit(old if new is not None else None, new or "") for old, new in texts]
 
-    def is_known(self, edits: Sequence[Edit], seen: Seen) -> bool:
+    def is_known(self, edits: Sequence[UserEdit], seen: KnownPersona) -> bool:
         """Whether others changed nothing but the prompt, and the agent has read what that is now."""
         return seen.prompt == self.persona.system_prompt and all(
             edit.old is not None and _rest(edit.old) == _rest(edit.new) for edit in edits

@@ -115,7 +115,7 @@ class Home:
     @classmethod
     def find(
         cls, flag: str | None = None, env: Mapping[str, str] = os.environ, cwd: Path | None = None
-    ) -> Found:
+    ) -> HomeChoice:
         """Say which home is meant. Nothing is created.
 
         Args:
@@ -125,25 +125,25 @@ class Home:
         """
         here = _current_folder() if cwd is None else cwd
         if flag:
-            return Found(cls(_expand(flag, here)), "flag")
+            return HomeChoice(cls(_expand(flag, here)), "flag")
         if named := env.get("PERSONA_HOME"):
-            return Found(cls(_expand(named, here)), "environment")
+            return HomeChoice(cls(_expand(named, here)), "environment")
         offer = None
         if here is not None and holds_personas(here):
             accepted = trust.remembered(here, env)
             if accepted:
-                return Found(cls(here), "accepted")
+                return HomeChoice(cls(here), "accepted")
             offer = here if accepted is None else None
         from platformdirs import user_data_path
 
         default = cls(user_data_path(APP, appauthor=False))
         if offer is not None and Path(os.path.realpath(offer)) == default.root:
             offer = None
-        return Found(default, "default", offer)
+        return HomeChoice(default, "default", offer)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HomeChoice:
     """Which home is meant, and why.
 
     Attributes:

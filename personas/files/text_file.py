@@ -234,7 +234,7 @@ def replace_file(
                 os.replace(temporary, real)  # noqa: PTH105 - one name for the call that tests make fail
         with contextlib.suppress(OSError):  # it is written; "failed" would be a lie now
             sync_folder(real.parent)
-        _remove_left(real.parent)
+        _remove_leftovers(real.parent)
     except FileExistsError:
         if exclusive:
             raise
@@ -273,7 +273,7 @@ def try_lock(descriptor: int) -> bool | None:
     return True
 
 
-def _remove_left(folder: Path) -> None:
+def _remove_leftovers(folder: Path) -> None:
     """Remove the temporary files that killed processes left in a folder; looks once an hour at most."""
     now = time.monotonic()
     if now - _swept.get(folder, -_STALE) < _STALE:
@@ -284,12 +284,12 @@ def _remove_left(folder: Path) -> None:
             for entry in entries:
                 if _TEMPORARY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                     with contextlib.suppress(OSError):  # it may have its real name by now
-                        _remove_if_left(entry)
+                        _remove_if_unused(entry)
     except OSError:
         return  # what is left over costs room, nothing else
 
 
-def _remove_if_left(entry: os.DirEntry[str]) -> None:
+def _remove_if_unused(entry: os.DirEntry[str]) -> None:
     """Remove a temporary file unless a process is at it: that has locked it, and a lock goes with its process."""
     descriptor = os.open(entry.path, os.O_WRONLY | _OPEN)
     try:

@@ -29,11 +29,11 @@ from personas.toml.layout import (
 )
 from personas.toml.nodes import (
     Array,
-    Document,
     InlineTable,
     KeyPath,
     Node,
     Scalar,
+    ScannedText,
     Section,
     Table,
     TableArray,
@@ -211,7 +211,7 @@ def _refuse_unequal(text: str, path: KeyPath, value: Any) -> str:
     return text
 
 
-def _insert_value(document: Document, top: dict[str, Any], path: KeyPath, value: Any) -> str:
+def _insert_value(document: ScannedText, top: dict[str, Any], path: KeyPath, value: Any) -> str:
     """Insert what is missing at the path, from the deepest table that is there."""
     text = document.text
     tables, rest = _existing(document, path)
@@ -243,7 +243,7 @@ def _insert_value(document: Document, top: dict[str, Any], path: KeyPath, value:
     return _first_accepted(text, plans, expected)
 
 
-def _existing(document: Document, path: KeyPath) -> tuple[list[Node], KeyPath]:
+def _existing(document: ScannedText, path: KeyPath) -> tuple[list[Node], KeyPath]:
     """Return the nodes along a path as far as they exist, from the root on, and the rest of the path."""
     nodes: list[Node] = [document.root]
     for depth, part in enumerate(path):
@@ -257,7 +257,7 @@ def _existing(document: Document, path: KeyPath) -> tuple[list[Node], KeyPath]:
 
 
 def _plan_table(
-    document: Document, nodes: list[Node], path: KeyPath, table: dict[str, Any], *, element: bool = False
+    document: ScannedText, nodes: list[Node], path: KeyPath, table: dict[str, Any], *, element: bool = False
 ) -> list[Replacement]:
     """Write a table whose name is new."""
     ancestors = [node for node in nodes if isinstance(node, Table)]
@@ -266,7 +266,7 @@ def _plan_table(
 
 
 def _new_table(
-    document: Document,
+    document: ScannedText,
     path: KeyPath,
     table: dict[str, Any],
     at: int,
@@ -282,7 +282,7 @@ def _new_table(
     return [insert_lines(document, at, lines, blank_before=spaced or below_comment, blank_after=blank_after)]
 
 
-def _plan_super_table(document: Document, table: Table, path: KeyPath, value: Any) -> list[Replacement]:
+def _plan_super_table(document: ScannedText, table: Table, path: KeyPath, value: Any) -> list[Replacement]:
     """Give a table that only has deeper headers a header of its own, above the first of them."""
     first = table.sections()[0]
     names = [part for part in path[:-1] if isinstance(part, str)]
@@ -291,7 +291,9 @@ def _plan_super_table(document: Document, table: Table, path: KeyPath, value: An
     return [insert_lines(document, section_start(document, first), lines, blank_after=spaced)]
 
 
-def _plan_dotted(document: Document, table: Table, names: tuple[str, ...], value: Any) -> list[Replacement]:
+def _plan_dotted(
+    document: ScannedText, table: Table, names: tuple[str, ...], value: Any
+) -> list[Replacement]:
     """Add a key to a table that is written by dotted keys, the same way, behind the last of them."""
     last = table.dotted[-1]
     keys = (*table.prefix, *names)
@@ -304,7 +306,9 @@ def _plan_dotted(document: Document, table: Table, names: tuple[str, ...], value
     return [insert_lines(document, last.line_end, [line])]
 
 
-def _plan_first_element(document: Document, path: KeyPath, table: dict[str, Any]) -> list[list[Replacement]]:
+def _plan_first_element(
+    document: ScannedText, path: KeyPath, table: dict[str, Any]
+) -> list[list[Replacement]]:
     """Return the ways to write the first element of an array that is not there yet, the best first."""
     nodes, rest = _existing(document, path)
     container, names = nodes[-1], tuple(str(part) for part in rest)
@@ -319,7 +323,7 @@ def _plan_first_element(document: Document, path: KeyPath, table: dict[str, Any]
     return plans
 
 
-def _move_element(document: Document, array: TableArray, index: int, new_index: int) -> list[Replacement]:
+def _move_element(document: ScannedText, array: TableArray, index: int, new_index: int) -> list[Replacement]:
     """Let the elements' texts change places; what lies between the places stays."""
     text, newline = document.text, document.newline
     places = [_runs(document, element.sections()) for element in array.elements]
@@ -335,7 +339,7 @@ def _move_element(document: Document, array: TableArray, index: int, new_index: 
     return changes
 
 
-def _runs(document: Document, sections: list[Section]) -> list[tuple[int, int]]:
+def _runs(document: ScannedText, sections: list[Section]) -> list[tuple[int, int]]:
     """Return the stretches of text some sections fill, neighbours together, without the last newline."""
     runs: list[tuple[int, int]] = []
     last = -1

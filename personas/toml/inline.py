@@ -7,13 +7,13 @@ from typing import Any
 
 from personas.toml.guard import Replacement, same_data
 from personas.toml.layout import assignment, comments_above, starts_line
-from personas.toml.nodes import Array, Document, InlineTable, Node, Scalar
+from personas.toml.nodes import Array, InlineTable, Node, Scalar, ScannedText
 from personas.toml.render import render_value
 
 _REST_OF_LINE = re.compile(r"[ \t]*+(?:#[^\r\n]*+)?(?=\r?\n)")
 
 
-def change_value(document: Document, node: Node, old: Any, new: Any) -> list[Replacement]:
+def change_value(document: ScannedText, node: Node, old: Any, new: Any) -> list[Replacement]:
     """Replace a value: arrays and inline tables where they differ, all else whole."""
     if same_data(old, new):
         return []
@@ -28,7 +28,7 @@ def change_value(document: Document, node: Node, old: Any, new: Any) -> list[Rep
     return [Replacement(node.start, node.end, source)]
 
 
-def _change_array(document: Document, node: Array, old: list[Any], new: list[Any]) -> list[Replacement]:
+def _change_array(document: ScannedText, node: Array, old: list[Any], new: list[Any]) -> list[Replacement]:
     text, newline = document.text, document.newline
     if not (old and new) and "#" not in text[node.start : node.end]:
         return [Replacement(node.start, node.end, render_value(new, newline))]
@@ -51,7 +51,7 @@ def _change_array(document: Document, node: Array, old: list[Any], new: list[Any
 
 
 def _change_inline_table(
-    document: Document, node: InlineTable, old: dict[str, Any], new: dict[str, Any]
+    document: ScannedText, node: InlineTable, old: dict[str, Any], new: dict[str, Any]
 ) -> list[Replacement] | None:
     """Return the changes key by key, or None where writing the table anew is the simpler way."""
     gone, added = old.keys() - new.keys(), [key for key in new if key not in old]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from personas.toml.guard import Replacement
-from personas.toml.nodes import Array, Document, Entry, InlineTable, Section, Table
+from personas.toml.nodes import Array, InlineTable, ScannedText, Section, Table, TomlEntry
 from personas.toml.parse import BOM
 from personas.toml.render import render_key, render_value
 
@@ -27,12 +27,12 @@ def starts_line(text: str, offset: int) -> bool:
     return offset == 0 or text[offset - 1] in "\n\ufeff"
 
 
-def section_start(document: Document, section: Section) -> int:
+def section_start(document: ScannedText, section: Section) -> int:
     """Return where a section starts, with the comment lines directly above its header."""
     return comments_above(document.text, section.line_start, section.floor)
 
 
-def section_end(document: Document, section: Section) -> int:
+def section_end(document: ScannedText, section: Section) -> int:
     """Return where a section ends: behind its last line and the comment lines directly below it.
 
     Comment lines that touch the next header belong to that header.
@@ -50,7 +50,7 @@ def section_end(document: Document, section: Section) -> int:
 
 
 def insert_lines(
-    document: Document, at: int, lines: list[str], *, blank_before: bool = False, blank_after: bool = False
+    document: ScannedText, at: int, lines: list[str], *, blank_before: bool = False, blank_after: bool = False
 ) -> Replacement:
     """Put lines at the start of a line or at the text's end; a missing final newline stays missing.
 
@@ -69,7 +69,7 @@ def insert_lines(
     return Replacement(at, at, newline + body if above and not above.endswith("\n") else body + newline)
 
 
-def insert_key(document: Document, section: Section, source: str) -> Replacement:
+def insert_key(document: ScannedText, section: Section, source: str) -> Replacement:
     """Put a `key = value` behind a section's own lines.
 
     Args:
@@ -85,14 +85,14 @@ def insert_key(document: Document, section: Section, source: str) -> Replacement
     return insert_lines(document, section_start(document, document.sections[1]), [source], blank_after=True)
 
 
-def assignment(document: Document, keys: Iterable[str], value: Any, section: Section | None = None) -> str:
+def assignment(document: ScannedText, keys: Iterable[str], value: Any, section: Section | None = None) -> str:
     """Return `key = value`, spaced as in the section, else as in the rest of the file."""
     candidates = section.entries if section is not None and section.entries else _any_entries(document)
     equals = _equals_of(document, candidates)
     return ".".join(map(render_key, keys)) + equals + render_value(value, document.newline)
 
 
-def inline_element(document: Document, array: Array, table: dict[str, Any]) -> str:
+def inline_element(document: ScannedText, array: Array, table: dict[str, Any]) -> str:
     """Return a table in braces, spaced as the last one in the array."""
     last = array.entries[-1].value if array.entries else None
     if not isinstance(last, InlineTable) or not last.entries or not table:
@@ -104,7 +104,7 @@ def inline_element(document: Document, array: Array, table: dict[str, Any]) -> s
 
 
 def table_lines(
-    document: Document, names: Iterable[str], table: dict[str, Any], *, element: bool, like: Section | None
+    document: ScannedText, names: Iterable[str], table: dict[str, Any], *, element: bool, like: Section | None
 ) -> list[str]:
     """Return the lines of a new table, header first.
 
@@ -121,7 +121,7 @@ def table_lines(
     return [first, *(inner + assignment(document, (key,), value, like) for key, value in table.items())]
 
 
-def is_spaced(document: Document, like: Section | None = None) -> bool:
+def is_spaced(document: ScannedText, like: Section | None = None) -> bool:
     """Whether an empty line stands above the section `like`, or above any section if there is no such."""
     text = document.text
     top = len(text) - len(text.lstrip(f"{BOM} \t\r\n"))
@@ -131,12 +131,12 @@ def is_spaced(document: Document, like: Section | None = None) -> bool:
     return not starts or any(not _line_above(text, start).strip() for start in starts)
 
 
-def is_below_comment(document: Document, at: int) -> bool:
+def is_below_comment(document: ScannedText, at: int) -> bool:
     """Whether the line above a line start is a comment."""
     return _line_above(document.text, at).lstrip(" \t").startswith("#")
 
 
-def place_of_new_table(document: Document, ancestors: list[Table], *, element: bool) -> int:
+def place_of_new_table(document: ScannedText, ancestors: list[Table], *, element: bool) -> int:
     """Return where the first table of a name goes.
 
     Args:
@@ -155,7 +155,7 @@ def place_of_new_table(document: Document, ancestors: list[Table], *, element: b
     return document.text.find("\n", filled) + 1 or len(document.text)
 
 
-def removal_of_sections(document: Document, sections: Iterable[Section]) -> list[tuple[int, int]]:
+def removal_of_sections(document: ScannedText, sections: Iterable[Section]) -> list[tuple[int, int]]:
     """Return the characters to drop with some sections: their comments and the empty lines above too."""
     text, spans = document.text, []
     for section in sections:
@@ -172,7 +172,7 @@ def removal_of_sections(document: Document, sections: Iterable[Section]) -> list
     return spans
 
 
-def deletions(document: Document, spans: Iterable[tuple[int, int]]) -> list[Replacement]:
+def deletions(document: ScannedText, spans: Iterable[tuple[int, int]]) -> list[Replacement]:
     """Return the removal of whole lines; touching spans become one, a missing final newline stays missing."""
     text = document.text
     merged: list[list[int]] = []
@@ -190,7 +190,7 @@ def deletions(document: Document, spans: Iterable[tuple[int, int]]) -> list[Repl
     return [Replacement(start, end, "") for start, end in merged]
 
 
-def _place_before(document: Document, section: Section) -> int:
+def _place_before(document: ScannedText, section: Section) -> int:
     """Return the end of the section above, or the section's own start if nothing is above."""
     above = document.sections[section.order - 1]
     if above.entries or above.order:
@@ -198,13 +198,13 @@ def _place_before(document: Document, section: Section) -> int:
     return section_start(document, section)
 
 
-def _entry_indent(document: Document, section: Section) -> str:
+def _entry_indent(document: ScannedText, section: Section) -> str:
     if section.entries:
         return document.text[section.entries[-1].line_start : section.entries[-1].start]
     return document.text[section.line_start : section.start]
 
 
-def _equals_of(document: Document, entries: list[Entry]) -> str:
+def _equals_of(document: ScannedText, entries: list[TomlEntry]) -> str:
     """Return the equals sign with the blanks the last entry has around it."""
     if not entries:
         return " = "
@@ -212,7 +212,7 @@ def _equals_of(document: Document, entries: list[Entry]) -> str:
     return f"{' ' if before else ''}={' ' if after else ''}"
 
 
-def _any_entries(document: Document) -> list[Entry]:
+def _any_entries(document: ScannedText) -> list[TomlEntry]:
     return next((section.entries for section in document.sections if section.entries), [])
 
 

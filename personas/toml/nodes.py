@@ -27,26 +27,26 @@ class Scalar:
 
     start: int
     end: int
-    entry: Entry | None = None
+    entry: TomlEntry | None = None
 
 
 @dataclass(slots=True, eq=False)
 class Array(Scalar):
     """`[…]`, with its elements as entries without a key."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[TomlEntry] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
 class InlineTable(Scalar):
     """`{…}`. `children` looks through dotted keys, `entries` are as written."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[TomlEntry] = field(default_factory=list)
     children: dict[str, Node] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class TomlEntry:
     """One `key = value`, or one element of an array.
 
     Attributes:
@@ -94,7 +94,7 @@ class Section:
     line_start: int
     header_end: int
     order: int
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[TomlEntry] = field(default_factory=list)
 
     @property
     def content_end(self) -> int:
@@ -115,7 +115,7 @@ class Table:
 
     children: dict[str, Node] = field(default_factory=dict)
     section: Section | None = None
-    dotted: list[Entry] = field(default_factory=list)
+    dotted: list[TomlEntry] = field(default_factory=list)
     prefix: tuple[str, ...] = ()
 
     def sections(self) -> list[Section]:
@@ -138,7 +138,7 @@ Node = Scalar | Table | TableArray
 
 
 @dataclass(slots=True, eq=False)
-class Document:
+class ScannedText:
     """A scanned text.
 
     Attributes:

@@ -11,19 +11,19 @@ import tomllib
 from personas.errors import BrokenFile
 from personas.toml.nodes import (
     Array,
-    Document,
-    Entry,
     InlineTable,
     KeyPath,
     Scalar,
+    ScannedText,
     Section,
     Span,
     Table,
     TableArray,
+    TomlEntry,
 )
 from personas.toml.parse import BOM, line_and_column, parse
 
-__all__ = ["Document", "KeyPath", "Span", "locate", "parse", "scan"]
+__all__ = ["KeyPath", "ScannedText", "Span", "locate", "parse", "scan"]
 
 
 def locate(text: str, path: KeyPath) -> Span | None:
@@ -37,7 +37,7 @@ def locate(text: str, path: KeyPath) -> Span | None:
     return None if node is None else document.span(node)
 
 
-def scan(text: str) -> Document:
+def scan(text: str) -> ScannedText:
     """Return the places of everything in a TOML text.
 
     Raises:
@@ -51,7 +51,7 @@ def scan(text: str) -> Document:
         table = _open_section(text, root, section)
         for entry in section.entries:
             _place_entry(text, table, entry)
-    return Document(text, root, sections, newline)
+    return ScannedText(text, root, sections, newline)
 
 
 _SPACE = re.compile(r"[ \t\r\n]++")
@@ -94,7 +94,7 @@ class _Scanner:
                 floor = self.pos
                 section.entries.append(entry)
 
-    def _read_usual_line(self, section: Section) -> Entry | None:
+    def _read_usual_line(self, section: Section) -> TomlEntry | None:
         """Read a line with a bare key and a short value in one go, or leave it to `_read_line`."""
         found = _USUAL_LINE.match(self.text, self.pos)
         if found is None:
@@ -102,11 +102,11 @@ class _Scanner:
         start, key_end = found.span(1)
         value_start, value_end = found.span(2)
         value = Scalar(value_start, value_end)
-        value.entry = entry = Entry(start, key_end, (found[1],), value, value_end, section)
+        value.entry = entry = TomlEntry(start, key_end, (found[1],), value, value_end, section)
         self.pos = found.end()
         return entry
 
-    def _read_line(self, section: Section) -> Entry:
+    def _read_line(self, section: Section) -> TomlEntry:
         entry = self._read_entry(section)
         self._end_line()
         return entry
@@ -186,13 +186,13 @@ class _Scanner:
                 return source[1:-1] if "\\" not in source or source[0] == "'" else _decode_key(source)
         raise self._fail()
 
-    def _read_entry(self, owner: Section | InlineTable) -> Entry:
+    def _read_entry(self, owner: Section | InlineTable) -> TomlEntry:
         start = self.pos
         keys, key_end = self._read_key()
         self._expect("=")
         self._skip_blanks()
         value = self._read_value()
-        entry = Entry(start, key_end, keys, value, self.pos, owner)
+        entry = TomlEntry(start, key_end, keys, value, self.pos, owner)
         value.entry = entry
         return entry
 
@@ -221,7 +221,7 @@ class _Scanner:
                 break
             start = self.pos
             value = self._read_value()
-            entry = Entry(start, start, (), value, self.pos, array)
+            entry = TomlEntry(start, start, (), value, self.pos, array)
             value.entry = entry
             array.entries.append(entry)
             if not self._read_comma(entry):
@@ -246,7 +246,7 @@ class _Scanner:
         table.end = self.pos
         return table
 
-    def _read_comma(self, entry: Entry) -> bool:
+    def _read_comma(self, entry: TomlEntry) -> bool:
         self._skip_to_statement()
         if not self.text.startswith(",", self.pos):
             return False
@@ -263,7 +263,7 @@ def _decode_key(source: str) -> str:
         raise BrokenFile("A quoted key has an invalid escape") from error
 
 
-def _place_inline(table: InlineTable, entry: Entry) -> None:
+def _place_inline(table: InlineTable, entry: TomlEntry) -> None:
     children = table.children
     for depth, part in enumerate(entry.keys[:-1]):
         inner = children.get(part)
@@ -295,7 +295,7 @@ def _open_section(text: str, root: Table, section: Section) -> Table:
     return found
 
 
-def _place_entry(text: str, table: Table, entry: Entry) -> None:
+def _place_entry(text: str, table: Table, entry: TomlEntry) -> None:
     for depth, part in enumerate(entry.keys[:-1]):
         table = _inner_table(text, table, part, entry.start)
         table.prefix = entry.keys[: depth + 1]

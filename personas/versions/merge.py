@@ -156,7 +156,7 @@ def _pair(mine: list[Region], yours: list[Region]) -> list[tuple[int, int, list[
     result: list[tuple[int, int, list[Region], list[Region]]] = []
     for region, side in tagged:
         start, end, first, second = result[-1] if result else (-1, -1, [], [])
-        if _meet(end, first if side else second, region):
+        if _overlaps(end, first if side else second, region):
             result.pop()
             end = max(end, region.old_end)
         else:
@@ -166,7 +166,7 @@ def _pair(mine: list[Region], yours: list[Region]) -> list[tuple[int, int, list[
     return result
 
 
-def _meet(end: int, others: list[Region], region: Region) -> bool:
+def _overlaps(end: int, others: list[Region], region: Region) -> bool:
     """Whether a change shares base lines with the ones before it, which reach up to `end`.
 
     Two changes that only border are apart, unless both add lines there: which comes first would be a guess.

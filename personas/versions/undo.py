@@ -230,7 +230,7 @@ def _position(unit: Unit) -> int:
     return unit.position
 
 
-class HunksMeet(Exception):
+class HunksConflict(Exception):
     """What was written since is in the same place as a step, which led from `before` to `after`."""
 
     def __init__(self, before: str, after: str) -> None:
@@ -247,12 +247,12 @@ def reverse(hops: list[Hop], now: str, load: Callable[[str], str]) -> str:
         load: gives the text of a SHA-256; its errors pass through.
 
     Raises:
-        HunksMeet: that cannot be done.
+        HunksConflict: that cannot be done.
     """
     for hop in reversed(hops):
         before, after = load(hop.before), load(hop.after)
         merged = merge3(after, before, now).text
         if merged is None:
-            raise HunksMeet(before, after)
+            raise HunksConflict(before, after)
         now = merged
     return now

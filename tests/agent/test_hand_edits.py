@@ -12,7 +12,7 @@ import pytest
 from agent.chat.chat import Chat
 from agent.chat.run_spec import RunSpec
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
-from agent.transcript.user_edits import Seen
+from agent.transcript.user_edits import KnownPersona
 from personas.changes import AddTestInput, SetPrompt
 from personas.errors import InvalidValue
 from personas.files.home import open_home
@@ -159,4 +159,4 @@ async def test_what_the_agent_knows_is_kept_where_its_last_look_finds_no_text(
     chat = Chat(store, "wren", model)
     await chat.send("first")
     assert chat.session_id is not None
-    assert Seen.load(store, chat.session_id).prompt == "One.\nTwo.\nThree.\n"
+    assert KnownPersona.load(store, chat.session_id).prompt == "One.\nTwo.\nThree.\n"

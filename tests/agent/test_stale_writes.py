@@ -13,7 +13,7 @@ from agent.chat.chat import Chat
 from agent.core.turns import ToolResultTurn
 from agent.models.offline import OfflineModel
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
-from agent.transcript.user_edits import Seen, content_hash
+from agent.transcript.user_edits import KnownPersona, content_hash
 from personas.changes import AddTestInput
 from personas.files.home import open_home
 from personas.persona import TestInput
@@ -170,28 +170,28 @@ async def test_a_prompt_the_model_took_its_own_change_of_back_from_is_not_stale(
 
 
 def test_what_was_seen_is_remembered_and_a_damaged_memory_remembers_nothing(store: Store) -> None:
-    seen = Seen("Wren", "r", "First line.\n")
+    seen = KnownPersona("Wren", "r", "First line.\n")
     (test_input,) = store.get("wren").test_inputs
-    seen.note_input(test_input)
+    seen.record_input(test_input)
     seen.save(store, "s")
-    assert Seen.load(store, "s") == seen
+    assert KnownPersona.load(store, "s") == seen
     path = store.home.state / "seen-s.json"
     path.write_text(path.read_text().replace(content_hash(test_input), "other"))
-    assert Seen.load(store, "s").inputs == {"sum": "other"}
+    assert KnownPersona.load(store, "s").inputs == {"sum": "other"}
     path.write_text('{"prompt": "p", "inputs": {"sum": 3}}')
-    assert Seen.load(store, "s") == Seen(prompt="p")
+    assert KnownPersona.load(store, "s") == KnownPersona(prompt="p")
 
 
 def test_what_was_told_of_a_hand_edit_is_known(store: Store) -> None:
-    seen = Seen(prompt="First line.\n")
-    seen.note_input(TestInput(id="sum", content="2+2?"))
+    seen = KnownPersona(prompt="First line.\n")
+    seen.record_input(TestInput(id="sum", content="2+2?"))
     by_hand(store, "2+2?", "By hand?")
     store.change("wren", AddTestInput("never read", "new"), revision=None, by=USER)
-    seen.look_again(store.get("wren"))
+    seen.refresh(store.get("wren"))
     assert seen.inputs == {"sum": content_hash(TestInput(id="sum", content="By hand?"))}
-    unread = Seen()
-    unread.look_again(store.get("wren"))
-    assert unread == Seen()
+    unread = KnownPersona()
+    unread.refresh(store.get("wren"))
+    assert unread == KnownPersona()
 
 
 async def test_the_offline_model_says_what_is_there_and_goes_on_from_it(

@@ -16,7 +16,7 @@ from tui.app.signals import Guard, has_terminal, is_gone
 from tui.cli.group import Invocation
 
 if TYPE_CHECKING:
-    from personas.files.home import Found
+    from personas.files.home import HomeChoice
     from personas.persona import Persona
     from personas.store import Store
     from tui.app.app import PersonaApp
@@ -132,7 +132,7 @@ class _HomeChoice:
         self._root: Path | None = None
 
     @cached_property
-    def _found(self) -> Found:
+    def _found(self) -> HomeChoice:
         from personas.files.home import Home
 
         return Home.find(self._invocation.home_flag)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from personas.toml.nodes import Document
+    from personas.toml.nodes import ScannedText
 
 
 class Lines:
@@ -29,7 +29,7 @@ class Lines:
         return 1
 
     @cached_property
-    def _document(self) -> Document:
+    def _document(self) -> ScannedText:
         from personas.toml.scanner import scan
 
         return scan(self._text)
