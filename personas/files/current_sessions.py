@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from personas.errors import InvalidValue, PersonaError
+from personas.files.file_stamp import Stamp, stamp_of
 from personas.files.home import Home
 from personas.files.journal import Journal
 from personas.files.text_file import storage_error
 
 _FILE = "current-sessions.journal"
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+_cache: dict[Path, tuple[Stamp, Mapping[str, str]]] = {}  # by file: what was read, and its stamp before that
 
 
 def is_session_id(text: str) -> bool:
@@ -19,12 +22,22 @@ def is_session_id(text: str) -> bool:
     return _SESSION_ID.fullmatch(text) is not None
 
 
-def current_sessions(home: Home) -> dict[str, str]:
-    """Return the session id of each persona that has a conversation; none where that cannot be read."""
+def current_sessions(home: Home) -> Mapping[str, str]:
+    """Return the session id of each persona that has a conversation; none where that cannot be read.
+
+    The file is read again once it has changed.
+    """
     try:
-        return dict(_links(home))
+        path = home.inside(home.sessions) / _FILE
+        stamp = stamp_of(path)
+        if (cached := _cache.get(path)) is not None and cached[0] == stamp:
+            return cached[1]
+        sessions = dict(_links(home))
     except PersonaError:
         return {}  # a persona can be read and written without; linking a session says what is wrong
+    if stamp is not None:
+        _cache[path] = stamp, sessions
+    return sessions
 
 
 def sessions_of(home: Home, persona_id: str) -> list[str]:

@@ -30,7 +30,7 @@ _TOKEN = re.compile(
     r"|[\"']|[\[\]{}.=]|,+|\n+"
 )
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
-_LONG_STRING = 4096  # characters; `tomllib` takes a string character by character
+_LONG_STRING = 512  # characters; `tomllib` takes a string character by character
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")  # in any string
 _DIGITS_LIMIT = 4300  # Python converts no longer ones; TOML promises 64 bits
 _LONG_NUMBER = re.compile(rf"{_TOKEN.pattern}|(?<!\w)(?P<number>[0-9][0-9_]{{{_DIGITS_LIMIT},}}+)(?![.\w])")
