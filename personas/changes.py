@@ -152,9 +152,9 @@ class EditPrompt:
                 )
             raise InvalidValue(message)
         if matches > 1:
-            told = f"at least {matches}" if matches == _MOST_COUNTED else matches
+            number = f"at least {matches}" if matches == _MOST_COUNTED else matches
             raise InvalidValue(
-                f"The text to replace has {told} matches in the system prompt; it must have exactly one: "
+                f"The text to replace has {number} matches in the system prompt; it must have exactly one: "
                 "include more of the text around it."
             )
         return _set_field(text, ("system_prompt",), prompt.replace(self.old, self.new, 1))

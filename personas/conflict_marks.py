@@ -1,4 +1,4 @@
-"""The marks that git leaves in a text where a merge met a conflict. Pure."""
+"""Finds the conflict markers that git leaves in a text. Pure."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ class Document:
     def catch_up(self, content: bytes | None) -> VersionLog:
         """Return the log, in which a change made outside the program has become a version of its own.
 
-        Where the text before it cannot be read just now, the error is told, and nothing is written. While the person
+        Where the text before it cannot be read just now, the error is raised, and nothing is written. While the person
         has the file open in another program, a change is theirs, and can be undone.
         """
         log = self.log(content)

@@ -1,4 +1,4 @@
-"""The difference between two texts of a persona as people edit it: values as they read, not as TOML writes them."""
+"""The diff between two texts of a persona as people edit it: decoded values, not their TOML source."""
 
 from __future__ import annotations
 

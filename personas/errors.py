@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class PersonaError(Exception):
-    """Anything a person can be told in one line; the root of all our errors."""
+    """Anything that can be shown to a person in one line; the root of all our errors."""
 
 
 class UnknownPersona(PersonaError):

@@ -1,4 +1,4 @@
-"""What other programs write into a persona's file, the person's own editor among them. Every call may block."""
+"""Writes to a persona's file by other programs, the person's own editor among them. Every call may block."""
 
 from __future__ import annotations
 

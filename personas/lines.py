@@ -1,4 +1,4 @@
-"""Line differences and common beginnings of two texts, fast also where they are long or repeat themselves. Pure."""
+"""Line diffs and common prefixes of two texts, fast also where they are long or repeat themselves. Pure."""
 
 from __future__ import annotations
 

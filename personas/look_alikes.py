@@ -1,4 +1,4 @@
-"""Find the passage that differs from a wanted one only in look-alikes: blanks, quotes, dashes, composed letters."""
+"""Finds a passage that differs from the wanted one only in look-alikes: blanks, quotes, dashes, composed letters."""
 
 from __future__ import annotations
 

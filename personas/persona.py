@@ -1,6 +1,6 @@
 """What a persona is, and reading one from the bytes of its file.
 
-A file is read as far as it makes sense; what is wrong with it is told with its place, never raised.
+A file is read as far as it makes sense; what is wrong with it is in `Persona.error` with its place, never raised.
 """
 
 from __future__ import annotations

@@ -369,7 +369,7 @@ class Store:
         """Undo the last unit (an agent's run, or a stretch of the person's editing); again: the one before.
 
         What was written since stays. A unit that changed several documents goes back in each where that can be
-        done; the others are left, which the answer tells.
+        done; the result names those that are left.
 
         Args:
             persona_id: whose file.
@@ -450,7 +450,7 @@ class Store:
         return file
 
     def _content(self, file: Document) -> bytes:
-        """Return a persona's bytes; an unknown id is told with the ids that look like it."""
+        """Return a persona's bytes; the error for an unknown id names ids that look like it."""
         content = file.read_if_there()
         if content is not None:
             return content

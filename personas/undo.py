@@ -65,7 +65,7 @@ def step_everywhere(
         direction, by, only: see `step`.
 
     Returns:
-        None where no unit is left. What cannot be done in one of several documents is told and left out.
+        None where no unit is left. What cannot be done in one of several documents is left out, and named in the result.
 
     Raises:
         UndoConflict, PersonaError: see `step`; nothing was changed in any document.

@@ -1,4 +1,4 @@
-"""The session a chat talks in: held open, read again when others wrote to it, with what its model has seen.
+"""The open session of a chat: reads it again when others wrote to it, and keeps what its model knows of the persona.
 
 Also the calls in it that an earlier program left open, and what becomes of them.
 """
@@ -382,7 +382,7 @@ class ChatSession:
                 self.problems.append(text_of(error))
 
     def _refresh_known(self) -> None:
-        """Let what the agent was told in this run count as known; all of it where it has read what was changed since."""
+        """Let what the agent heard of in this run count as known; all of it where it has read what was changed since."""
         session, seen, snapshot = self._session, self._env.seen, self._snapshot
         if session is None or snapshot is None:
             return

@@ -1,4 +1,4 @@
-"""What one run is given beyond the plain conversation: instructions, tools, a gate, limits. Values only."""
+"""What one run gets beyond the conversation: instructions, tools, a gate, limits. Values only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a model calls tools at all: which ones have, kept in a home's `state/`, and what is said of a run without a call."""
+"""Which models have called tools, remembered in a home's `state/`, and the warning after a run without a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waiting for code that is not ours: until it is done, it is cancelled, or its time is up.
+"""Cancellation: scopes, grace periods, and waiting for code that is not ours.
 
 Foreign code runs in a task of its own. Once it is cancelled it has a grace period to end; a task that goes on
 after that is detached and logged, and nobody waits for it any more.

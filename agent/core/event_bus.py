@@ -1,4 +1,4 @@
-"""Who listens to the events of an agent's runs, in which order. How they are called is in `run.py`."""
+"""The listeners of an agent's events, in their order. `run.py` calls them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run starts from and how it goes: the arguments of the stateless loop, and what an agent shows of itself."""
+"""The arguments of the stateless loop: what a run starts from, how it goes; and the state an agent shows."""
 
 from __future__ import annotations
 

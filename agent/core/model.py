@@ -1,4 +1,4 @@
-"""What a model is to the loop: a request goes in, block events come out, one terminal event ends it.
+"""The model protocol: a request goes in, block events come out, and one terminal event ends the answer.
 
 Nothing here knows a provider. A model never raises out of `stream`: whatever goes wrong is `Failed`.
 Retrying is the loop's business (`retry.py` has the policy); a model makes one attempt.

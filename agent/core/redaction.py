@@ -1,4 +1,4 @@
-"""What an exception says, also when the exception itself is broken, and without the keys that stand in it."""
+"""The text of an exception, without the keys in it, and also when the exception itself is broken."""
 
 from __future__ import annotations
 

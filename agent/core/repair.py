@@ -1,4 +1,4 @@
-"""Calls without a result: which there are, and what they are answered with after a crash or an abort."""
+"""Repair of a conversation: which calls have no result, and the results they get after a crash or an abort."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run while it goes: its events, its turns, its stop, and how it calls code that is not ours."""
+"""The state of one run: its events, its turns, its stop, and calls of code that is not ours."""
 
 from __future__ import annotations
 

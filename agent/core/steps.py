@@ -1,4 +1,4 @@
-"""One step of a run: what opens it, the request and its answer, the tool calls, and whether the run ends with it."""
+"""One step of a run: opening turns, the request and its answer, the tool calls, and whether the run ends there."""
 
 from __future__ import annotations
 
@@ -302,8 +302,8 @@ NOTHING_SAID_OR_DONE = "The model answered with nothing; nothing was changed."
 
 def _has_nothing(answer: Answer) -> bool:
     """Whether a whole answer has neither words nor calls, and no stop reason that has its own notice or goes on."""
-    told = answer.stop_reason in _NEVER_RUN or answer.stop_reason == "pause_turn"
-    return answer.complete and not (answer.has_words or answer.calls or told)
+    has_notice = answer.stop_reason in _NEVER_RUN or answer.stop_reason == "pause_turn"
+    return answer.complete and not (answer.has_words or answer.calls or has_notice)
 
 
 def _refusal(answer: Answer) -> NoticeTurn:

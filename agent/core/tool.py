@@ -1,4 +1,4 @@
-"""What a tool is to the core: a name, a pydantic input, an async function, and what it may return.
+"""The tool protocol: a name, a pydantic input, an async function, and its output.
 
 Also what the hooks around a call are given and may answer.
 """

@@ -1,4 +1,4 @@
-"""What goes into a tool and comes out of it, checked: the input strictly, the output bounded."""
+"""Validation of tools: their input strictly, their output in type and length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The jobs in which the agent works on a persona: one per persona, several at once; and those an earlier program left.
+"""Starts, answers, continues and stops the agent's jobs: one per persona at a time, also jobs an earlier program left.
 
 Nothing that was left behind is run again by itself: a task found on disk waits for the person's answer, or
 for their word to go on.
@@ -369,7 +369,7 @@ class AgentJobs:
         return run.job
 
     async def _shown(self, store: Store, task: Job) -> Question | None:
-        """The question as the person last saw it: told by this program, else as it was written."""
+        """The question as the person last saw it: in this program, else as it was written."""
         seen = self._known.get(task.persona_id)
         if seen is not None and seen.id == task.id and seen.pending is not None:
             return seen.pending

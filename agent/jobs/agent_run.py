@@ -1,7 +1,6 @@
-"""One task while it runs: it follows the run's events and keeps its log.
+"""One job of the agent at work: it follows the run's events and writes the job's log.
 
-A task is one run of a `Chat`, or several when the program was left in between; what it waits for takes as long
-as the person takes.
+A job is one run of a `Chat`, or several when the program ended in between. It may wait for the person for hours.
 """
 
 from __future__ import annotations
@@ -172,23 +171,23 @@ class AgentRun(AskingJob):
         return None
 
     def _find_replaced(self) -> Sequence[Turn]:
-        """Look what could be continued, and return what is said of it where this takes its place. Blocking."""
-        self._replaced.look()
+        """Find the task that this one replaces, and return the notice that says so. Blocking."""
+        self._replaced.find()
         if self.job.kind != "task":
             return ()
         replaced = self._replaced.notice()
         return () if replaced is None else (replaced,)
 
     async def _close_replaced(self, after: str) -> None:
-        """Take the place of what could be continued, now that this task is on the disk.
+        """Close the task that this one replaces, now that this one is on the disk.
 
         Args:
             after: the turn after which the conversation says so; empty where it does not.
         """
-        await asyncio.to_thread(self._replaced.take, self.job, after)
+        await asyncio.to_thread(self._replaced.close, self.job, after)
 
     def _load_earlier(self) -> None:
-        """An earlier program began this task: learn what it changed, and what was allowed for it. Blocking."""
+        """Load what this task changed in an earlier program, and what was allowed for it. Blocking."""
         self._wrote |= has_changed(self.chat.store, self.job)
         self._allowed.take_up(self.job.session_id, self.job.id)
 
@@ -313,7 +312,7 @@ class AgentRun(AskingJob):
             self._go_to("thinking", current_tool=None)
 
     def _when_idle(self) -> Sequence[Turn]:
-        """The model answered in words alone: in a task it is told to go on, but not for ever."""
+        """The model answered in words alone: in a task it is asked to go on, but not for ever."""
         if self.job.kind != "task" or self._stopped is not None:
             return ()
         idle = self.job.idle_steps + 1

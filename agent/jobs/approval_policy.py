@@ -1,4 +1,4 @@
-"""Which calls need the person's word: the policy, what they are asked, and how an answer is read."""
+"""The approval policy: which calls ask for approval, what the person is shown, and how an answer is read."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def approval_question(
 
 
 def refusal(decision: Decision) -> str:
-    """Return what the model is told after a no."""
+    """Return what the model reads after a no."""
     why = f": {decision.reason}" if decision.reason else "."
     return f"the owner said no{why}"
 

@@ -1,4 +1,4 @@
-"""What a job is by the records in its session's log, and the writing of them while it runs."""
+"""The log of a job: its state folded from the records, and writing them while it runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from personas.errors import PersonaError
 log = logging.getLogger(__name__)
 
 _IMPLIED = frozenset({"id", "status", "persona_id", "session_id"})
-"""What no record tells: it follows from the events, or from whose log it is."""
+"""Fields that no record has: they follow from the events, or from whose log it is."""
 
 _ENDINGS = {
     "completed": "completed",
@@ -86,17 +86,17 @@ def _states(
     records: Iterable[Mapping[str, Any]], persona_id: str, session_id: str
 ) -> Iterable[tuple[Mapping[str, Any], Job]]:
     """Yield each record that can be believed, with what the job was by then."""
-    told: dict[str, Any] = {"persona_id": persona_id, "session_id": session_id, "original_prompt": ""}
+    known: dict[str, Any] = {"persona_id": persona_id, "session_id": session_id, "original_prompt": ""}
     for record in records:
         changes = {
             name: value for name, value in record.items() if name not in FRAME and name not in _IMPLIED
         }
-        if record["event"] == "step" and not _is_later(record.get("step_count"), told.get("step_count", 0)):
+        if record["event"] == "step" and not _is_later(record.get("step_count"), known.get("step_count", 0)):
             continue
-        merged = {**told, **changes, "id": record["id"]}
+        merged = {**known, **changes, "id": record["id"]}
         job = _validated({**merged, "status": _status_after(record, merged)})
         if job is not None:
-            told = merged
+            known = merged
             yield record, job
 
 
@@ -119,9 +119,9 @@ def _is_later(step: object, before: object) -> bool:
     return type(step) is int and type(before) is int and step > before
 
 
-def _validated(told: Mapping[str, Any]) -> Job | None:
+def _validated(fields: Mapping[str, Any]) -> Job | None:
     try:
-        return Job.model_validate(told)
+        return Job.model_validate(fields)
     except (ValidationError, RecursionError):
         return None
 
@@ -131,7 +131,7 @@ _DEFAULTS = {
     for name, value in Job(persona_id="", session_id="", original_prompt="").to_record().items()
     if name not in ("id", "started_at")
 }
-"""What a new job is anyway, and its first record need not tell."""
+"""The defaults of a new job, which its first record need not have."""
 
 
 class EventLog(Protocol):
@@ -156,7 +156,7 @@ class JobLog:
         self._log_of = log_of
         self._written: dict[str, Any] = _DEFAULTS
         self._has_started = known is not None
-        self._lock = Lock()  # what changed is told from what was written last, by whichever thread
+        self._lock = Lock()  # several threads compare with what was written last
         if known is not None:
             lasting = ("kind", "original_prompt", "prompt_turn_id", "started_at")
             self._written = {name: value for name, value in known.to_record().items() if name in lasting}
@@ -175,9 +175,11 @@ class JobLog:
         """
         if event != "started" and not self._has_started:  # the disk refused that
             self.write("started", job)
-        told = {name: value for name, value in job.to_record().items() if name not in _IMPLIED}
+        fields = {name: value for name, value in job.to_record().items() if name not in _IMPLIED}
         with self._lock:
-            changed = {name: value for name, value in told.items() if self._written.get(name, self) != value}
+            changed = {
+                name: value for name, value in fields.items() if self._written.get(name, self) != value
+            }
             self._log_of().note_job(
                 {
                     "type": JOB,
@@ -190,7 +192,7 @@ class JobLog:
                     **({"left": job.left} if job.left else {}),
                 }
             )
-            self._written, self._has_started = told, True
+            self._written, self._has_started = fields, True
         if sync:
             try:
                 self._log_of().make_lasting()
@@ -199,7 +201,7 @@ class JobLog:
                 raise
 
     def write_quietly(self, event: Event, job: Job, *, sync: bool = False, **frame: Any) -> None:
-        """The same where a disk that refuses must not end the run, or nobody can be told."""
+        """`write`, where a disk that refuses must not end the run, or there is no one to raise to."""
         try:
             self.write(event, job, sync=sync, **frame)
         except PersonaError as error:

@@ -1,4 +1,4 @@
-"""What is said of a job: in the conversation, from a run's events, and as the diff of all it changed."""
+"""The sentences about a job in the conversation, and the diff of everything it changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GO_ON_TASK = (
     "The task is still open. Go on with the next step; call task_complete when everything is done, or ask_user when "
     "you need an answer."
 )
-"""What the model is told after an answer of words alone."""
+"""Sent to the model after an answer of words alone."""
 
 
 def what_stays(changed: bool) -> str:

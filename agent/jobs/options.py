@@ -1,4 +1,4 @@
-"""What the person's settings say about jobs, what a job may use up, and what it has."""
+"""Settings and budgets of jobs: what a job may use, and metering what it has used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a running task asks the person: questions and approvals, each on the disk before anybody sees it."""
+"""Questions and approvals of a running job, each on the disk before anybody sees it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs an earlier program left: what they are now, and how they are closed, replaced, answered and gone on with.
+"""Recovery: the state of jobs an earlier program left, and closing, replacing, answering and continuing them.
 
 Blocking, but for what a run does first (`Prepare`). The log says only that something waits: what it would do is read
 from the conversation and the file.
@@ -92,7 +92,7 @@ def find_job(store: Store, persona_id: str, *, is_held: bool = False) -> Job | N
 
 
 def _logged(store: Store, persona_id: str, session_id: str) -> Job | None:
-    """The last job as its records tell it."""
+    """The last job as its records say."""
     found = last_job(Journal(session_path(store.home, session_id)))
     return fold(found, persona_id, session_id) if found is not None else None
 
@@ -119,7 +119,7 @@ def as_left(task: Job, session: Session) -> Job:
     """Return a found task as what it is now that nobody works on it. Pure; nothing is written.
 
     Args:
-        task: as its records tell it.
+        task: as its records say.
         session: its conversation, just opened.
     """
     if task.is_over or task.can_continue:
@@ -273,14 +273,14 @@ def give_up(store: Store, task: Job) -> Job:
 
 
 class ReplacedJob:
-    """A new task in the place of one that could have been continued. For who holds the conversation.
+    """The task that a new one replaces, one that could have been continued. For who holds the conversation.
 
     Args:
         chat: the conversation both tasks work in.
         grants: of the person.
 
     Attributes:
-        left: the task that could be continued; None where the place is free.
+        left: the task that is replaced; None where there is none.
     """
 
     def __init__(self, chat: Chat, grants: SavedApprovals) -> None:
@@ -288,8 +288,8 @@ class ReplacedJob:
         self._grants = grants
         self.left: Job | None = None
 
-    def look(self) -> None:
-        """See what is in the place.
+    def find(self) -> None:
+        """Find the task to replace.
 
         Raises:
             JobWaits: a task that waits for an answer.
@@ -314,11 +314,11 @@ class ReplacedJob:
             return None
         return replaced_notice(left, has_changed(self._chat.store, left))
 
-    def take(self, by: Job, after: str) -> None:
-        """Write that the task that was there is over, and forget what was allowed for it.
+    def close(self, by: Job, after: str) -> None:
+        """Write that the replaced task is over, and forget what was allowed for it.
 
         Args:
-            by: the task that takes its place.
+            by: the task that replaces it.
             after: the turn after which the conversation says so; empty where it does not.
 
         Raises:
@@ -331,7 +331,7 @@ class ReplacedJob:
 
 
 def close_replaced(chat: Chat, left: Job, by: Job, after: str) -> None:
-    """Write that a task is over because another has taken its place. Arguments as for `ReplacedJob.take`."""
+    """Write that a task is over because another has taken its place. Arguments as for `ReplacedJob.close`."""
     over = _cancelled(left)
     frame = {"outcome": over.status, "after": after, "by": by.id}
     JobLog(lambda: chat.session.log, left).write("ended", over, sync=True, **frame)
@@ -386,7 +386,7 @@ def settle_answer(chat: Chat, question: Question, text: str) -> Prepare:
 
 
 def go_on_with(chat: Chat, task: Job, text: str) -> Prepare:
-    """The task is told to go on; an answer that was given right before the program ended is not lost.
+    """Ask the task to go on; an answer that was given right before the program ended is not lost.
 
     Args:
         chat: its conversation.

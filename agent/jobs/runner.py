@@ -1,4 +1,4 @@
-"""The jobs at work in this program, of whatever kind: each is observed, stopped, left and waited for by its id."""
+"""Runs jobs of any kind in this program: each is observed, stopped, left and awaited by its id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the person allowed beyond one call: for good, or for one task. Stored beside the settings, never in a home."""
+"""Saved approvals: tools allowed for good, or for one task. Stored beside the settings, never in a home."""
 
 from __future__ import annotations
 

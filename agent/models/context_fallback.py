@@ -1,4 +1,4 @@
-"""A model whose context is too small for a conversation is sent less of it, instead of failing for good."""
+"""Sends a shorter conversation to a model whose context is too small, instead of failing for good."""
 
 from __future__ import annotations
 

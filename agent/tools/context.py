@@ -1,4 +1,4 @@
-"""What the tools of a session share: the persona, who acts, how a write gets to the disk, and how it answers."""
+"""The environment of tools: the persona, the author, how a write gets to the disk, and how results are phrased."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
+from agent.core.cancellation import retrieve
 from agent.core.tool import ToolContext, ToolOutput
 from agent.core.tool_execution import NOT_RUN
 from agent.transcript.user_edits import KnownPersona
@@ -68,11 +69,11 @@ async def write_in_thread(function: Callable[[], T], then: Callable[[T], object]
     """Run a write as `Writes` does, for a program in which nobody else writes."""
     writing = asyncio.ensure_future(asyncio.to_thread(function))
 
-    def tell(done: asyncio.Future[T]) -> None:
+    def notify(done: asyncio.Future[T]) -> None:
         if not done.cancelled() and done.exception() is None:
             then(done.result())
 
-    writing.add_done_callback(tell)
+    writing.add_done_callback(notify)
     return await asyncio.shield(writing)
 
 
@@ -113,7 +114,7 @@ class Writing:
         self._has_begun = False
         self._task = asyncio.current_task()
         writing: asyncio.Task[T] = asyncio.create_task(self._write(function, then))
-        writing.add_done_callback(_look_at)
+        writing.add_done_callback(retrieve)
         while True:
             try:
                 return await asyncio.shield(writing)
@@ -135,23 +136,17 @@ class Writing:
             return self._is_off
 
 
-def _look_at(done: asyncio.Future[Any]) -> None:
-    """Take note of how it ended, so that asyncio does not report what nobody waits for any more."""
-    if not done.cancelled():
-        done.exception()
-
-
 class Stale(Conflict):
     """The model wants to replace a text that was changed since it last read it.
 
     Args:
         message, base, ours, theirs: as in `Conflict`.
-        told: whether the message tells the text that is there now.
+        quotes_text: whether the message has the text that is there now.
     """
 
-    def __init__(self, message: str, *, base: str, ours: str, theirs: str, told: bool = False) -> None:
+    def __init__(self, message: str, *, base: str, ours: str, theirs: str, quotes_text: bool = False) -> None:
         super().__init__(message, base=base, ours=ours, theirs=theirs)
-        self.told = told
+        self.quotes_text = quotes_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +305,7 @@ class ToolEnvironment:
     async def _write(
         self, make: Callable[[Writing], T], written: Callable[[T], Written], attempts: int = ATTEMPTS
     ) -> T:
-        """Make a blocking write once nobody else writes, and tell `on_change`; return what it returned."""
+        """Make a blocking write once nobody else writes, and call `on_change`; return what it returned."""
         writing = Writing(self.writes)
         # A change touches its own value only, so it may be made again on what somebody else has just written.
         while True:
@@ -352,7 +347,7 @@ def confirm(sentence: str, old: str, new: str) -> ToolOutput:
 def fail(error: Exception, *, reader: str = "get_persona") -> ToolOutput:
     """Return an error result in words the model can act on; `reader` is the tool that reads what it is about."""
     advice = ""
-    if isinstance(error, Stale) and error.told:
+    if isinstance(error, Stale) and error.quotes_text:
         advice = " Make your change to what is there now."
     elif isinstance(error, Conflict):
         advice = f" Read it again with {reader}, then make your change to what is there now."

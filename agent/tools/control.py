@@ -1,4 +1,4 @@
-"""The tools with which the agent steers how it is shown and how its task goes."""
+"""The control tools: keep the output visible, complete a task, ask a question, report, begin a task."""
 
 from __future__ import annotations
 

@@ -129,21 +129,21 @@ async def undo(env: ToolEnvironment, _input: NoInput, ctx: ToolContext) -> str |
 
 
 def _undone(seen: KnownPersona, before: Persona, after: Persona, sentence: str) -> ToolOutput:
-    """Return what an undo did to the texts, and note that the model knows those it is told whole."""
-    told = ToolOutput(output=sentence)
+    """Return what an undo did to the texts, and record those the model is sent whole as known."""
+    result = ToolOutput(output=sentence)
     if before.system_prompt != after.system_prompt:
-        told = confirm(sentence, before.system_prompt, after.system_prompt)
-        is_whole = (told.details or {}).get("diff", "") in told.output
+        result = confirm(sentence, before.system_prompt, after.system_prompt)
+        is_whole = (result.details or {}).get("diff", "") in result.output
         if is_whole and seen.prompt == before.system_prompt:
             seen.prompt = after.system_prompt
     was = {test_input.id: test_input.content for test_input in before.test_inputs}
-    lines, room = [told.output], LONGEST_DIFF
+    lines, room = [result.output], LONGEST_DIFF
     for test_input in after.test_inputs:
         if was.get(test_input.id) != test_input.content and len(test_input.content) <= room:
             lines.append(f"The test input {as_json(test_input.id)} says again: {as_json(test_input.content)}")
             room -= len(test_input.content)
             seen.record_input(test_input)
-    return replace(told, output="\n".join(lines))
+    return replace(result, output="\n".join(lines))
 
 
 def _unless_stale(seen: KnownPersona) -> Callable[[Persona], None]:

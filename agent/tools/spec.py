@@ -1,4 +1,4 @@
-"""What the program knows of a tool: its name, what it does to the persona, and how it is made for one."""
+"""The registry's entry for one tool: its name, its effect on the persona, its preview, and how it is bound to a persona."""
 
 from __future__ import annotations
 

@@ -143,8 +143,8 @@ def _find(persona: Persona, wanted: str) -> TestInput:
 
 
 def _refused(seen: KnownPersona, input_id: str, error: PersonaError) -> ToolOutput:
-    """Return the result of a change that was not made, and note that the model knows the content it is told."""
-    if isinstance(error, Stale) and error.told:
+    """Return the result of a change that was not made, and record the content it quotes as known."""
+    if isinstance(error, Stale) and error.quotes_text:
         seen.record_input(TestInput(id=input_id, content=error.theirs))
     return fail(error, reader="get_test_input")
 
@@ -162,10 +162,10 @@ def _unless_stale(seen: KnownPersona, input_id: str) -> Callable[[Persona], None
         changed = (
             f"The test input {as_json(input_id)} was changed since you last read it; nothing was written."
         )
-        told = len(there.content) <= LONGEST_DIFF
-        if told:
+        is_quoted = len(there.content) <= LONGEST_DIFF
+        if is_quoted:
             changed += f" It now says: {as_json(there.content)}."
-        raise Stale(changed, base="", ours="", theirs=there.content, told=told)
+        raise Stale(changed, base="", ours="", theirs=there.content, quotes_text=is_quoted)
 
     return check
 

@@ -1,4 +1,4 @@
-"""What a chat's model is sent of its conversation: the end of it, with what is said in the user's name."""
+"""The context window: the end of a conversation that is sent to the model."""
 
 from __future__ import annotations
 

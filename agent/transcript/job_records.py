@@ -1,7 +1,7 @@
-"""The records of jobs in a session's log, as they are written and read from its end. Plain data, quick to load.
+"""The records of jobs in a session's log, read from its end. Plain data, quick to load.
 
-A job record tells an event in the life of a job, and what changed of the job with it. The status of a job is in none of
-them: it follows from the last event, and from how the run behind it ended.
+A job record is an event in the life of a job with the fields that changed. No record has the status of the job: it follows
+from the last event, and from how the run behind it ended.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OVER: frozenset[str] = frozenset({"completed", "cancelled", "error"})
 """The outcomes after which a job does not go on."""
 
 FRAME = ("type", "id", "event", "created_at", "outcome", "after", "by")
-"""Fields that tell of the event; all others are of the job."""
+"""Fields of the event itself; all others are of the job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class JobRecords:
 
 
 def is_job_record(record: Mapping[str, Any]) -> bool:
-    """Return whether a record tells of a job."""
+    """Return whether a record is about a job."""
     return record.get("type") == JOB and isinstance(record.get("id"), str) and record.get("event") in EVENTS
 
 
@@ -67,7 +67,7 @@ def last_job(journal: Journal, *, only_open: bool = False) -> JobRecords | None:
 
     Args:
         journal: the session's log.
-        only_open: whether a job that is over is of no interest; that is told from the last line of most logs.
+        only_open: whether a job that is over is of no interest; the last line of most logs answers that.
 
     Raises:
         PersonaError: the log cannot be read.

@@ -1,4 +1,4 @@
-"""Tasks as earlier versions kept them: in a log of their own beside the session. Read once, and carried over.
+"""Takes the task logs of earlier versions, one beside each session, into the session's own log.
 
 Such a log has records `task`, each with what changed of a task, and records `mark`, with the turn after which a step
 began or a task ended.
@@ -27,7 +27,7 @@ _LONGEST_ID = 200
 
 
 def carry_over(session: Path, lock: Path) -> None:
-    """Append what the log beside a session tells of tasks to the session, and remove that log.
+    """Append the tasks in the log beside a session to the session, and remove that log.
 
     Where somebody is at work in the session, or the disk refuses, it stays for the next time.
 
@@ -60,7 +60,7 @@ def sessions_with_older_logs(home: Home) -> list[str]:
 
 
 def _converted(older: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the job records that tell the same, the tasks one after the other as they began."""
+    """Return the same as job records, the tasks one after the other as they began."""
     tasks: dict[str, dict[str, Any]] = {}
     marks: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
     last = ""
@@ -94,7 +94,7 @@ def _converted(older: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _last_of(task: dict[str, Any]) -> dict[str, Any]:
-    """The record that tells what a task was in the end."""
+    """The record of what a task was in the end."""
     status = str(task.get("status", ""))
     if status in _STOPPED:
         return {**_record(task, "ended"), "outcome": status, "after": ""}

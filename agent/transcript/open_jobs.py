@@ -1,4 +1,4 @@
-"""Which personas have a job that is not over, told from the ends of their sessions' logs. Quick to load and to run."""
+"""Which personas have an open job, read from the ends of their sessions' logs. Quick to load and to run."""
 
 from __future__ import annotations
 

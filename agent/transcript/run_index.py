@@ -1,4 +1,4 @@
-"""Which run of a stored conversation a turn is of, and what that run is called where its changes are undone."""
+"""Which run of a stored conversation a turn belongs to, and the unit under which that run is undone."""
 
 from __future__ import annotations
 

@@ -52,8 +52,8 @@ class Session:
             elsewhere, or the program ended in the middle of it.
         left_open: calls the log has no result for, as it was when the conversation was opened.
         jobs: the records of jobs that were read or written so far, each with the turn it stands after.
-        on_failure: told why a record cannot be written, in the thread of who writes it, and on the loop why the disk
-            did not keep a step or a run. What `sync` returns it is not told.
+        on_failure: called with why a record cannot be written, in the thread that writes it, and on the loop with why the
+            disk did not keep a step or a run. It is not called with what `sync` returns.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Session:
             tail: how many turns to read now; the others are read when asked for.
             user_turns: how many of the user's are to be among them.
             persona_id: whose session it must be, if that matters.
-            on_failure: told when a record cannot be written.
+            on_failure: called when a record cannot be written.
 
         Raises:
             BrokenFile: there is no session in this file, or one of a newer program.
@@ -382,12 +382,12 @@ class Session:
         return self._unsynced
 
     async def _sync_aside(self, *, close: bool = False) -> None:
-        """`sync` in a thread. A failure is told on the loop, also when nobody waits for the disk any more."""
+        """`sync` in a thread. A failure is reported on the loop, also when nobody waits for the disk any more."""
         writing = asyncio.get_running_loop().run_in_executor(None, partial(self.sync, close=close))
-        writing.add_done_callback(self._tell_failure)
+        writing.add_done_callback(self._report_failure)
         await asyncio.wait([writing])
 
-    def _tell_failure(self, writing: asyncio.Future[PersonaError | None]) -> None:
+    def _report_failure(self, writing: asyncio.Future[PersonaError | None]) -> None:
         if not writing.cancelled() and (error := writing.result()) is not None:
             self.on_failure(error)
 

@@ -1,4 +1,4 @@
-"""The records of a conversation's log: what a run's end makes one, and what turns are in those that are read."""
+"""Records of a session's log: the end of a run, and reading turns from records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stored conversations about a persona: beginning one, opening it, reading it, and its lock."""
+"""The stored conversations about a persona: starting, opening and reading one, and its lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the person changed by hand between two runs, told to the model with their next message.
+"""Edits the person made by hand between two runs, which the model hears of with the next message.
 
 It is a turn of its own kind, stored like any other, so that the conversation reads the same on every later
 request; the default conversion would skip it, ours sends it as a word of the user.
@@ -21,11 +21,11 @@ from personas.versions.version_store import VersionFolder
 
 KIND = "hand_edit"
 LONGEST = 8_000
-"""Characters of the diff that are told; a longer one is only mentioned."""
+"""Most characters of a diff that is sent; a longer one is only mentioned."""
 
 
 def user_edit_turn(edits: Sequence[UserEdit]) -> tuple[CustomTurn, bool]:
-    """Return the turn that tells what others changed in the file, and whether it tells all.
+    """Return the turn about what others changed in the file, and whether it has all of it.
 
     Args:
         edits: what they changed, oldest first.
@@ -33,8 +33,10 @@ def user_edit_turn(edits: Sequence[UserEdit]) -> tuple[CustomTurn, bool]:
     diffs = [unified_diff(edit.old, edit.new, "before", "now") for edit in edits if edit.old is not None]
     diff = "\n".join(diffs)
     whole = len(diffs) == len(edits) and len(diff) <= LONGEST
-    told = f"\n{diff}" if whole else " Read it again before you change anything."
-    content = f"[The owner changed the persona's file, by hand or by an undo, since your last answer.{told}]"
+    details = f"\n{diff}" if whole else " Read it again before you change anything."
+    content = (
+        f"[The owner changed the persona's file, by hand or by an undo, since your last answer.{details}]"
+    )
     return CustomTurn(type=KIND, fields={"content": content}), whole
 
 
@@ -65,7 +67,7 @@ class KnownPersona:
 
     Attributes:
         name: the persona's name when the session began; it stays in the system prompt, byte for byte.
-        revision: the file's revision up to which the agent was told what others changed, "" before the first run.
+        revision: the file's revision up to which the agent knows what others changed, "" before the first run.
         mark: the number of the first version after that; 0 where that is not known.
         prompt: the system prompt as the agent last read or wrote it, None if it never did.
         inputs: of each test input, by id, a hash of the content the agent last read or wrote; also of those it deleted,
@@ -117,7 +119,7 @@ class KnownPersona:
         self.inputs[test_input.id] = content_hash(test_input)
 
     def refresh(self, persona: Persona) -> None:
-        """The agent was told what became of the persona: what it knew of it, it knows as it is now."""
+        """The agent has heard of all changes: what it knew of the persona, it knows as it is now."""
         if self.prompt is not None:
             self.prompt = persona.system_prompt
         for test_input in persona.test_inputs:
@@ -126,7 +128,7 @@ class KnownPersona:
 
 
 def content_hash(test_input: TestInput) -> str:
-    """Return what tells a test input's content from another."""
+    """Return a hash of a test input's content."""
     return sha256(encode(test_input.content))
 
 
@@ -153,10 +155,10 @@ class PersonaSnapshot:
         self.mark = log.next_version
 
     def edits(self, seen: KnownPersona, session_id: str) -> list[UserEdit]:
-        """Return what others changed since the agent was told last; its own changes in this session are none.
+        """Return what others changed since the agent last heard of changes; its own changes in this session are none.
 
         Args:
-            seen: what it was told.
+            seen: what it knows.
             session_id: whose agent it is.
         """
         stops: list[str | None] = [seen.revision]
@@ -179,7 +181,7 @@ class PersonaSnapshot:
     def _text(self, revision: str | None) -> str | None:
         """The file's text at a revision, from the file itself or from its versions; None when it is not to be had.
 
-        The agent is told to read the file again then: no message waits for a disk.
+        The agent is then asked to read the file again: no message waits for a disk.
         """
         if revision is None:
             return None

@@ -1,4 +1,4 @@
-"""A stamp of a file (place, size, times), by which a change is noticed without reading the file. Blocking."""
+"""A stamp of a file (inode, size, time) that changes whenever the file does. Blocking."""
 
 from __future__ import annotations
 

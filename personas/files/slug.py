@@ -1,4 +1,4 @@
-"""Ids: which texts can be one, new ones out of names (lower-case ASCII, safe as a file name anywhere), and in hints. Pure."""
+"""Ids of personas: validity, making one from a name (lower-case ASCII), and quoting them in hints. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_id(persona_id: str) -> bool:
 
 
 def shown_id(stem: str) -> str:
-    """Return the stem of a file as it can be told from others: what keeps it from being an id is seen."""
+    """Return the stem of a file with a replacement character for each one that no id can have."""
     return _NOT_IN_IDS.sub("\ufffd", stem)
 
 

@@ -31,9 +31,7 @@ BOM = b"\xef\xbb\xbf"
 _OPEN = (
     os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 )
-_STALE = (
-    3600  # seconds after which something temporary is nobody's any more, where that cannot be told by a lock
-)
+_STALE = 3600  # seconds after which a temporary file counts as left behind, on a system without locks
 _TEMPORARY = re.compile(r"\.persona-[0-9a-f]{16}\.tmp")
 LOCKED = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 """What the system says where somebody has the lock; with anything else there are no locks."""

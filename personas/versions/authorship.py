@@ -1,4 +1,4 @@
-"""Who made a change, what a version is, and what a diff or an undo tells. Values only."""
+"""Values of the version history: author, version, diff, and the outcome of an undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document of several files as one content: what a version holds, and what is merged file by file. Pure.
+"""Packs the files of a document into one content: what a version stores, and what is merged file by file. Pure.
 
 The content of a document with one file is the bytes of that file. One with more is written as a line of JSON with the
 sizes, after a mark, and the files one after the other.

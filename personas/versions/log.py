@@ -200,7 +200,7 @@ def read_log(records: Sequence[dict[str, Any]], current: str | None) -> VersionL
 
     Args:
         records: oldest first; those of another program or another time are passed over.
-        current: SHA-256 of the file as it is now, None if there is no file; tells whether the last recorded
+        current: SHA-256 of the file as it is now, None if there is no file; shows whether the last recorded
             change reached it.
     """
     log = VersionLog(records=len(records))

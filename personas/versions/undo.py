@@ -1,4 +1,4 @@
-"""The units of undo in a document's log, and what reversing one makes of a text. Pure.
+"""The undo history of a document: its units, and reversing one in a text. Pure.
 
 A unit is an agent's run, or one editing stretch of a person. Undo and redo reverse its hunks by three-way merge.
 """

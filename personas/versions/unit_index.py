@@ -1,4 +1,4 @@
-"""Which documents a unit of undo has changed: one journal beside the versions of all documents."""
+"""The index of units of undo that changed several documents: one journal beside all versions."""
 
 from __future__ import annotations
 

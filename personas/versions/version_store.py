@@ -54,7 +54,7 @@ class VersionFolder:
         """Return the version log.
 
         Args:
-            current: SHA-256 of the file as it is now, None if there is no file; tells whether the last recorded
+            current: SHA-256 of the file as it is now, None if there is no file; shows whether the last recorded
                 change reached it.
         """
         return read_log(self.records(), current)

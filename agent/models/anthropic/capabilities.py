@@ -1,4 +1,4 @@
-"""What an endpoint takes and what it does not: a profile per endpoint and model, learned from its refusals.
+"""What an endpoint supports: a profile for each endpoint and model, learned from its refusals.
 
 A server that refuses a feature by name is asked again without it, and remembered for the life of the process.
 """

@@ -100,7 +100,7 @@ class AnthropicModel:
         self._stall_limits = stall_limits or StallLimits()
         self._clock = clock or SystemClock()
         self._context: int | None = None
-        self._says_length = True  # the server tells context and tokens, as far as it was asked
+        self._says_length = True  # whether the server says how long its context is, as far as it was asked
         self._http = HttpClient(self._endpoint)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Bodies that are no stream of events, such as those of refusals: no more of them is read than anybody looks at.
+"""Reads the bodies of error responses, and no more of them than is shown.
 
 A server may send such a body without end, or one that is small on the wire and huge when it is decompressed.
 """
@@ -54,7 +54,7 @@ async def read_beginning(response: httpx2.Response, limit: int, seconds: float |
 
 
 async def read_refusal(response: httpx2.Response) -> bytes:
-    """Return the beginning of a refusal; nothing of one that cannot be decompressed: its status is still told."""
+    """Return the beginning of a refusal; nothing of one that cannot be decompressed: its status is still shown."""
     import httpx2
 
     with suppress(httpx2.DecodingError):

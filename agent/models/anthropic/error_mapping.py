@@ -19,7 +19,7 @@ from agent.models.anthropic.endpoint import proxy_for, proxy_variables
 EXCERPT = 200
 """Characters of a server's text that may stand in a message."""
 PAGE_LIMIT = 4 * EXCERPT
-"""Bytes of a body that is no event stream, of which an excerpt is told."""
+"""Bytes of a body that is no event stream, of which an excerpt is shown."""
 _MOST_OF_A_COMPLAINT = 4_000  # characters
 _SEQUENCES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,64}[@-~]"
@@ -268,7 +268,7 @@ SEND_AGAIN = "Send the message again."
 
 
 def with_next_step(error: ModelError | None) -> str:
-    """Return what to tell the person when a run ended with `error`: with what to do where nothing has to be mended."""
+    """Return the message for the person when a run ended with `error`: with what to do where nothing has to be mended."""
     if error is None:
         return f"The run failed. {SEND_AGAIN}"
     said = error.message.casefold()
@@ -332,7 +332,7 @@ def explain_page(content_type: str, start: bytes, where: Where) -> ModelError:
 
 
 def explain_exception(error: BaseException, where: Where) -> ModelError:
-    """Return the error for an exception of the HTTP client, told apart by class names in its chain.
+    """Return the error for an exception of the HTTP client, recognised by class names in its chain.
 
     By name, so that the HTTP client needs not be imported here.
     """

@@ -93,7 +93,7 @@ def _read_events(reader: EventReader, server_events: list[ServerEvent]) -> list[
 
 
 def _is_torn(server_event: ServerEvent) -> bool:
-    """Whether the stream ended within this event, its last one; an error may be told in any form."""
+    """Whether the stream ended within this event, its last one; an error may come in any form."""
     if server_event.name == "error" or server_event.data.strip() in ("", "[DONE]"):
         return False
     try:

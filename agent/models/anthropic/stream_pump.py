@@ -1,4 +1,4 @@
-"""A request in a task of its own: its bytes come out in order, with marks where it is silent too long.
+"""The pump: makes a request in a task of its own and yields its bytes in order, with marks where it is silent too long.
 
 Closing the iterator cancels the task, which closes the connection at once.
 """
@@ -27,7 +27,7 @@ class Pump:
     Args:
         read: makes the request and puts each chunk of the answer; what it raises, `chunks` raises.
         clock: for the stall clocks.
-        stalls: told here about bytes; the caller tells it about content.
+        stalls: notified here about bytes; the caller notifies it about content.
     """
 
     def __init__(self, read: Read, clock: Clock, stalls: StallClocks) -> None:
