@@ -39,9 +39,8 @@ from agent.models.anthropic import error_mapping as errors
 from agent.models.anthropic.endpoint import check_base_url, check_key, hide_secrets
 from agent.models.anthropic.error_mapping import ModelFailure, Where
 from agent.models.anthropic.stall_timeouts import StallClocks, StallLimits
-from agent.models.anthropic.stream import transfer
+from agent.models.anthropic.stream import Put, transfer
 from agent.models.anthropic.stream_accumulator import join_halves, read_usage
-from agent.models.anthropic.stream_pump import Put
 from agent.models.http_client import HttpClient
 
 OPTIONS = ("thinking", "max_tokens", "session_id")

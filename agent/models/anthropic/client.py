@@ -36,9 +36,8 @@ from agent.models.anthropic.endpoint import (
 from agent.models.anthropic.error_mapping import ModelFailure, Where
 from agent.models.anthropic.request_body import FEWEST_CHARACTERS, USUAL_CONTEXT, build_body, length_of
 from agent.models.anthropic.stall_timeouts import StallClocks, StallLimits, waiting_for
-from agent.models.anthropic.stream import transfer
+from agent.models.anthropic.stream import Put, transfer
 from agent.models.anthropic.stream_accumulator import Accumulator
-from agent.models.anthropic.stream_pump import Put
 from agent.models.http_client import HttpClient
 from agent.models.model_list import ModelInfo, read_models, unknown_model
 

@@ -244,7 +244,7 @@ def test_an_endless_chain_of_exceptions_is_no_trap() -> None:
 async def test_a_request_that_fails_after_nobody_waits_for_it_any_more_is_reported_nowhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agent.models.anthropic.stream_pump.SETTLE", 0.0)
+    monkeypatch.setattr("agent.models.anthropic.stream.SETTLE", 0.0)
     unseen: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: unseen.append(context))
     may_end, ended = asyncio.Event(), asyncio.Event()
