@@ -11,8 +11,7 @@ from pathlib import Path
 
 from personas.errors import PersonaError
 from personas.files import trust
-from personas.files.lock import hold
-from personas.files.text_file import encode, read_regular, replace_file, storage_error
+from personas.files.json_file import edit_json, read_json
 
 log = logging.getLogger(__name__)
 
@@ -165,14 +164,11 @@ def _editing(path: Path | None) -> Iterator[Grants]:
     if path is None:
         yield {}
         return
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error(error, "create", path.parent) from None
-    with hold(path.with_name("grants.lock"), wait=5, what="The list of grants"):
-        grants = _read(path)
+    with edit_json(path, lock="grants.lock", what="The list of grants") as stored:
+        grants = _valid(stored)
         yield grants
-        replace_file(path, encode(json.dumps(grants, indent=2) + "\n"), root=path.parent)
+        stored.clear()
+        stored.update(grants)
 
 
 def _key(home: Path, session_id: str, task_id: str) -> str:
@@ -192,14 +188,10 @@ def _home_of(key: str) -> str:
 
 def _read(path: Path | None) -> Grants:
     """What is stored; a missing or damaged file grants nothing."""
-    if path is None:
-        return {}
-    try:
-        stored = json.loads(read_regular(path, root=path.parent))
-    except (FileNotFoundError, PersonaError, ValueError, RecursionError):
-        return {}
-    if not isinstance(stored, dict):
-        return {}
+    return {} if path is None else _valid(read_json(path))
+
+
+def _valid(stored: Mapping[str, object]) -> Grants:
     return {
         key: [name for name in names if isinstance(name, str)]
         for key, names in stored.items()

@@ -5,14 +5,14 @@ Kept outside any home, in a file beside the settings, so that no home can speak 
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from personas.errors import PersonaError
-from personas.files.text_file import encode, expanded, read_regular, replace_file, storage_error
+from personas.files.json_file import edit_json, read_json
+from personas.files.text_file import expanded
 
 
 @dataclass
@@ -36,7 +36,7 @@ def file_of(env: Mapping[str, str] = os.environ) -> Path:
 
 def remembered(folder: Path, env: Mapping[str, str] = os.environ) -> bool | None:
     """Return whether the person accepted `folder` as home; None if nobody asked yet."""
-    return _read(file_of(env)).accepted.get(_key(folder))
+    return _known(read_json(file_of(env))).accepted.get(_key(folder))
 
 
 def remember(folder: Path, accepted: bool, env: Mapping[str, str] = os.environ) -> None:
@@ -45,16 +45,13 @@ def remember(folder: Path, accepted: bool, env: Mapping[str, str] = os.environ) 
     Raises:
         StorageError: the disk refused.
     """
-
-    def note(known: _Known) -> None:
+    with _editing(env) as known:
         known.accepted[_key(folder)] = accepted
-
-    _update(file_of(env), note)
 
 
 def is_trusted(home: Path, env: Mapping[str, str] = os.environ) -> bool:
     """Return whether things in `home` may run without the person at the keyboard."""
-    return _key(home) in _read(file_of(env)).trusted
+    return _key(home) in _known(read_json(file_of(env))).trusted
 
 
 def trust(home: Path, env: Mapping[str, str] = os.environ) -> None:
@@ -63,12 +60,9 @@ def trust(home: Path, env: Mapping[str, str] = os.environ) -> None:
     Raises:
         StorageError: the disk refused.
     """
-
-    def note(known: _Known) -> None:
+    with _editing(env) as known:
         if _key(home) not in known.trusted:
             known.trusted.append(_key(home))
-
-    _update(file_of(env), note)
 
 
 def distrust(home: Path, env: Mapping[str, str] = os.environ) -> None:
@@ -77,42 +71,30 @@ def distrust(home: Path, env: Mapping[str, str] = os.environ) -> None:
     Raises:
         StorageError: the disk refused.
     """
-
-    def note(known: _Known) -> None:
+    with _editing(env) as known:
         known.trusted = [key for key in known.trusted if key != _key(home)]
-
-    _update(file_of(env), note)
 
 
 def _key(folder: Path) -> str:
     return os.path.realpath(folder)
 
 
-def _read(path: Path) -> _Known:
-    """Read what is known; a missing or damaged file knows nothing."""
-    try:
-        stored = json.loads(read_regular(path, root=path.parent))
-    except (FileNotFoundError, PersonaError, ValueError, RecursionError):
-        return _Known()
-    known = _Known()
-    if isinstance(stored, dict):
-        accepted, trusted = stored.get("accepted"), stored.get("trusted")
-        if isinstance(accepted, dict):
-            known.accepted = {key: value for key, value in accepted.items() if isinstance(value, bool)}
-        if isinstance(trusted, list):
-            known.trusted = [key for key in trusted if isinstance(key, str)]
-    return known
+def _known(stored: Mapping[str, object]) -> _Known:
+    """What a file says; what is damaged in it says nothing."""
+    accepted, trusted = stored.get("accepted"), stored.get("trusted")
+    return _Known(
+        {key: value for key, value in accepted.items() if isinstance(value, bool)}
+        if isinstance(accepted, dict)
+        else {},
+        [key for key in trusted if isinstance(key, str)] if isinstance(trusted, list) else [],
+    )
 
 
-def _update(path: Path, note: Callable[[_Known], None]) -> None:
-    from personas.files.lock import hold
-
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error(error, "create", path.parent) from None
-    with hold(path.with_name("homes.lock"), wait=5, what="The list of homes"):
-        known = _read(path)
-        note(known)
-        text = json.dumps({"accepted": known.accepted, "trusted": known.trusted}, indent=2) + "\n"
-        replace_file(path, encode(text), root=path.parent)
+@contextmanager
+def _editing(env: Mapping[str, str]) -> Iterator[_Known]:
+    """Give what is known, to be changed, and write it."""
+    with edit_json(file_of(env), lock="homes.lock", what="The list of homes") as stored:
+        known = _known(stored)
+        yield known
+        stored.clear()
+        stored.update(vars(known))
