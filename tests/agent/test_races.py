@@ -246,6 +246,33 @@ def outputs(end: AgentEnd) -> list[str]:
     return [turn.output for turn in end.turns if isinstance(turn, ToolResultTurn)]
 
 
+def test_a_tool_takes_no_further_step_after_an_abort() -> None:
+    ran: list[str] = []
+
+    async def main() -> AgentEnd:
+        reached, ready = asyncio.Event(), asyncio.Event()
+
+        async def writes(_given: NoInput, _ctx: ToolContext) -> str:
+            reached.set()
+            await ready.wait()
+            ran.append("written")
+            return "done"
+
+        agent = Agent(
+            model=ScriptedModel([answer(ToolUse("a"))]),
+            tools=[Tool("a", "d", "l", NoInput, writes)],
+            clock=LoopClock(),
+        )
+        running = asyncio.ensure_future(agent.prompt("hi"))
+        await reached.wait()
+        ready.set()
+        agent.abort()
+        return await running
+
+    assert outputs(run_virtually(main())) == ["Cancelled while running: it may have taken effect."]
+    assert ran == []
+
+
 def test_a_parallel_tool_does_not_start_after_an_abort_in_the_one_before_it() -> None:
     ran: list[str] = []
 

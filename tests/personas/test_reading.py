@@ -268,6 +268,9 @@ def test_the_current_conversation_lies_beside_the_file(store: Store, home: Home)
     assert store.get("a").agent_chat_session_id == "session-3"
     assert [persona.agent_chat_session_id for persona in store.list()] == ["session-3"]
     assert (home.personas / "a.toml").read_bytes() == b""
+    with (home.sessions / "current-sessions.journal").open("a") as file:  # as another program would
+        file.write('{"persona_id":"a","session_id":"session-4"}\n')
+    assert store.session_of("a") == "session-4"
 
 
 def test_a_session_id_of_a_strangers_home_is_no_path(store: Store, home: Home) -> None:
