@@ -101,7 +101,7 @@ class Document:
         editor: OpenInEditor | None = None,
     ) -> None:
         if not all(is_id(part) for part in key.split("/", 1)):
-            raise OutsideHome(f"{key!r} cannot be the name of a document: it is a plain file name.")
+            raise OutsideHome(f"{key!r} cannot be the name of a document: a name is a plain file name.")
         self._home = home
         self._now = now
         self._subject = subject or f"The document {key}"
