@@ -527,7 +527,7 @@ class Store:
             raise NothingToUndo(
                 f"There is nothing {of}to {direction} in {persona_id}."
                 if version is None
-                else f"Version {version} of {persona_id} cannot be undone: it is undone already, or too old."
+                else f"The change of version {version} of {persona_id} cannot be undone: it is already, or is too old."
             )
         if done.content is None:
             persona = self.get(persona_id)
