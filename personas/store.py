@@ -30,7 +30,6 @@ from personas.files.home import Home
 from personas.files.lock import holder_elsewhere
 from personas.files.slug import free_id, is_id, slug
 from personas.files.text_file import BOM, SIZE_LIMIT, decode, encode, readable, replace_file, sha256
-from personas.files.unsaved_texts import give_back, is_kept, set_aside
 from personas.folder import read_all, remove_dead_link, stems, taken_ids, unknown_persona
 from personas.persona import Persona, broken_persona, read_persona
 from personas.toml.parse import parsing_once
@@ -147,7 +146,7 @@ class Store:
         taken = taken_ids(self.home)
         wanted = slug(name, fallback="persona")
         while True:
-            free = free_id(wanted, lambda name: name in taken or name in reserved or is_kept(self.home, name))
+            free = free_id(wanted, lambda name: name in taken or name in reserved)
             file = self.file(free)
             try:
                 with file.lock():
@@ -215,17 +214,14 @@ class Store:
     def delete(self, persona_id: str, *, by: Author) -> int | None:
         """Delete the file and return the number of the version that has its text, for `restore`.
 
-        What is kept of it and not saved (`personas.files.unsaved_texts`) goes there too. None: it was a link that leads to no
-        file of the home; only the link is gone.
+        None: it was a link that leads to no file of the home; only the link is gone.
         """
         file = self._existing(persona_id)
         with file.lock():
             if remove_dead_link(self.home, persona_id):
                 return None
             content = self._content(file)
-            number = file.delete(file.catch_up(content), content, by=by)
-            set_aside(self.home, persona_id)
-            return number
+            return file.delete(file.catch_up(content), content, by=by)
 
     # -- versions -------------------------------------------------------------------------------------
 
@@ -359,8 +355,6 @@ class Store:
             number = _find(persona_id, log, version)
             after = self._load(file, log, number, before)
             file.restore(log, before, number, after, by=by)
-            if before is None:
-                give_back(self.home, persona_id)
             return read_persona(persona_id, after, self.session_of(persona_id))
 
     def undo(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from agent.chat.chat import Chat
 from agent.core.clock import Clock
 from agent.core.events import AgentEnd
-from agent.core.turns import UserTurn
+from agent.core.turns import UserTurn, new_id
 from agent.jobs.agent_run import AgentRun
 from agent.jobs.approval_policy import (
     NotTrusted,
@@ -147,13 +147,16 @@ class AgentJobs:
 
     # -- acting ----------------------------------------------------------------------------------------
 
-    async def start(self, chat: Chat, text: str, *, kind: AgentKind = "task") -> Job:
+    async def start(
+        self, chat: Chat, text: str, *, kind: AgentKind = "task", turn_id: str | None = None
+    ) -> Job:
         """Begin a task; return once the agent is at work.
 
         Args:
             chat: the conversation about the persona.
             text: what the person says.
             kind: `task` ends with `task_complete`, `chat` with the answer.
+            turn_id: the id that the turn gets, by which its sender sees that it arrived; None for a new one.
 
         Raises:
             JobWaits: the persona's task waits for an answer.
@@ -163,7 +166,7 @@ class AgentJobs:
         with self._begin(chat.persona_id):
             await self._refuse_when_waiting(chat)
             await _read(chat)
-            said = UserTurn(content=text)
+            said = UserTurn(content=text, id=turn_id or new_id("turn"))
             # Where nothing was said yet it looks on the disk.
             session_id = await asyncio.to_thread(lambda: chat.session_id)
             task = Job(

@@ -145,8 +145,7 @@ def test_a_paste_that_is_cut_by_the_end_is_kept_as_far_as_it_came(folder: Path, 
     if where == "prompt":
         kept = tomllib.loads(prompt_file(folder))["system_prompt"]
     else:
-        state = folder / "home" / "state"
-        kept = "".join(json.loads((state / "screen.json").read_text())["drafts"].values())
+        kept = "".join(texts(folder, "chat"))
     # What the terminal still held when it was closed nobody has read.
     came = PASTED if how != "closed" else PASTED[:-100_000]
     assert f"typed first {came}" in kept

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.drafts import texts
 from tests.e2e.terminal import Terminal
 from tests.e2e.test_painting import WHOLE, settle
 from tests.e2e.test_screen import folder, prompt_file, start
@@ -51,8 +52,7 @@ def unread(condition: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 def draft(folder: Path) -> str:
-    path = folder / "home" / "state" / "screen.json"
-    return json.dumps(json.loads(path.read_text())["drafts"]) if path.exists() else ""
+    return "".join(texts(folder, "chat"))
 
 
 def test_the_agent_goes_on_and_the_screen_is_whole_when_the_terminal_takes_something_again(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -15,7 +14,6 @@ from personas.changes import AddTestInput, EditPrompt, ReplaceText, SetDescripti
 from personas.errors import BrokenFile, Conflict, InvalidValue, OutsideHome, StorageError, UnknownPersona
 from personas.files.home import Home
 from personas.files.text_file import SIZE_LIMIT
-from personas.files.unsaved_texts import beginning, file_name, is_kept, kept_names, new_writer
 from personas.store import Store
 from personas.versions.authorship import USER, Author
 
@@ -201,23 +199,6 @@ def test_the_record_of_a_change_is_on_the_disk_before_the_file_is_replaced(
     store.change("a", SetName("B"), revision=None, by=USER, reason="because")
     (kept,) = before_the_file
     assert '"because"' in kept[-1]
-
-
-def test_a_kept_text_goes_and_comes_back_with_its_persona_and_its_id_is_not_given_away(
-    store: Store, home: Home
-) -> None:
-    store.create("Cat")
-    home.state.mkdir(parents=True, exist_ok=True)
-    name = file_name("cat", "prompt", new_writer())
-    (home.state / name).write_text("not saved")
-    number = store.delete("cat", by=USER)
-    assert not is_kept(home, "cat")
-    store.restore("cat", number, by=USER)
-    (back,) = kept_names(home, beginning("cat"))
-    assert (home.state / back).read_text() == "not saved"
-    shutil.rmtree(home.versions / "cat")  # by hand, and so is the file
-    store.path("cat").unlink()
-    assert store.create("Cat").id == "cat-2"
 
 
 def test_a_broken_file_is_refused_and_left_alone(store: Store, file: Path) -> None:

@@ -11,9 +11,9 @@ import pytest
 from textual.widgets import Input
 
 from agent.models.scripted import Hang, answer
+from tests.tui.drafts import in_dialog
 from tests.tui.program import ONE, TWO, ids, make_store, program
 from tui.document import debounce
-from tui.drafts.stored_dialog_drafts import unfinished
 from tui.screens.dialogs import base as dialog
 from tui.screens.dialogs.base import GRACE
 from tui.screens.dialogs.command_palette import Switcher
@@ -416,13 +416,13 @@ async def test_a_test_input_that_was_begun_is_there_again_after_esc_and_after_a_
         await p.press("f4", "n")
         await p.dialog(AskText)
         await p.write(" you")
-        await p.until(lambda: unfinished(store.home, "test input of three") == "Hello you")
+        await p.until(lambda: in_dialog(store.home, "three") == "Hello you")
     async with program(store) as p:
         await p.press("f4", "n")
         await p.dialog(AskText)
         await p.press("enter")
         await p.until(lambda: store.get("three").test_inputs[-1].content == "Hello you")
-        await p.until(lambda: unfinished(store.home, "test input of three") == "")
+        await p.until(lambda: in_dialog(store.home, "three") == "")
 
 
 async def test_the_list_says_below_what_is_wrong_with_the_broken_one_under_the_cursor(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from agent.core.model import Usage
 from agent.jobs.job import Job
 from agent.models.scripted import Hang, ToolUse, answer
 from tests.agent.task_bench import log_event
+from tests.tui.drafts import leave_chat
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
-from tui.app.ui_state import recall, remember
 from tui.chat.panel_state import PanelState
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.quit_dialog import Leaving
@@ -601,7 +601,7 @@ async def test_a_draft_that_was_not_written_for_the_question_answers_only_at_the
         await asked(p)
         p.main.action_leave()
         await p.until(lambda: p.app.return_code == 0)
-    assert remember(store.home, recall(store.home).with_drafts({"one": "the third"}))
+    leave_chat(store.home, {"one": "the third"})
     async with program(store, answer(DONE), settings=QUICK) as p:
         await asked(p)
         await p.until(lambda: p.main.chat_bar.draft == "the third" and label(p) == "Reply")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agent.models.scripted import Hang, ToolUse, answer
 from personas.files import trust
+from tests.tui.drafts import leave_chat, recall
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_tasks import (
     ASK_ALL,
@@ -22,7 +23,6 @@ from tests.tui.test_app_tasks import (
 )
 from tests.tui.test_app_tasks_found import leave
 from tests.tui.test_undelivered import copy_of
-from tui.app.ui_state import recall, remember
 from tui.chat.panel_state import PanelState
 from tui.screens.dialogs.confirm import Confirm
 from tui.settings.schema import Settings
@@ -161,8 +161,9 @@ async def test_an_answer_written_before_a_restart_is_given_by_the_first_enter_an
         await p.until(lambda: recall(store.home).answers == {"one": question.id})
         await leave(p)
     with_other_draft = copy_of(store, tmp_path / "other" / "home")
-    left = recall(with_other_draft.home)
-    assert remember(with_other_draft.home, left.with_drafts({"one": "something else"}))
+    leave_chat(
+        with_other_draft.home, {"one": "something else"}
+    )  # without the drafts of the home it is a copy of
     async with program(store, answer(DONE), settings=ASK_ALL) as p:
         await asked(p)
         await p.until(lambda: label(p) == "Reply" and p.main.chat_bar.mode == "asking")

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from personas.errors import StorageError
+from tests.tui.drafts import leave_chat, recall
 from tests.tui.program import make_store, program
 from tests.tui.test_keys_early import begun, slow
-from tui.app import ui_state as remembered
+from tui.drafts.store import DraftStore
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskText
@@ -18,25 +20,25 @@ from tui.screens.dialogs.text_prompt import AskText
 async def test_a_draft_that_cannot_be_stored_is_said_once_and_stored_when_there_is_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room = remembered.replace_file
+    room = DraftStore.save
 
     def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
+        raise StorageError("No space left on device.")
 
     store = make_store(tmp_path)
     async with program(store) as p:
-        monkeypatch.setattr(remembered, "replace_file", full)
+        monkeypatch.setattr(DraftStore, "save", full)
         p.main.chat_bar.set_draft("a draft")
-        told = "Your draft is not saved: the disk refuses it."
+        told = "What you typed is nowhere but on the screen: No space left on device."
         await p.main.conversing.remember()
         await p.until(lambda: told in p.messages)
         p.app.clear_notifications()
         await p.main.conversing.remember()
         await p.pilot.pause()
         assert told not in p.messages
-        monkeypatch.setattr(remembered, "replace_file", room)
+        monkeypatch.setattr(DraftStore, "save", room)
         await p.main.conversing.remember()
-        assert remembered.recall(store.home).drafts == {"one": "a draft"}
+        assert recall(store.home).drafts == {"one": "a draft"}
 
 
 async def test_every_text_that_a_vanished_home_cannot_take_at_the_end_is_written_elsewhere(
@@ -76,7 +78,7 @@ async def test_every_text_that_a_vanished_home_cannot_take_at_the_end_is_written
 
 async def test_what_is_typed_before_the_stored_draft_is_known_stands_below_it(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    remembered.remember(store.home, remembered.Remembered("one", {"one": "from before"}))
+    leave_chat(store.home, {"one": "from before"})
     with slow(store) as (open_slowly, go):
         async with program(store, open_store=open_slowly, ready=False) as p:
             await begun(p)
@@ -85,7 +87,7 @@ async def test_what_is_typed_before_the_stored_draft_is_known_stands_below_it(tm
             await p.until(lambda: p.main.conversing.talk is not None)
             assert p.main.chat_bar.draft == "from before\ntyped ahead"
             await p.main.conversing.remember()
-            assert remembered.recall(store.home).drafts == {"one": "from before\ntyped ahead"}
+            assert recall(store.home).drafts == {"one": "from before\ntyped ahead"}
 
 
 async def test_the_draft_that_waits_behind_a_recalled_message_is_the_one_that_is_kept(tmp_path: Path) -> None:
@@ -101,14 +103,14 @@ async def test_the_draft_that_waits_behind_a_recalled_message_is_the_one_that_is
         assert p.main.chat_bar.draft == "a draft"
         await p.press("up")
         await p.main.conversing.remember()
-        assert remembered.recall(store.home).drafts == {"one": "a draft"}
+        assert recall(store.home).drafts == {"one": "a draft"}
 
 
 async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_back_with_it(
     tmp_path: Path,
 ) -> None:
     store = make_store(tmp_path)
-    remembered.remember(store.home, remembered.Remembered("one", {"one": "for one", "two": "for two"}))
+    leave_chat(store.home, {"one": "for one", "two": "for two"})
     async with program(store) as p:
         await p.until(lambda: p.main.chat_bar.draft == "for one")
         p.main.chat_bar.set_draft("for one alone")
@@ -119,7 +121,7 @@ async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_bac
         await p.until(lambda: p.main.chat_bar.draft == "for two")
         await p.main.conversing.remember()
         drafts = {"one": "for one alone", "two": "for two"}
-        assert remembered.recall(store.home).drafts == drafts
+        assert recall(store.home).drafts == drafts
         p.main.chat_bar.input.undo()
         assert p.main.chat_bar.draft == "for two"
         p.main.start(p.main.deeds.on_persona("restore", None))  # type: ignore[union-attr]
@@ -127,4 +129,4 @@ async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_bac
         await p.press("enter")
         await p.until(lambda: p.main.chat_bar.draft == "for one alone")
         await p.main.conversing.remember()
-        assert remembered.recall(store.home).drafts == drafts
+        assert recall(store.home).drafts == drafts

@@ -134,7 +134,7 @@ def test_what_was_thrown_away_can_be_taken_back(store: DraftStore) -> None:
 
 def test_drafts_that_are_released_are_found_like_those_of_an_ended_program(store: DraftStore) -> None:
     store.save("helper", "prompt", "typed")
-    store.release("helper")
+    store.release("helper", ["prompt"])
     assert store.own() == []
     assert texts(store.orphans("helper")) == ["typed"]
 
@@ -184,9 +184,12 @@ def test_a_killed_program_leaves_its_drafts_to_the_next(home: Path, folder: Path
     assert texts(store.own()) == ["typed 2"]
     (message,) = store.unsent()
     assert (message.turn_id, message.text, message.session) == ("turn-typed", "say it", "s1")
-    assert store.take_unsent(message)
-    assert not store.take_unsent(message)
-    assert store.unsent() == store.outbox() == []
+    assert store.adopt_message(message)
+    assert not store.adopt_message(message)
+    assert store.unsent() == []
+    assert [message.text for message in store.outbox()] == ["say it"]
+    store.remove_from_outbox("turn-typed")
+    assert store.outbox() == []
     end(running)
 
 

@@ -12,7 +12,7 @@ from tests.tui.program import make_store
 from tests.tui.test_app_layout import drawn
 from tui.app.app import PersonaApp
 from tui.app.first_persona import read_first
-from tui.app.ui_state import Remembered, remember
+from tui.app.ui_state import UiState, save
 from tui.cli import open as command
 from tui.cli.group import persona
 
@@ -25,11 +25,11 @@ def test_the_persona_that_was_open_last_is_read_or_the_one_asked_for(tmp_path: P
         return found.name if found is not None else ""
 
     assert first() == "One"
-    remember(home, Remembered("two"))
+    save(home, UiState("two"))
     assert first() == "Two"
     assert first("one") == "One"
     assert first("nobody") == first("../one") == ""
-    remember(home, Remembered("gone"))
+    save(home, UiState("gone"))
     assert first() == ""
     (home.state / "screen.json").write_text("[[", encoding="utf-8")
     assert first() == "One"

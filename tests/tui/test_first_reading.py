@@ -8,16 +8,17 @@ import pytest
 
 from agent.models.scripted import answer
 from personas.errors import StorageError
+from tests.tui.drafts import leave_chat, recall
 from tests.tui.program import make_store, program
-from tui.app.ui_state import Remembered, recall, remember
+from tui.app import ui_state
+from tui.chat.chat_bar_drafts import ChatBarDrafts
 from tui.document.async_store import Workspace
 from tui.document.recovery import DraftRecovery
-from tui.drafts.draft_persistence import Remembering
-from tui.drafts.queued_messages import Said
+from tui.drafts.store import OutboxMessage
 
 
 @pytest.mark.parametrize(
-    ("place", "name"), [(Workspace, "ids"), (Remembering, "recall"), (DraftRecovery, "without_file")]
+    ("place", "name"), [(Workspace, "ids"), (ChatBarDrafts, "recall"), (DraftRecovery, "without_file")]
 )
 async def test_a_disk_that_refuses_once_at_the_start_is_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: type, name: str
@@ -43,7 +44,7 @@ async def test_a_disk_that_refuses_once_at_the_start_is_asked_again(
 
 
 @pytest.mark.parametrize("last", ["two", ""])
-@pytest.mark.parametrize("place", ["ids", "give_back"])
+@pytest.mark.parametrize("place", ["ids", "outbox"])
 async def test_what_is_written_is_remembered_where_the_disk_never_lets_the_program_begin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, last: str
 ) -> None:
@@ -54,19 +55,20 @@ async def test_what_is_written_is_remembered_where_the_disk_never_lets_the_progr
         raise OSError("Input/output error")
 
     store = make_store(tmp_path)
-    queued = {"two": Said("", (("id", "queued"),))}
-    remember(store.home, Remembered(last, {"two": "of before"}, queued=queued if place != "ids" else {}))
+    queued = [OutboxMessage("two", "id", "queued", "", "queued")]
+    ui_state.save(store.home, ui_state.UiState(last))
+    leave_chat(store.home, {"two": "of before"}, queued if place != "ids" else [])
     monkeypatch.setattr("tui.screens.main.screen.LOOK_EVERY", 0.05)
     with monkeypatch.context() as broken:
         broken.setattr(Workspace, "ids", refuse)
-        if place == "give_back":
-            broken.setattr("tui.drafts.queued_messages.give_back", fail)
+        if place == "outbox":
+            broken.setattr("tui.drafts.outbox.recover_messages", fail)
         async with program(store, ready=False) as p:
             await p.told("Not read")
             await p.write("words")
             of_whom = {"two": "of before\nwords"} if last else {"": "words", "two": "of before"}
             await p.until(lambda: recall(store.home).drafts == of_whom)
-            assert p.main.conversing.not_on_disk() == {}
+            assert p.main.conversing.nowhere_else() == {}
     async with program(store, persona_id="two") as p:
         drafts = ["queued"] if place != "ids" else []
         assert p.main.chat_bar.draft == "\n".join([*drafts, "of before", "words"])

@@ -9,10 +9,11 @@ from textual.events import Paste
 
 from agent.models.scripted import answer
 from tests.messages_server import MessagesServer
+from tests.tui.drafts import recall
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_connect import WORKS
 from tests.tui.test_app_settings import preferences
-from tui.app import ui_state as remembered
+from tui.drafts.store import DraftStore
 from tui.terminal import secrets as secret_text
 from tui.terminal.secrets import GRACE, SecondThought, is_key, keep_out, redact
 from tui.widgets import chat_bar
@@ -49,7 +50,9 @@ def test_a_key_that_was_let_through_is_asked_about_again() -> None:
 
 
 def in_any_file(p: Program, text: str) -> bool:
-    return any(text.encode() in path.read_bytes() for path in p.store.home.root.rglob("*") if path.is_file())
+    drafts = DraftStore(p.store.home.root).path
+    files = [*p.store.home.root.rglob("*"), *drafts.parent.glob(f"{drafts.name}*")]
+    return any(text.encode() in path.read_bytes() for path in files if path.is_file())
 
 
 async def test_a_key_in_the_chat_bar_is_sent_only_when_it_is_sent_again(
@@ -62,7 +65,7 @@ async def test_a_key_in_the_chat_bar_is_sent_only_when_it_is_sent_again(
         p.main.chat_bar.input.post_message(Paste(PASTED))
         await p.until(lambda: p.main.chat_bar.draft == PASTED)
         await p.main.conversing.remember()
-        assert remembered.recall(p.store.home).drafts == {}
+        assert recall(p.store.home).drafts == {}
         await p.press("enter")
         await p.told("looks like an API key")
         await p.press("enter")  # the same press once more

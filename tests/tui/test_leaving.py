@@ -13,12 +13,10 @@ from agent.jobs.recovery import find_job
 from agent.models.scripted import answer
 from personas.errors import StorageError
 from personas.store import Store
-from tests.tui.drafts import unsaved
+from tests.tui.drafts import recall, unsaved
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tui.app import shutdown as ending
-from tui.app import ui_state as remembered
 from tui.document import debounce
-from tui.drafts import dialog_drafts as begun
 from tui.drafts.store import DraftStore
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.quit_dialog import Leaving
@@ -48,15 +46,15 @@ async def test_a_signal_ends_a_program_that_is_leaving_and_waits_for_a_disk_that
 ) -> None:
     monkeypatch.setattr(ending, "SAVE_WITHIN", 0.05)
     stuck, back = threading.Event(), threading.Event()
-    update = remembered.update
+    save = DraftStore.save
 
-    def hang(*arguments: Any) -> object:
+    def hang(*arguments: Any, **options: Any) -> None:
         stuck.set()
         back.wait(60)
-        return update(*arguments)
+        save(*arguments, **options)
 
     async with program(make_store(tmp_path)) as p:
-        monkeypatch.setattr(remembered, "update", hang)
+        monkeypatch.setattr(DraftStore, "save", hang)
         p.main.chat_bar.set_draft("a draft")
         leaving = asyncio.ensure_future(p.app.leave(0))
         await p.until(stuck.is_set)
@@ -182,14 +180,14 @@ async def test_a_fault_in_the_last_saving_keeps_nobody_from_leaving_and_nothing_
         await p.until(lambda: p.app._exit)
         assert p.app.failure == "unexpected RuntimeError: oops"
         assert "oops" in p.app.fault_log.read_text()  # type: ignore[union-attr]
-    assert remembered.recall(store.home).drafts == {"one": "a draft"}
+    assert recall(store.home).drafts == {"one": "a draft"}
     assert unsaved(store.home)["prompt"][1].startswith("my first line")
 
 
 async def test_what_is_begun_in_a_dialog_is_not_lost_where_the_disk_refuses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(begun, "keep_unfinished", lambda *_: False)
+    monkeypatch.setattr(DraftStore, "save", refuse)
     async with program(make_store(tmp_path), persona_id="two") as p:
         for word in ("begun", " and more"):
             p.main.action_go("tests")
@@ -198,7 +196,7 @@ async def test_what_is_begun_in_a_dialog_is_not_lost_where_the_disk_refuses(
             await p.write(word)
             await p.press("escape")
             await p.until(lambda: p.app.screen is p.main)
-            await p.told("What you began is not on the disk")
+            await p.told("What you typed is nowhere but on the screen")
         await p.app.leave(0)
     assert "begun and more" in elsewhere(tmp_path)
 
@@ -208,11 +206,11 @@ async def test_nobody_who_types_in_a_dialog_waits_for_the_disk(
 ) -> None:
     stuck, back = threading.Event(), threading.Event()
 
-    def hang(*_: object) -> bool:
+    def hang(*_: object, **__: object) -> None:
         stuck.set()
-        return back.wait(60)
+        back.wait(60)
 
-    monkeypatch.setattr(begun, "keep_unfinished", hang)
+    monkeypatch.setattr(DraftStore, "save", hang)
     async with program(make_store(tmp_path), persona_id="two") as p:
         p.main.action_go("tests")
         await p.press("n")

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import json
+import secrets
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from personas.files.home import Home
 from personas.files.lock import hold
-from personas.files.unsaved_texts import beginning, file_name, new_writer
 from personas.versions.authorship import USER
 from tests.tui.drafts import unsaved
 from tests.tui.program import make_store, program
 from tui.drafts.legacy_files import import_legacy_files
 from tui.drafts.store import DraftStore
+from tui.drafts.unsaved_text import documents_with_drafts
 
 TEXT = "first line\nsecond line\nthird line\n"
 
 
+def hashed(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:20]
+
+
 def leave_file(home: Home, field: str, text: str, base: str = TEXT, *, writer: str = "", **more: str) -> Path:
     """Write a file as the program before the database did."""
-    path = home.state / file_name("one", field, writer or new_writer())
+    path = home.state / f"unsaved-{hashed('one')}-{hashed(field)[:12]}-{writer or secrets.token_hex(8)}.json"
     record = {"persona_id": "one", "field": field, "base": base, "text": text, **more}
     path.write_text(json.dumps(record))
     return path
@@ -51,7 +57,7 @@ async def test_every_text_is_given_back_and_its_file_is_gone(tmp_path: Path) -> 
 
 async def test_what_was_thrown_away_is_taken_back(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    thrown = store.home.state / f"thrown-{beginning('one').removeprefix('unsaved-')}away.json"
+    thrown = store.home.state / f"thrown-{hashed('one')}-away.json"
     mine = TEXT.replace("first", "my first")
     thrown.write_text(json.dumps({"persona_id": "one", "texts": {"prompt": [TEXT, mine, ""]}}))
     async with program(store) as p:
@@ -60,18 +66,31 @@ async def test_what_was_thrown_away_is_taken_back(tmp_path: Path) -> None:
     assert not thrown.exists()
 
 
-async def test_text_of_a_deleted_persona_comes_back_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moved", [False, True])
+async def test_text_of_a_deleted_persona_comes_back_with_it(tmp_path: Path, moved: bool) -> None:
     store = make_store(tmp_path)
-    leave_file(store.home, "prompt", TEXT.replace("first", "my first"))
+    path = leave_file(store.home, "prompt", TEXT.replace("first", "my first"))
     version = store.delete("one", by=USER)
-    assert not list(store.home.state.glob("unsaved-*"))
+    if moved:  # as an older program did
+        (aside := store.home.versions / "one" / "unsaved").mkdir()
+        path.rename(aside / path.name)
+    async with program(store) as p:
+        assert p.main.editing is not None and p.main.editing.id == "two"
     store.restore("one", version, by=USER)
     async with program(store, persona_id="one") as p:
         await p.until(lambda: p.on_disk("one").startswith("my first line"))
 
 
+def test_the_id_of_a_persona_without_a_file_is_not_given_away_while_text_is_kept_of_it(
+    tmp_path: Path,
+) -> None:
+    home = make_store(tmp_path).home
+    leave_file(home, "prompt", "mine")
+    assert documents_with_drafts(home) == ["one"]
+
+
 def test_what_a_program_that_still_runs_has_is_left_to_it(tmp_path: Path) -> None:
-    home, writer = make_store(tmp_path).home, new_writer()
+    home, writer = make_store(tmp_path).home, secrets.token_hex(8)
     path = leave_file(home, "prompt", "theirs", writer=writer)
     with hold(home.locks / f"writer-{writer}.lock"):
         assert imported(home) == []

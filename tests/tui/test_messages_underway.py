@@ -13,12 +13,12 @@ from agent.jobs.agent_jobs import AgentJobs
 from agent.models.scripted import ToolUse, answer
 from personas.errors import StorageError
 from personas.store import Store
+from tests.tui.drafts import recall
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tui.app import emergency_save as last_resort
-from tui.app.ui_state import recall
 from tui.chat.conversation_state import Talk
 from tui.chat.conversations import Talks
-from tui.drafts.outbox import Underway
+from tui.drafts.outbox import Outbox
 from tui.settings.schema import Settings
 
 
@@ -237,18 +237,22 @@ async def test_the_panel_goes_also_where_its_persona_was_shown_before_the_run_be
 
 
 def test_what_was_sent_before_a_persona_was_known_is_the_first_ones() -> None:
-    underway = Underway()
-    early, chosen = underway.begin("", "early"), underway.begin("one", "")
-    late = underway.begin("two", "late")
-    assert underway.texts == {"": "early", "two": "late"}
-    underway.find_owner("one")
-    underway.begin("one", "more")
-    assert underway.texts == {"one": "early\nmore", "two": "late"}
+    outbox = Outbox()
+    early, chosen = outbox.begin("", "early"), outbox.begin("one", "")
+    late = outbox.begin("two", "late")
+    assert [(message.persona_id, message.typed) for message in outbox] == [
+        ("", "early"),
+        ("one", ""),
+        ("two", "late"),
+    ]
+    outbox.assign("one")
+    more = outbox.begin("one", "more")
+    assert [message.persona_id for message in outbox] == ["one", "one", "two", "one"]
     for message in (early, chosen, late):
-        assert message in underway
-        underway.end(message)
-        assert message not in underway
-    assert underway.texts == {"one": "more"}
+        assert message in outbox
+        outbox.end(message)
+        assert message not in outbox
+    assert list(outbox) == [more]
 
 
 async def test_a_home_that_fails_unexpectedly_ends_the_program_and_keeps_what_was_sent_meanwhile(

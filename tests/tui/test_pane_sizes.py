@@ -10,7 +10,7 @@ from textual.events import MouseMove
 from personas.files.home import Home
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
-from tui.app.ui_state import Remembered, recall, remember
+from tui.app.ui_state import UiState, load, save
 
 
 def widths(p: Program) -> tuple[int, int, int]:
@@ -131,7 +131,7 @@ async def test_damaged_sizes_are_no_hindrance(tmp_path: Path, layouts: str) -> N
 
 def test_what_is_remembered_comes_back(tmp_path: Path) -> None:
     home: Home = make_store(tmp_path).home
-    assert recall(home) == Remembered(known=False)
-    what = Remembered("one", {"one": "draft"}, {"wide": {"side": 30, "personas": 0}})
-    assert remember(home, what)
-    assert recall(home) == what
+    assert load(home) is None
+    state = UiState("one", {"wide": {"side": 30, "personas": 0}})
+    save(home, state)
+    assert load(home) == state

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.models.scripted import answer
+from tests.tui.drafts import recall
 from tests.tui.program import make_store, program
-from tui.app.ui_state import recall
-from tui.drafts.stashed_drafts import KEPT, LARGEST, PutAway, among, read_drafts, store_drafts, together
+from tui.drafts.chat_drafts import KEPT, LARGEST, ChatDrafts
+from tui.drafts.store import DraftStore
 from tui.widgets.input_history import InputHistory
 
 KEY = "sk-ant-api03-" + "a1B2" * 20
@@ -30,7 +30,8 @@ async def test_a_draft_that_was_put_away_is_there_after_a_switch_and_a_new_start
         assert p.main.conversing.sent_messages() == []
         await p.open("one")
         await p.until(lambda: p.main.conversing.sent_messages() == ["hello", KEY, "a long thought"])
-    assert KEY not in (store.home.state / "screen.json").read_text(encoding="utf-8")
+    assert KEY.encode() not in DraftStore(store.home.root).path.read_bytes()
+    assert recall(store.home).stashed == {"one": ["a long thought"]}
     async with program(store, persona_id="one") as p:
         p.main.focus_chat()
         await p.press("up", "up")
@@ -46,33 +47,27 @@ async def test_what_is_put_away_before_the_home_is_read_belongs_to_the_persona_s
         assert p.main.conversing.clear_draft()
         await p.until(lambda: p.main.conversing.talk is not None)
         assert p.main.conversing.sent_messages() == ["early"]
-        await p.until(lambda: "two" in recall(store.home).put_away)
-    assert [one.text for one in recall(store.home).put_away["two"]] == ["early"]
+        await p.until(lambda: "two" in recall(store.home).stashed)
+    assert recall(store.home).stashed["two"] == ["early"]
 
 
 def test_the_newest_are_kept_each_once_and_no_more_than_there_is_room_for() -> None:
-    many = tuple(PutAway(str(number), f"{number:03}") for number in range(KEPT + 5))
-    again = PutAway("2", "999")
-    both = together({"one": many}, {"one": (again,), "two": (again,)}, {"one": many})
-    assert both["one"] == (*many[-KEPT + 1 :], again) and both["two"] == (again,)
-    large = PutAway("x" * (LARGEST + 1), "998")
-    assert together({"one": (*many, large)}) == {"one": (large,)}
-    assert together({"one": (large, again)}) == {"one": (again,)}
-    assert among(both["two"], [("000", "before"), ("9999", "after")]) == ["before", "2", "after"]
+    drafts = ChatDrafts()
 
+    def kept() -> list[str]:
+        return [stash.text for stash in drafts.stashes("one")]
 
-@given(
-    st.dictionaries(
-        st.text(max_size=3), st.lists(st.tuples(st.text("ab", max_size=2), st.text("01", max_size=2)))
-    )
-)
-def test_what_is_stored_is_read_again_and_joined_without_end(
-    stored: dict[str, list[tuple[str, str]]],
-) -> None:
-    drafts = read_drafts(json.loads(json.dumps(stored)))
-    assert read_drafts(json.loads(json.dumps(store_drafts(drafts)))) == drafts == together(drafts, drafts)
-    for one in (None, [], {"one": None}, {"one": [None, ["a"], [1, "b"]]}):
-        assert not read_drafts(one)
+    many = [str(number) for number in range(KEPT + 5)]
+    for text in many:
+        drafts.stash("one", text, f"{int(text):03}")
+    drafts.stash("one", "7", "990")
+    assert kept() == [*(text for text in many[-KEPT:] if text != "7"), "7"]
+    assert drafts.with_stashes("one", [("000", "before"), ("9999", "after")])[::21] == ["before", "after"]
+    large = "x" * (LARGEST + 1)
+    drafts.stash("one", large, "998")
+    assert kept() == [large]
+    drafts.stash("one", "2", "999")
+    assert kept() == ["2"]
 
 
 TEXTS = st.sampled_from(["a", "b", "c", "d"])

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agent.models.scripted import Hang, ToolUse, answer
 from agent.transcript.session_store import session_lock
-from personas.files.home import open_home
+from personas.files.home import Home, open_home
 from personas.store import Store
+from tests.tui.drafts import copy_drafts, leave_chat, recall
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
-from tui.app.ui_state import Remembered, recall, remember
-from tui.drafts.queued_messages import Said, as_stored, give_back, read_queued
+from tui.drafts.outbox import recover_messages
+from tui.drafts.store import DraftStore, OutboxMessage
+from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.main import screen as main
 from tui.settings.schema import Settings
@@ -44,13 +43,15 @@ async def say_both(p: Program) -> None:
 
 def noted(store: Store) -> str:
     """The messages that are noted on the disk, and those alone."""
-    return "\n".join(text for said in recall(store.home).queued.values() for _, text in said.turns)
+    return "\n".join(text for texts in recall(store.home).queued.values() for text in texts)
 
 
 def copy_of(store: Store, place: Path) -> Store:
     """What a program finds that starts after this one was killed now."""
     shutil.copytree(store.home.root, place)
-    return Store(open_home(place, env={"PERSONA_CONFIG": str(place.parent / "config.toml")}))
+    copy = Store(open_home(place, env={"PERSONA_CONFIG": str(place.parent / "config.toml")}))
+    copy_drafts(store.home, copy.home)
+    return copy
 
 
 async def draft_of_next_program(store: Store) -> str:
@@ -114,19 +115,19 @@ async def test_a_killed_program_loses_nothing_queued_and_gives_nothing_delivered
         await p.say("go")
         await say_both(p)
         killed_at_once = copy_of(store, tmp_path / "at_once" / "home")
-        before = (store.home.state / "screen.json").read_bytes()
+        killed_between = tmp_path / "between" / "home"
+        copy_drafts(store.home, Home(killed_between))  # not noted yet, but delivered
         gates[0].set()
         await p.until(lambda: noted(store) == "and later these")
         killed_later = copy_of(store, tmp_path / "later" / "home")
-        killed_between = copy_of(store, tmp_path / "between" / "home")
-        (killed_between.home.state / "screen.json").write_bytes(before)  # not noted yet, but delivered
+        shutil.copytree(store.home.root, killed_between)
         gates[1].set()
         gates[2].set()
         await p.until(lambda: not p.main.conversing.running and not noted(store))
         killed_done = copy_of(store, tmp_path / "done" / "home")
     assert await draft_of_next_program(killed_at_once) == "my precious words\nand later these"
     assert await draft_of_next_program(killed_later) == "and later these"
-    assert await draft_of_next_program(killed_between) == "and later these"
+    assert await draft_of_next_program(Store(Home(killed_between))) == "and later these"
     assert await draft_of_next_program(killed_done) == ""
 
 
@@ -176,52 +177,35 @@ async def test_a_message_that_could_not_be_sent_comes_back_when_another_persona_
         await p.until(lambda: p.main.chat_bar.draft == "words for one")
 
 
+def given_back(store: Store) -> dict[str, str]:
+    """What the next program gives back of the messages."""
+    unsaved = UnsavedText(store.home, DraftStore(store.home.root), list)
+    try:
+        return recover_messages(store, unsaved)
+    finally:
+        unsaved.store.close()
+
+
 def test_what_another_program_still_delivers_stays_with_it(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     from agent.transcript.session_store import start_session
 
     session_id = start_session(store, "one")
-    queued = {"one": Said(session_id, (("turn_1", "soon"),)), "two": Said("", (("turn_2", "for two"),))}
-    what = Remembered(drafts={"one": "draft"}, queued=queued)
+    messages = [
+        OutboxMessage("one", "turn_1", "soon", session_id, "queued"),
+        OutboxMessage("two", "turn_2", "for two", "", "queued"),
+    ]
+    leave_chat(store.home, queued=messages)
     with session_lock(store, session_id):
-        given = give_back(store, what)
-    assert (given.drafts, given.queued) == ({"one": "draft", "two": "for two"}, {"one": queued["one"]})
-    given = give_back(store, what)
-    assert (given.drafts, given.queued) == ({"one": "soon\ndraft", "two": "for two"}, {})
-
-
-@given(
-    queued=st.dictionaries(
-        st.text(), st.tuples(st.text(), st.lists(st.tuples(st.text(), st.text()), min_size=1))
-    )
-)
-def test_what_is_noted_is_read_as_it_was_written(
-    queued: dict[str, tuple[str, list[tuple[str, str]]]],
-) -> None:
-    noted = {persona_id: Said(session, tuple(turns)) for persona_id, (session, turns) in queued.items()}
-    assert read_queued(json.loads(json.dumps(as_stored(noted)))) == noted
-
-
-_ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["session_id", "turns", "one"]), inner),
-    max_leaves=12,
-)
-
-
-@given(stored=_ANYTHING)
-def test_a_damaged_note_is_none(stored: object) -> None:
-    for said in read_queued(stored).values():
-        assert isinstance(said.session_id, str) and said.turns
-        assert all(isinstance(key, str) and isinstance(text, str) for key, text in said.turns)
+        assert given_back(store) == {"two": "for two"}
+    assert given_back(store)["one"] == "soon"
 
 
 def test_no_path_out_of_the_home_is_followed(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     (tmp_path / "secret.jsonl").write_text("{}")
-    what = Remembered(queued={"one": Said("../../secret", (("turn_1", "soon"),))})
-    assert remember(store.home, what)
-    assert give_back(store, recall(store.home)).drafts == {"one": "soon"}
+    leave_chat(store.home, queued=[OutboxMessage("one", "turn_1", "soon", "../../secret", "queued")])
+    assert given_back(store) == {"one": "soon"}
 
 
 @pytest.mark.parametrize("later", [False, True])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from personas.files.home import Home
 from tests.tui.drafts import drafts, leave_behind
 from tests.tui.program import make_store, program
-from tui.app.ui_state import Remembered, recall, remember
 from tui.document import debounce
 from tui.document.text_slot import PROMPT
 from tui.screens.main import screen as main
@@ -26,27 +24,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def on_disk(home: Home) -> list[str]:
     return sorted(draft.text for draft in drafts(home))
-
-
-def test_what_two_programs_remember_of_the_screen_is_whole_at_every_moment(tmp_path: Path) -> None:
-    home = make_store(tmp_path).home
-    texts = {str(number): str(number) * 50_000 for number in range(3)}
-
-    def write(persona_id: str) -> None:
-        for _ in range(20):
-            assert remember(home, Remembered(persona_id, {persona_id: texts[persona_id]}))
-
-    threads = [threading.Thread(target=write, args=(persona_id,)) for persona_id in texts]
-    write("0")
-    for thread in threads:
-        thread.start()
-    looks = 0
-    while any(thread.is_alive() for thread in threads) or not looks:
-        found = recall(home)
-        assert found.drafts == {found.persona_id: texts[found.persona_id]}
-        looks += 1
-    for thread in threads:
-        thread.join()
 
 
 async def test_texts_of_two_programs_that_were_killed_are_merged_where_they_do_not_touch(

@@ -10,7 +10,7 @@ from personas.files.slug import is_id
 from personas.files.text_file import read_regular
 from personas.folder import stems
 from personas.persona import Persona, read_persona
-from tui.app.ui_state import opened_last
+from tui.app.ui_state import UiState, load
 
 
 def read_first(root: Path, wanted: str | None) -> Persona | None:
@@ -24,7 +24,7 @@ def read_first(root: Path, wanted: str | None) -> Persona | None:
     """
     try:
         home = open_home(root)
-        persona_id = wanted or opened_last(home) or next(filter(is_id, stems(home)), "")
+        persona_id = wanted or (load(home) or UiState()).persona_id or next(filter(is_id, stems(home)), "")
         if not is_id(persona_id):
             return None
         content = read_regular(home.personas / f"{persona_id}.toml", root=home.root)

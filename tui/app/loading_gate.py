@@ -123,7 +123,7 @@ class BeingRead(Screen[None]):
 
         `why`: what is said before that, and where there is no text.
         """
-        from tui.drafts.message_delivery import below
+        from tui.drafts.chat_drafts import below
 
         if text:
             bar = self._read.chat_bar

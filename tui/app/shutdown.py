@@ -159,22 +159,15 @@ class Ending(Appearance, inherit_bindings=False):
 
         main, by_signal = self.main, bool(self._leaving)
         editing = main.editing
-        nothing = partial(asyncio.sleep, 0)
-        await asyncio.gather(  # beside one another: a slow disk has time for none of them to wait for another
-            self._try(
-                partial(save_before_exit, editing, FILES_WITHIN if by_signal else None)
-                if editing
-                else nothing
-            ),
-            self._try(self._save_begun),
-            self._try(
-                main.conversing.remember
-            ),  # before the runs stop: they may take longer than there is time
-        )
+        self._note_begun()
+        main.conversing.note_drafts()
+        save = partial(save_before_exit, editing, FILES_WITHIN if by_signal else None)
+        # Beside one another, and before the runs stop: either may take longer than there is time.
+        await asyncio.gather(*map(self._try, [main.conversing.remember, *([save] if editing else [])]))
         for step in (
             lambda: asyncio.gather(main.conversing.stop_all(SETTLE), self.external_editor.give_up()),
-            lambda: main.conversing.remember(last=True),
-            lambda: settle(editing) if editing and self._leaving else nothing(),
+            main.conversing.remember,
+            partial(settle, editing) if editing and by_signal else partial(asyncio.sleep, 0),
         ):
             await self._try(step)
 
@@ -185,11 +178,6 @@ class Ending(Appearance, inherit_bindings=False):
             await self._note_in_thread(error)
             if not self._leaving:  # what a signal ends keeps that signal's code
                 self.failure = self.failure or f"unexpected {type(error).__name__}: {error}"
-
-    async def _save_begun(self) -> None:
-        self._note_begun()
-        if self.main.deeds is not None:
-            await self.main.deeds.begun.write_down()
 
     def _note_begun(self) -> None:
         for screen in self.screen_stack:
@@ -255,17 +243,10 @@ class Ending(Appearance, inherit_bindings=False):
         return "; ".join(filter(None, (self.failure, details, self.last_words)))
 
     def _save_at_once(self) -> None:
-        main = self.main
         try:
-            if main.editing is not None:
-                main.editing.unsaved.write()
+            self._note_begun()
         finally:
-            try:
-                self._note_begun()
-                if main.deeds is not None:
-                    main.deeds.begun.write_at_once()
-            finally:
-                main.conversing.remember_at_once()
+            self.main.conversing.store_at_once()
 
     def _keep_elsewhere(self, given_up: Mapping[str, str]) -> None:
         """Write what the home does not have, and would be gone with the program, into a file outside of it.
@@ -273,7 +254,8 @@ class Ending(Appearance, inherit_bindings=False):
         `given_up`: what the person has agreed to lose.
         """
         texts: dict[str, str] = {}
-        for find in (self._unsaved, self.main.conversing.not_on_disk, self._begun):
+        self._note_begun()
+        for find in (self._unsaved, self.main.conversing.nowhere_else):
             try:
                 texts |= find()
             except Exception as error:  # noqa: BLE001 - the other texts are still to be kept
@@ -288,11 +270,6 @@ class Ending(Appearance, inherit_bindings=False):
 
     def _unsaved(self) -> dict[str, str]:
         return {} if self.main.editing is None else self.main.editing.nowhere_else()
-
-    def _begun(self) -> dict[str, str]:
-        self._note_begun()
-        texts = [] if self.main.deeds is None else self.main.deeds.begun.nowhere()
-        return {"begun in a dialog": "\n".join(texts)} if texts else {}
 
     def _print_error_renderables(self) -> None:
         self._exit_renderables.clear()

@@ -14,7 +14,7 @@ from tui.chat.event_handlers import Hearing
 from tui.chat.labels import spent
 from tui.chat.panel_state import PanelState
 from tui.commands.slash import as_typed
-from tui.drafts.message_delivery import below
+from tui.drafts.chat_drafts import below
 from tui.settings.schema import OFFLINE
 from tui.terminal.visible_controls import from_shown
 from tui.widgets.chat_bar_labels import HINT
@@ -153,24 +153,24 @@ class Conversing(Hearing):
         self.stop_reading()
         self.settled.clear()
         if self._shown is not None:
-            self._drafts[self._shown] = self._bar.unsent
+            self.drafts.texts[self._shown] = self._bar.unsent
         self._leave_talk()
         typed = "" if self._shown is not None else self._bar.unsent
         self._bar.input.sent.begin()
         goes_on = self._shown == persona_id or typed.strip()
         show_draft = self._bar.set_draft if goes_on else self._bar.begin_draft
         if self._shown is not None:
-            show_draft(self._drafts.pop(persona_id, ""))
-        elif stored := self._drafts.pop(persona_id, ""):
+            show_draft(self.drafts.texts.pop(persona_id, ""))
+        elif stored := self.drafts.texts.pop(persona_id, ""):
             show_draft(below(stored, typed))
         if typed.strip():
-            self._answers.pop(persona_id, None)  # who typed ahead did not see what is asked
+            self.drafts.answers.pop(persona_id, None)  # who typed ahead did not see what is asked
         draft = self._bar.draft
         self._shown, self._talk = persona_id, None
-        self._underway.find_owner(persona_id)
+        self._outbox.assign(persona_id)
         self.begun.set()
-        self._own_put_away(persona_id)
-        self._bar.set_sent(self.with_put_away(()))  # what was said to another is not recalled here
+        self.drafts.assign(persona_id)
+        self._show_sent(())  # what was said to another is not recalled here
         self.view.clear()
         self._panel.reset()
         self._trace.clear()
@@ -183,7 +183,7 @@ class Conversing(Hearing):
                 self._show_opened(talk, draft)
         except PersonaError as error:
             self._screen.tell(str(error), error=True)
-            self._answers.pop(persona_id, None)
+            self.drafts.answers.pop(persona_id, None)
             if self._shown == persona_id:
                 self.view.when_empty = UNREAD
         finally:  # whatever happened: nobody waits for it any more
@@ -211,7 +211,7 @@ class Conversing(Hearing):
             self._panel.error_shown()  # what was being written when the program ended may cover the placeholder
         if talk.kept is not None:
             self.view.restore_view_state(talk.kept)
-        answered, question = self._answers.pop(persona_id, None), talk.question
+        answered, question = self.drafts.answers.pop(persona_id, None), talk.question
         is_answer = question is not None and question.id == answered and self._bar.draft == draft
         self._show_question(mine=is_answer)
 
@@ -225,7 +225,7 @@ class Conversing(Hearing):
         talk.kept = self.view.view_state()
         talk.pinned = self._panel.state is PanelState.PINNED
         if asked := self.answered_now:
-            self._answers[talk.persona_id] = asked
+            self.drafts.answers[talk.persona_id] = asked
 
     def show_talk(self, talk: Talk) -> None:
         """Show the turns of a conversation."""
@@ -242,17 +242,15 @@ class Conversing(Hearing):
             self.view.add_notice(note)
         turns = [*talk.earlier, *(talk.chat.turns if talk.chat else ())]
         said = [(t.created_at, as_typed(t.content)) for t in turns if t.type == "user"]  # type: ignore[union-attr]
-        self._bar.set_sent(self.with_put_away(said))
-        for draft in self.put_aside_drafts():
-            self._bar.input.sent.add(draft)
+        self._show_sent(said)
 
     def forget(self, persona_id: str) -> None:
         """A persona was deleted; its draft stays its own, and is there again when it is brought back."""
         if self._talks is not None:
             self._talks.forget(persona_id)
-        self._answers.pop(persona_id, None)
+        self.drafts.answers.pop(persona_id, None)
         if self._shown == persona_id:
-            self._drafts[persona_id] = self._bar.unsent
+            self.drafts.texts[persona_id] = self._bar.unsent
             self._bar.begin_draft("")
             self._talk = self._shown = None
             self.view.clear()
@@ -279,10 +277,10 @@ class Conversing(Hearing):
             await self._look_at_settings()
             talk, talks = await self._talk_for(message.persona_id), self._talks
             if talk is None or talks is None:
-                message.mine = True
+                message.is_answer = True
                 return
             if talk.question is not None and not talk.running:
-                message.mine = True
+                message.is_answer = True
                 self._screen.tell("The task waits for an answer; Enter gives this as the answer.")
                 return
             if talk is self._talk:
@@ -291,8 +289,8 @@ class Conversing(Hearing):
                 self.sync()
             if not talk.running:
                 await self._flush()
-            talks.send(talk, text, kind=kind, typed=message.typed)
-            self._underway.end(message)
+            talks.send(talk, text, kind=kind, typed=message.typed, turn_id=message.turn_id)
+            self._outbox.end(message)
         self.sync()
 
     async def _look_at_settings(self) -> None:
@@ -364,7 +362,7 @@ class Conversing(Hearing):
         self._bar.set_task_mode(self.task_mode)
         self._give_queue_back()
         self._show_queued()
-        self._note_queued()
+        self._note_outbox()
         self._show_activity()
         self._keep_time()
         self._arm()

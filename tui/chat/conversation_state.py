@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tui.chat.activity import Activity, WorkTime
-from tui.drafts.queued_messages import Said, Undelivered
+from tui.drafts.store import OutboxMessage
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
@@ -39,6 +39,7 @@ class Talk:
             known, None where they are not.
         time: how long the run, or the task it goes on with, has worked, on the monotonic clock.
         sent: what was typed to open it, until the conversation has it.
+        sent_id: the id of that turn.
         heard: whether the conversation has that.
         model: what answers in the run that is active, or answered in the last one.
         failure: why the last message could not be sent; empty when it could.
@@ -47,7 +48,7 @@ class Talk:
         beginning: whether something is about to run.
         reread: whether `earlier` has other turns than before the run began.
         mark_read: of the conversation on disk when others' words were read from it, None before.
-        undelivered: what was said and is not in the conversation yet; see `note_queue`.
+        undelivered: by id, what was queued and is not in the conversation yet; see `outbox`.
     """
 
     persona_id: str
@@ -63,6 +64,7 @@ class Talk:
     spent: dict[str, tuple[Usage, float | None]] = field(default_factory=dict)
     time: WorkTime = field(default_factory=WorkTime)
     sent: str = ""
+    sent_id: str = ""
     heard: bool = True
     model: Model | None = None
     failure: str = ""
@@ -71,7 +73,7 @@ class Talk:
     beginning: bool = False
     reread: bool = False
     mark_read: Mark | None = None
-    undelivered: Undelivered = field(default_factory=Undelivered)
+    undelivered: dict[str, str] = field(default_factory=dict)
     _run: asyncio.Task[None] | None = None
 
     @property
@@ -115,20 +117,24 @@ class Talk:
         soon, later = self.chat.queued
         return [*((turn, False) for turn in soon), *((turn, True) for turn in later)]
 
-    def note_queue(self) -> Said | None:
-        """Look at the queue; return what is to be remembered of it, None for nothing."""
-        left = self.undelivered.look(turn for turn, _ in self.queued)
+    def outbox(self) -> list[OutboxMessage]:
+        """Return what the person said and the conversation does not have yet, in the order of sending."""
+        queued = {turn.id: turn.content for turn, _ in self.queued}
+        left = {key: text for key, text in self.undelivered.items() if key not in queued}
         for turn_id in {turn.id for turn in self.shown}.intersection(left) if left else ():
-            self.undelivered.heard(turn_id)
-        if not self.undelivered:
-            return None
-        return self.undelivered.said(self._session_id)
+            del left[turn_id]
+        self.undelivered = {**left, **queued}
+        where, session_id = self.persona_id, self._session_id
+        waiting = [OutboxMessage(where, *item, session_id, "queued") for item in self.undelivered.items()]
+        if self.sent and not self.heard:
+            return [OutboxMessage(where, self.sent_id, self.sent, session_id), *waiting]
+        return waiting
 
     def take_back(self, turn_id: str) -> UserTurn | None:
         """Take a queued message back; None when it was delivered already."""
         turn = self.chat.withdraw(turn_id) if self.chat is not None else None
         if turn is not None:
-            self.undelivered.heard(turn_id)
+            self.undelivered.pop(turn_id, None)
         return turn
 
     @property

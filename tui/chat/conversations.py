@@ -11,12 +11,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
+from agent.core.turns import new_id
 from personas.errors import PersonaError
 from tui.chat.activity import Activity
 from tui.chat.conversation_state import Talk
 from tui.chat.task_markers import ending_mark, found_marks, read_conversation, step_mark
 from tui.commands.slash import as_typed
-from tui.drafts.queued_messages import Said
+from tui.drafts.store import OutboxMessage
 from tui.settings.model_factory import close_model
 from tui.terminal.secrets import redact
 
@@ -87,15 +88,9 @@ class Talks:
         return [talk for talk in self.running if talk.question is None]
 
     @property
-    def queued(self) -> dict[str, Said]:
-        """What was said and is not in the conversation yet, by persona, where there is something."""
-        noted = {persona_id: talk.note_queue() for persona_id, talk in self._talks.items()}
-        return {persona_id: said for persona_id, said in noted.items() if said is not None}
-
-    @property
-    def sent(self) -> dict[str, str]:
-        """What was sent to open a run and is not in the conversation yet, by persona, as it was typed."""
-        return {key: talk.sent for key, talk in self._talks.items() if talk.sent and not talk.heard}
+    def outbox(self) -> list[OutboxMessage]:
+        """What was said and is not in a conversation's log yet, in the order of sending."""
+        return [message for talk in self._talks.values() for message in talk.outbox()]
 
     @property
     def badges(self) -> dict[str, Badge]:
@@ -303,15 +298,32 @@ class Talks:
 
     # -- acting ----------------------------------------------------------------------------------------
 
-    def send(self, talk: Talk, text: str, *, kind: AgentKind = "chat", typed: str | None = None) -> None:
-        """Start a task, or steer the one that is at work; `typed`: what comes back if it cannot begin."""
+    def send(
+        self,
+        talk: Talk,
+        text: str,
+        *,
+        kind: AgentKind = "chat",
+        typed: str | None = None,
+        turn_id: str | None = None,
+    ) -> None:
+        """Start a task, or steer the one that is at work.
+
+        Args:
+            talk: the conversation.
+            text: the message.
+            kind: how long the task goes on.
+            typed: what comes back if it cannot begin; None for the message as one types it.
+            turn_id: the id that the turn gets; None for a new one.
+        """
         if talk.chat is None:
             return
         if talk.running:
             talk.chat.steer(text)
             return
+        typed, turn_id = as_typed(text) if typed is None else typed, turn_id or new_id("turn")
         self._start(
-            talk, as_typed(text) if typed is None else typed, self.runner.start(talk.chat, text, kind=kind)
+            talk, typed, self.runner.start(talk.chat, text, kind=kind, turn_id=turn_id), turn_id=turn_id
         )
 
     def resume(self, talk: Talk, text: str = "") -> None:
@@ -360,11 +372,14 @@ class Talks:
         talk.earlier, talk.events = tuple(talk.chat.turns), []
         await self.mark_found(talk, talk.earlier)
 
-    def _start(self, talk: Talk, text: str, begin: Awaitable[Job] | None, before: float = 0.0) -> None:
+    def _start(
+        self, talk: Talk, text: str, begin: Awaitable[Job] | None, before: float = 0.0, *, turn_id: str = ""
+    ) -> None:
         talk.earlier = talk.earlier if begin is None else tuple(talk.chat.turns) if talk.chat else ()
         if begin is not None:
             talk.events.clear()
         talk.failure, talk.sent, talk.heard = "", text, False
+        talk.sent_id = turn_id or new_id("turn")
         talk.time.begin(time.monotonic(), before)
         if begin is not None:
             talk.activity = Activity(since=time.monotonic())  # it has said nothing yet

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tui.app import desktop_notify as notifying
-from tui.drafts.draft_persistence import Remembering
+from tui.chat.history import SaidBefore
 
 if TYPE_CHECKING:
     from agent.core.events import AgentEnd, Event
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tui.screens.main.screen import MainScreen
 
 
-class Hearing(Remembering):
+class Hearing(SaidBefore):
     """Takes in what runs tell."""
 
     def __init__(self, screen: MainScreen) -> None:
@@ -59,7 +59,7 @@ class Hearing(Remembering):
             if event.type in ("turn_end", "agent_end"):
                 talk.news = True
                 self._show_badges()
-                self._note_queued()
+                self._note_outbox()
             return
         if event.type == "agent_start" and talk.reread:
             self.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
@@ -89,7 +89,7 @@ class Hearing(Remembering):
         else:
             talk.news = True
         self._show_badges()
-        self._note_queued()
+        self._note_outbox()
         program = self._screen.program
         if talk.time.seconds(time.monotonic()) >= program.settings.notify_after:
             outcome = end.outcome if end is not None and not talk.failure else None

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from personas.errors import InvalidValue, PersonaError
 from tui.chat.activity import activity_line
+from tui.chat.chat_bar_drafts import ChatBarDrafts
 from tui.chat.panel_state import PanelState
 from tui.commands.slash import as_typed
-from tui.drafts.message_delivery import Delivering
 from tui.drafts.outbox import Message
 from tui.widgets.queued_messages import Queued
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from agent.jobs.job import Question
     from tui.chat.conversation_state import Talk
-    from tui.chat.conversations import Talks
 
 REFUSAL = "no, "
 """What stands in the draft before the reason of a no."""
@@ -28,10 +27,9 @@ BEAT, CALM_BEAT = 0.5, 1.0
 """Seconds between two looks at the activity line."""
 
 
-class Tasking(Delivering):
+class Tasking(ChatBarDrafts):
     """The tasks about the open persona, as far as the person has to do with them."""
 
-    _talks: Talks | None = None
     _talk: Talk | None = None
     _asked: str | None = None
     _beat: Timer | None = None
@@ -124,7 +122,7 @@ class Tasking(Delivering):
             if talk is None or talks is None or question is None or question.id != question_id:
                 self._screen.tell("That question is not open any more.")
                 return
-            message.mine = True
+            message.is_answer = True
             from agent.jobs.approval_policy import NotTrusted
 
             try:
@@ -135,11 +133,11 @@ class Tasking(Delivering):
                     if not await self._trust(talk):
                         return
                     await talks.answer(talk, text, question_id)
-                self._underway.end(message)
+                self._outbox.end(message)
             except PersonaError as error:
                 self._screen.tell(str(error), error=not isinstance(error, InvalidValue))
                 await talks.look(talk)
-                message.mine = talk.question is not None and talk.question.id == question_id
+                message.is_answer = talk.question is not None and talk.question.id == question_id
         self.sync()
 
     async def _trust(self, talk: Talk) -> bool:
@@ -189,7 +187,7 @@ class Tasking(Delivering):
                 from agent.jobs.recovery import CONTINUE
 
                 talks.send(talk, text or CONTINUE, typed=message.typed)
-            self._underway.end(message)
+            self._outbox.end(message)
         self.sync()
 
     def stop(self) -> None:

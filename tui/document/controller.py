@@ -22,7 +22,7 @@ from tui.document.saver import SlotSaver
 from tui.document.text_slot import FIELD, INPUT, PROMPT, TextSlot, in_words
 from tui.document.undo import StoreUndo
 from tui.drafts.store import Draft, DraftStore
-from tui.drafts.unsaved_text import UnsavedText
+from tui.drafts.unsaved_text import UnsavedText, is_text
 from tui.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
@@ -101,11 +101,12 @@ class DocumentController:
 
     def would_lose(self) -> list[str]:
         """Return the ids of personas with text that is nowhere but on the screen."""
-        return list(dict.fromkeys(key for key, _, _ in self.unsaved.nowhere_else()))
+        return list(dict.fromkeys(key for key, slot, _ in self.unsaved.nowhere_else() if is_text(slot)))
 
     def nowhere_else(self) -> dict[str, str]:
         """Return the texts that are nowhere but on the screen, by what they are, in words."""
-        return {f"{key}, {in_words(slot)}": text for key, slot, text in self.unsaved.nowhere_else()}
+        lost = self.unsaved.nowhere_else()
+        return {f"{key}, {in_words(slot)}": text for key, slot, text in lost if is_text(slot)}
 
     async def flush(self) -> None:
         """Store everything that was typed and can be stored."""

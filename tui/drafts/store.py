@@ -1,4 +1,4 @@
-"""The drafts database: text a person typed that is not saved, and messages that are not in a conversation yet.
+"""The drafts database: text a person typed that is not saved or sent, and messages that are in no conversation yet.
 
 One SQLite file in the person's own state folder, for all homes and all running programs. Every function blocks:
 call it in a thread. What an ended program left is found by `orphans` and `unsent`; it is offered to the person and
@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -75,8 +76,8 @@ class Draft:
     Attributes:
         id: its row in the database.
         document: the id of the persona it belongs to; empty for none.
-        slot: which text of it: `prompt`, `input:<id>`, `field:<name>`, `chat`, `dialog:<name>`.
-        base: the stored text it grew from.
+        slot: which text of it: `prompt`, `input:<id>`, `field:<name>`, `chat`, `stash:<hash>`, `dialog:<name>`.
+        base: the stored text it grew from; of a chat draft the question it answers, of a stash when it was put away.
         text: what the person typed.
         file: the document's whole file as it was read last, to write it again where it is gone; empty if unknown.
         sending: the text that was on its way into the file when this was stored: the file holds that, or `base`.
@@ -93,6 +94,12 @@ class Draft:
     sending: str | None = None
     status: DraftStatus = "open"
     updated: float = 0.0
+
+    @property
+    def stored_at(self) -> str:
+        """When it was stored, as turns have it, UTC ISO 8601."""
+        at = datetime.fromtimestamp(self.updated, UTC).isoformat(timespec="milliseconds")
+        return at.removesuffix("+00:00") + "Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,14 +249,20 @@ class DraftStore:
         self._run(change)
         return found
 
-    def release(self, document: str) -> None:
-        """Give this program's drafts of a document up: they are like what an ended program left."""
+    def release(self, document: str, slots: Iterable[str]) -> None:
+        """Give this program's drafts in these slots up: they are like what an ended program left."""
+        owner = secrets.token_hex(8)
         self._run(
-            lambda db: db.execute(
-                "UPDATE drafts SET owner = ? WHERE home = ? AND document = ? AND owner = ?",
-                (secrets.token_hex(8), self._home, document, self._owner),
+            lambda db: db.executemany(
+                "UPDATE drafts SET owner = ? WHERE home = ? AND document = ? AND slot = ? AND owner = ?",
+                [(owner, self._home, document, slot, self._owner) for slot in slots],
             )
         )
+
+    def others(self, document: str, slot: str) -> list[str]:
+        """Return what other programs have as open drafts in a slot, whether they run or ended, oldest first."""
+        found = self._drafts("status = 'open' AND slot = ? AND owner <> ?", (slot, self._owner), document)
+        return [draft.text for draft in reversed(found)]
 
     def discarded(self, document: str) -> list[Draft]:
         """Return what was thrown away last of a document, by whichever program, newest first."""
@@ -276,6 +289,13 @@ class DraftStore:
 
     def put_in_outbox(self, message: OutboxMessage) -> None:
         """Store a message that was sent, or what changed in one: its persona, session or status."""
+        self._put_in_outbox(message, self._owner)
+
+    def leave_message(self, message: OutboxMessage) -> None:
+        """Store a message as one that an ended program left: it was found elsewhere."""
+        self._put_in_outbox(message, secrets.token_hex(8))
+
+    def _put_in_outbox(self, message: OutboxMessage, owner: str) -> None:
         self._run(
             lambda db: db.execute(
                 "INSERT INTO outbox (home, persona, session, turn_id, text, status, owner) "
@@ -284,12 +304,9 @@ class DraftStore:
                 "session = excluded.session, text = excluded.text, status = excluded.status, owner = excluded.owner",
                 (
                     self._home,
-                    message.persona,
-                    message.session,
-                    message.turn_id,
-                    _storable(message.text),
+                    *map(_storable, (message.persona, message.session, message.turn_id, message.text)),
                     message.status,
-                    self._owner,
+                    owner,
                 ),
             )
         )
@@ -310,13 +327,13 @@ class DraftStore:
         """Return the messages that ended programs left in the outbox, in the order of sending."""
         return self._messages(_ORPHANED, (self._owner,), persona)
 
-    def take_unsent(self, message: OutboxMessage) -> bool:
-        """Remove a message that `unsent` gave, to offer it to the person; False where another program was faster."""
+    def adopt_message(self, message: OutboxMessage) -> bool:
+        """Make a message that `unsent` gave this program's own; False where another program was faster."""
         return self._run(
             lambda db: (
                 db.execute(
-                    f"DELETE FROM outbox WHERE home = ? AND position = ? AND {_ORPHANED}",
-                    (self._home, message.position, self._owner),
+                    f"UPDATE outbox SET owner = ? WHERE home = ? AND position = ? AND {_ORPHANED}",
+                    (self._owner, self._home, message.position, self._owner),
                 ).rowcount
                 == 1
             )

@@ -1,31 +1,38 @@
-"""Keeps the drafts database in step with the unsaved text of open documents, and finds what other programs left.
+"""Keeps the drafts database in step with what is typed and not saved or sent, and finds what other programs left.
 
-The documents in memory say what is unsaved; `write` makes the database say the same, and is called again where the
-disk refused. Everything here blocks: call it in a thread.
+The program's memory says what there is; `write` makes the database say the same, and is called again where the disk
+refused. Everything here but the notes blocks: call it in a thread.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
+from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
 from tui.document.text_slot import FIELD, INPUT, PROMPT
 from tui.drafts.legacy_files import import_legacy_files
-from tui.drafts.store import Draft, DraftStore
+from tui.drafts.store import Draft, DraftStore, OutboxMessage
 
 if TYPE_CHECKING:
     from personas.files.home import Home
     from tui.document.document import Document
 
+CHAT, STASH, DIALOG = "chat", "stash:", "dialog:"
+"""Slots that are no text of a file: the draft in the chat bar, stashed ones, and what is typed in a dialog."""
+
+Key = tuple[str, str]
+"""A document's id, and a slot."""
 _Value = tuple[str, str, str, str | None]
 """Base, text, file and what is being sent, as a draft has them."""
 
 
 class UnsavedText:
-    """The unsaved text of one program's documents.
+    """What one program has that is not saved or sent.
 
     Args:
         home: the home, where an older program may have left files.
@@ -37,22 +44,55 @@ class UnsavedText:
         self._home = home
         self.store = store
         self._documents = documents
-        self._written: dict[tuple[str, str], _Value] = {}
+        self._chat: Mapping[Key, _Value] = {}
+        self._dialogs: dict[Key, str] = {}
+        self._messages: dict[str, OutboxMessage] = {}
+        self._written: dict[Key, _Value] = {}
+        self._written_messages: dict[str, OutboxMessage] = {}
         self._writing = threading.RLock()
         self._home_is_gone = False
+        self._superseded: list[Draft] = []  # rows of ended programs whose texts are kept elsewhere
         self._discarded: dict[str, list[Draft]] = {}  # what was thrown away last, also where the disk refused
+        self.of_other_windows: dict[str, list[str]] = {}
+        """By persona, drafts in the chat bars of other programs, oldest first, as they were at the last `write`."""
 
-    def _wanted(self) -> dict[tuple[str, str], _Value]:
-        return {
+    # -- notes --------------------------------------------------------------------------------------------
+
+    def note_chat(self, drafts: Mapping[Key, tuple[str, str]], messages: Iterable[OutboxMessage]) -> None:
+        """Take all drafts of the chat bar, with base and text, and all messages that are in no conversation yet."""
+        self._chat = {key: (base, text, "", None) for key, (base, text) in drafts.items()}
+        self._messages = {message.turn_id: message for message in messages}
+
+    def note_dialog(self, document_id: str, dialog: str, text: str) -> None:
+        """Take what is typed in a dialog; an empty text is kept no longer."""
+        key = document_id, f"{DIALOG}{dialog}"
+        self._dialogs = {**self._dialogs, key: text}
+        if not text:
+            del self._dialogs[key]
+
+    def in_dialog(self, document_id: str, dialog: str) -> str:
+        """Return what was typed in a dialog and not given."""
+        return self._dialogs.get((document_id, f"{DIALOG}{dialog}"), "")
+
+    # -- writing ------------------------------------------------------------------------------------------
+
+    def _wanted(self) -> dict[Key, _Value]:
+        wanted = {
             (document.id, slot.id): (slot.base, slot.text, document.file, slot.sending)
             for document in list(self._documents())
             for slot in document.dirty
         }
+        dialogs: dict[Key, _Value] = {key: ("", text, "", None) for key, text in self._dialogs.items()}
+        return {**wanted, **self._chat, **dialogs}
 
     @property
     def due(self) -> bool:
         """Whether the database does not say yet what is unsaved."""
-        return self._wanted() != self._written
+        return (
+            self._wanted() != self._written
+            or self._messages != self._written_messages
+            or bool(self._superseded)
+        )
 
     def nowhere_else(self) -> list[tuple[str, str, str]]:
         """Return the texts that are nowhere but in memory: the document's id, the slot's, and the text.
@@ -65,27 +105,97 @@ class UnsavedText:
             if self._home_is_gone or key not in self._written or self._written[key][1] != value[1]
         ]
 
+    def not_in_outbox(self) -> list[OutboxMessage]:
+        """Return the messages that are nowhere but in memory."""
+        known = {} if self._home_is_gone else self._written_messages
+        return [message for key, message in self._messages.items() if key not in known]
+
     def write(self) -> str:
-        """Make the database say what is unsaved now; return why it refused, as a sentence, or nothing."""
+        """Make the database say what is unsaved now; return why it refused, as a sentence, or nothing.
+
+        What is new is written first: a text that went from one place to another is never in neither.
+        """
         refused = ""
         with self._writing:
             self._home_is_gone = not self._home.root.exists()
-            wanted = self._wanted()
-            for key in [key for key in self._written if key not in wanted]:
-                with suppress(PersonaError):  # it comes back as text that is saved already
-                    self.store.delete(*key)
-                    del self._written[key]
+            wanted, messages = self._wanted(), self._messages
+            for turn_id, message in messages.items():
+                if self._written_messages.get(turn_id) != message:
+                    try:
+                        self.store.put_in_outbox(message)
+                    except PersonaError as error:
+                        refused = str(error)
+                    else:
+                        self._written_messages[turn_id] = message
             for key, value in wanted.items():
                 if self._written.get(key) == value:
                     continue
                 base, text, file, sending = value
                 try:
                     self.store.save(*key, text, base=base, file=file, sending=sending)
+                    if key[1] == CHAT:
+                        self._look_at_other_windows(key[0], text)
                 except PersonaError as error:
                     refused = str(error)
                 else:
                     self._written[key] = value
+            with suppress(PersonaError):  # it comes back as text that is saved already
+                for key in [key for key in self._written if key not in wanted]:
+                    if is_text(key[1]) or not refused:
+                        self.store.delete(*key)
+                        del self._written[key]
+                arrived = [key for key in self._written_messages if key not in messages]
+                if arrived and not refused:
+                    self.store.remove_from_outbox(*arrived)
+                    for turn_id in arrived:
+                        del self._written_messages[turn_id]
+                while self._superseded and not refused:
+                    self.store.drop(self._superseded[-1])
+                    self._superseded.pop()
         return refused
+
+    def _look_at_other_windows(self, persona_id: str, text: str) -> None:
+        others = self.store.others(persona_id, CHAT)
+        self.of_other_windows[persona_id] = [other for other in others if not text.startswith(other)]
+
+    # -- recovery -----------------------------------------------------------------------------------------
+
+    def recover_chat(self) -> list[Draft]:
+        """Adopt what ended programs left in chat bars and dialogs; return drafts and stashes, newest first.
+
+        Of several drafts of a persona the newest stays one, the others are stashes.
+        """
+        found: list[Draft] = []
+        with self._writing:
+            for draft in self.store.orphans():
+                if is_text(draft.slot):
+                    continue
+                key = draft.document, draft.slot
+                if key in self._written:
+                    self._superseded.append(draft)  # its text is in another row after the next `write`
+                    if draft.slot == CHAT:
+                        key = draft.document, stash_slot(draft.text)
+                        draft = replace(draft, slot=key[1], base=draft.stored_at)
+                elif not self.store.adopt(draft):
+                    continue  # another program was faster
+                else:
+                    self._written[key] = draft.base, draft.text, draft.file, draft.sending
+                if draft.slot.startswith(DIALOG):
+                    before = self._dialogs.get(key, "")
+                    self._dialogs[key] = "\n".join(dict.fromkeys(filter(None, (before, draft.text))))
+                else:
+                    self._chat = {**self._chat, key: (draft.base, draft.text, "", None)}
+                    found.append(draft)
+        return found
+
+    def adopt_message(self, message: OutboxMessage) -> bool:
+        """Make a message that an ended program left this program's; False where another program was faster."""
+        with self._writing:
+            if not self.store.adopt_message(message):
+                return False
+            self._written_messages[message.turn_id] = message
+            self._messages = {**self._messages, message.turn_id: message}
+            return True
 
     def recover(self, document_id: str) -> tuple[list[Draft], list[Draft]]:
         """Adopt what ended programs left of a document.
@@ -116,9 +226,10 @@ class UnsavedText:
     def release(self, document_id: str) -> None:
         """The document is deleted: what was unsaved of it comes back with it."""
         with self._writing:
-            for key in [key for key in self._written if key[0] == document_id]:
-                del self._written[key]
-            self.store.release(document_id)
+            slots = [key[1] for key in self._written if key[0] == document_id and is_text(key[1])]
+            self.store.release(document_id, slots)
+            for slot in slots:
+                del self._written[document_id, slot]
 
     def discard(self, document_id: str, drafts: list[Draft]) -> None:
         """The person threw these texts away; their slots do not hold them any more."""
@@ -139,11 +250,16 @@ class UnsavedText:
 def documents_with_drafts(home: Home) -> list[str]:
     """Return the ids of documents that any program has unsaved text of; none where the database cannot be read."""
     store = DraftStore(home.root)
-    if not store.path.exists():
-        return []
     with closing(store), suppress(PersonaError):
-        return list({draft.document for draft in store.all_open() if is_text(draft.slot)})
+        import_legacy_files(home, store)
+        if store.path.exists():
+            return list({draft.document for draft in store.all_open() if is_text(draft.slot)})
     return []
+
+
+def stash_slot(text: str) -> str:
+    """Return the slot of a stashed draft: each text is kept once."""
+    return f"{STASH}{sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
 def is_text(slot: str) -> bool:

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +21,12 @@ from personas.errors import PersonaError
 from personas.files.home import Home, private
 from personas.files.lock import hold
 from personas.files.text_file import read_regular
-from tui.app.ui_state import Remembered, remember
 
 _NAME = re.compile(r"editor-[0-9a-f]{16}")
 _MESSAGE = "message.md"
 _ABOUT = ".draft.json"
 _LARGEST = 512 * 1024
-"""Bytes of a message that is taken back at the start: what is remembered must stay readable."""
+"""Bytes of a message that is taken back at the start."""
 _MOST = 100
 """Folders that are looked at."""
 
@@ -138,16 +137,20 @@ def _take_lock(path: Path) -> int | None:
 
 
 def take_back(
-    home: Home, what: Remembered, known: Callable[[], Collection[str]]
-) -> tuple[Remembered, list[str]]:
-    """Return what is remembered with what editors left of drafts, and what there is to say of it. Blocking.
+    home: Home,
+    drafts: Mapping[str, str],
+    known: Callable[[], Collection[str]],
+    store: Callable[[Mapping[str, str]], bool],
+) -> list[str]:
+    """Put what editors left of drafts into them; return what there is to say of it. Blocking.
 
     Args:
         home: the home.
-        what: what is remembered; where drafts change it is stored before a file is removed.
+        drafts: the drafts, by persona.
         known: gives the ids of the personas there are.
+        store: takes the drafts where some changed; returns whether the disk has them: then the files are removed.
     """
-    drafts = dict(what.drafts)
+    now = dict(drafts)
     done: list[tuple[DraftFile, str]] = []
     said: list[str] = []
     with ExitStack() as locks:
@@ -158,19 +161,18 @@ def take_back(
                 said.append(f"A message written in your editor was left in {left.path}.")
                 continue
             if new and written is not None:
-                drafts[left.persona_id] = merged(left.before, drafts.get(left.persona_id, ""), written)
+                now[left.persona_id] = merged(left.before, now.get(left.persona_id, ""), written)
                 said.append(BACK)
             done.append((left, left.before if written is None else written))
-        what = what.with_drafts(drafts)
-        if BACK in said and not remember(home, what):
-            return what, said
+        if BACK in said and not store(now):
+            return said
         for left, written in done:
             if left.has_others():
                 left.keep(written)
                 said.append(left_more(left.folder))
             else:
                 left.remove()
-    return what, list(dict.fromkeys(said))
+    return list(dict.fromkeys(said))
 
 
 def _left(home: Home, locks: ExitStack) -> Iterator[DraftFile]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from personas.errors import PersonaError, UnknownPersona
 from tui.commands.registry import Keymap, sentence
-from tui.drafts.dialog_drafts import Begun
 from tui.screens.dialogs.base import Dialog
 
 if TYPE_CHECKING:
@@ -75,8 +74,6 @@ class Deeds:
         self._surface = surface
         self._editing = editing
         self._workspace = editing.workspace
-        self.begun = Begun(editing.workspace.store.home)
-        self._told_refused = False
         self._rows = asyncio.Lock()
         self._going: set[str] = set()  # personas that are being deleted
 
@@ -253,25 +250,15 @@ class Deeds:
         from personas.changes import AddTestInput
         from tui.screens.dialogs.text_prompt import AskText
 
-        key = f"test input of {persona.id}"
-        keep, begun = partial(self._keep_begun, key), await self.begun.text(key)
+        begun = self._editing.unsaved.in_dialog(persona.id, "test input")
+        keep = partial(self._keep_begun, persona.id)
         content = await self._surface.ask(AskText("New test input", text=begun, keep=keep))
         if content and await self._changed(persona, AddTestInput(content), select_new=True):
             keep("")
 
-    def _keep_begun(self, key: str, text: str) -> None:
-        self.begun.note(key, text)
-        self._surface.start(self._write_begun())
-
-    async def _write_begun(self) -> None:
-        """Have the disk say what is begun; where it refuses, that is said once."""
-        kept = await self.begun.write_down()
-        if not kept and not self._told_refused:
-            self._surface.tell(
-                "What you began is not on the disk, which refuses it. It is offered again as long as the program runs.",
-                error=True,
-            )
-        self._told_refused = not kept
+    def _keep_begun(self, persona_id: str, text: str) -> None:
+        self._editing.unsaved.note_dialog(persona_id, "test input", text)
+        self._surface.start(self._editing.write_drafts())
 
     async def _duplicate_test_input(self, persona: Persona, input_id: str) -> None:
         from personas.changes import AddTestInput

@@ -129,8 +129,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         self.personas.show_entries([PersonaEntry.of(persona)])
 
     async def on_unmount(self) -> None:
-        if self.editing is not None:
-            await asyncio.to_thread(self.editing.unsaved.store.close)
+        await self.conversing.close_drafts()
 
     # -- beginning ----------------------------------------------------------------------------------------
 

@@ -1,0 +1,274 @@
+"""The draft in the chat bar and the messages that left it: stored at every change, given back at the next start."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tui.chat.panel_controller import PanelWatch
+from tui.drafts.chat_drafts import ChatDrafts
+from tui.drafts.outbox import Message, Outbox
+from tui.drafts.store import OutboxMessage
+from tui.drafts.unsaved_text import CHAT, DIALOG, is_text
+
+if TYPE_CHECKING:
+    from tui.app.ui_state import UiState
+    from tui.chat.conversations import Talks
+    from tui.document.controller import DocumentController
+    from tui.screens.main.screen import MainScreen
+    from tui.widgets.chat_bar import ChatBar
+
+
+class ChatBarDrafts(PanelWatch):
+    """Whose the text in the chat bar is, and where a message is until it has arrived."""
+
+    _editing: DocumentController | None = None
+    _talks: Talks | None = None
+
+    def __init__(self, screen: MainScreen) -> None:
+        super().__init__(screen)
+        self.drafts = ChatDrafts()
+        self._outbox = Outbox()
+        self._noted: list[OutboxMessage] = []
+        self._shown: str | None = None
+        self._last_id = ""
+        self._stored_state: UiState | None = None
+        self._storing_state = asyncio.Lock()
+        self.first_time = False
+        """Whether nothing was known of this home when it was opened."""
+
+    @property
+    def _bar(self) -> ChatBar:
+        return self._screen.chat_bar
+
+    @property
+    def shown_id(self) -> str:
+        """Whose conversation is shown; empty for nobody's."""
+        return self._shown or ""
+
+    @property
+    def _first_owner(self) -> str:
+        """Whose a draft is that was begun before a conversation was shown; empty where nobody knows yet."""
+        opened = self._editing.id if self._editing is not None else None
+        return opened or self._last_id
+
+    @property
+    def answered_now(self) -> str:
+        """The id of the question that the draft in the chat bar is the answer to; empty for none."""
+        bar = self._bar
+        return bar.asked if bar.mode == "asking" and bar.draft.strip() else ""
+
+    # -- sending ------------------------------------------------------------------------------------------
+
+    def _sent(self, typed: str) -> Message:
+        """Something was sent just now, about the persona that is open."""
+        opened = self._editing.id if self._editing is not None else None
+        message = self._outbox.begin(self._shown or opened or "", typed)
+        self._note_outbox()
+        return message
+
+    @contextmanager
+    def _on_its_way(self, message: Message) -> Iterator[None]:
+        """Deliver a message in the block: what it has not said to be delivered by its end comes back."""
+        try:
+            yield
+        finally:
+            # While the screen is taken down it stays in the outbox.
+            if self._screen.program.is_running and message in self._outbox:
+                self._give_back(message.persona_id, message.typed, mine=message.is_answer)
+                self._outbox.end(message)
+                self.sync()
+
+    def _give_back(self, persona_id: str, text: str, *, mine: bool = False) -> None:
+        """Put a text back before the draft of the persona it was written for; `mine`: it answers what is asked."""
+        if text.strip() and persona_id in ("", self._shown or ""):
+            self._bar.put_back(text, mine=mine)
+        elif text.strip():
+            self.drafts.put_before(persona_id, text)
+
+    def _in_outbox(self) -> list[OutboxMessage]:
+        """Return the messages that are in no conversation's log yet, in the order of sending."""
+        on_the_way = [
+            OutboxMessage(message.persona_id or self._first_owner, message.turn_id, message.typed)
+            for message in self._outbox
+            if message.typed.strip()
+        ]
+        return [*(self._talks.outbox if self._talks is not None else ()), *on_the_way]
+
+    def _note_outbox(self) -> None:
+        """Store the outbox at once if it changed: the program may end any moment."""
+        if (messages := self._in_outbox()) != self._noted:
+            self._noted = messages
+            self._screen.start(self.remember())
+
+    # -- changing the draft -------------------------------------------------------------------------------
+
+    def take_draft(self, persona_id: str, before: str, written: str, *, older: bool) -> None:
+        """Take what was written elsewhere in place of a draft.
+
+        Args:
+            persona_id: whose draft it is; empty for that of nobody.
+            before: the draft as it was given away; what came to it since stays.
+            written: what was written.
+            older: it was begun before the question that is asked now.
+        """
+        from tui.external_editor.message_file import merged
+
+        if persona_id == self.shown_id:
+            self._bar.set_draft(merged(before, self._bar.draft, written), older=older)
+        else:
+            self.drafts.texts[persona_id] = merged(before, self.drafts.texts.get(persona_id, ""), written)
+            self.drafts.answers.pop(persona_id, None)
+
+    def clear_draft(self) -> bool:
+        """Stash the draft; returns whether there was one."""
+        from agent.core.turns import utc_now
+
+        text = self._bar.draft
+        if not self._bar.input.put_aside():
+            return False
+        if text.strip():
+            self.drafts.stash(self.shown_id, text, utc_now())
+            self._screen.start(self.remember())
+        return True
+
+    def _show_sent(self, messages: Iterable[tuple[str, str]]) -> None:
+        """Have Up bring back these messages, given as (when, text), and what was stashed between them."""
+        self._bar.set_sent(self.drafts.with_stashes(self.shown_id, messages))
+        for text in self._of_other_windows:
+            self._bar.input.sent.add(text)
+
+    @property
+    def _of_other_windows(self) -> list[str]:
+        return (
+            self._editing.unsaved.of_other_windows.get(self.shown_id, []) if self._editing is not None else []
+        )
+
+    def _show_other_windows(self) -> None:
+        """Have Up bring back what was written here in another window, and say so."""
+        sent = self._bar.input.sent
+        new = [text for text in self._of_other_windows if text not in sent.messages]
+        if new and not sent.browsing:
+            for text in new:
+                sent.add(text)
+            self._screen.tell("Another window had written a draft here too: Up brings it back.")
+
+    # -- storing ------------------------------------------------------------------------------------------
+
+    async def remember(self) -> None:
+        """Store drafts and outbox in the drafts database, and how the screen stands in the home, if that changed."""
+        from tui.app import ui_state
+
+        if (editing := self._editing) is None:
+            return
+        self.note_drafts()
+        await editing.write_drafts()
+        self._show_other_windows()
+        async with self._storing_state:  # a later state is never overwritten by an earlier one
+            state = ui_state.UiState(self._shown or self._first_owner, self._screen.layouts)
+            if state != self._stored_state:
+                self._stored_state = state
+                await editing.workspace.call(ui_state.save, editing.workspace.store.home, state)
+
+    def note_drafts(self) -> None:
+        """Note what is to be in the drafts database; its next writing stores it."""
+        if self._editing is not None:
+            draft, answered = self._bar.unsent, self.answered_now
+            drafts = self.drafts.to_store(self._shown, draft, answered, self._first_owner)
+            self._editing.unsaved.note_chat(drafts, self._in_outbox())
+
+    def store_at_once(self) -> None:
+        """Store the same, and what is not saved of the documents, although the program is failing. Blocking."""
+        self.note_drafts()
+        if self._editing is not None:
+            self._editing.unsaved.write()
+
+    async def close_drafts(self) -> None:
+        """The program ends: what it leaves in the drafts database is for the next one."""
+        if self._editing is not None:
+            await asyncio.to_thread(self._editing.unsaved.store.close)
+
+    def nowhere_else(self) -> dict[str, str]:
+        """Return what is not sent, or not delivered, and is nowhere but in memory, by what it is, in words."""
+        self.note_drafts()
+        if self._editing is not None:
+            unsaved = self._editing.unsaved
+            messages = unsaved.not_in_outbox()
+            texts = {(key, slot): text for key, slot, text in unsaved.nowhere_else() if not is_text(slot)}
+        else:  # the home is not open
+            messages = self._in_outbox()
+            drafts = self.drafts.to_store(self._shown, self._bar.unsent, "", self._first_owner)
+            texts = {key: text for key, (_, text) in drafts.items()}
+        found: dict[str, list[str]] = {}
+        for (key, slot), text in texts.items():
+            what = _in_words(slot)
+            found.setdefault(f"{key}, {what}" if key and not slot.startswith(DIALOG) else what, []).append(
+                text
+            )
+        for message in messages:
+            found.setdefault(f"{message.persona}, not delivered yet".removeprefix(", "), []).append(
+                message.text
+            )
+        return {what: "\n".join(parts) for what, parts in found.items()}
+
+    # -- recovery -----------------------------------------------------------------------------------------
+
+    async def recall(self, editing: DocumentController) -> str:
+        """The home is open: take what ended programs left; returns the id of the persona that was open last."""
+        from tui.app import ui_state
+
+        workspace = editing.workspace
+        home = workspace.store.home
+        state = await workspace.call(ui_state.load, home)
+        self.first_time = state is None
+        self._last_id = state.persona_id if state is not None else ""
+        if state is not None:
+            self._screen.take_layouts(state.layouts)
+        # What fails here lies where it was until the next start; what is written is stored all the same.
+        for step in (self._recover_drafts, self._recover_messages, self._take_from_editors):
+            await self._screen.start(step(editing))
+        if nobodys := self.drafts.texts.pop("", ""):
+            self._bar.put_back(nobodys)
+        self._editing = editing  # now: what is not read yet must not be overwritten
+        return self._last_id
+
+    async def _recover_drafts(self, editing: DocumentController) -> None:
+        from tui.drafts.legacy_files import import_chat_files
+
+        workspace, unsaved = editing.workspace, editing.unsaved
+        try:
+            for sentence in await workspace.call(import_chat_files, workspace.store.home, unsaved.store):
+                self.first_time = False
+                self._screen.tell(sentence, error=True)
+        finally:
+            self.drafts.take_left(await workspace.call(unsaved.recover_chat))
+
+    async def _recover_messages(self, editing: DocumentController) -> None:
+        from tui.drafts.outbox import recover_messages
+
+        workspace = editing.workspace
+        for persona_id, text in (
+            await workspace.call(recover_messages, workspace.store, editing.unsaved)
+        ).items():
+            self.drafts.put_before(persona_id, text)
+
+    async def _take_from_editors(self, editing: DocumentController) -> None:
+        from tui.external_editor.message_file import BACK, take_back
+
+        def store(texts: Mapping[str, str]) -> bool:
+            self.drafts.replace(texts)
+            editing.unsaved.note_chat(self.drafts.to_store(None, "", "", ""), self._in_outbox())
+            return not editing.unsaved.write()
+
+        workspace, texts = editing.workspace, dict(self.drafts.texts)
+        home, ids = workspace.store.home, workspace.store.ids
+        for word in await workspace.call(take_back, home, texts, ids, store):
+            self._screen.tell(word, error=word != BACK)
+
+
+def _in_words(slot: str) -> str:
+    if slot.startswith(DIALOG):
+        return "begun in a dialog"
+    return "the draft" if slot == CHAT else "put away"
