@@ -18,6 +18,7 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,14 @@ from agent.jobs.agent_jobs import AgentJobs
 from agent.jobs.job import Job
 from agent.transcript.session_store import read_history
 from agent.transcript.turn_records import to_record
+from tests.e2e.drafts import queued, state
 from tests.e2e.terminal import Terminal
 from tests.messages_answers import Refusal
 from tests.messages_server import Answer, Call, MessagesServer, Text, call, say
 from tests.persona_agent import Backend, Workplace
-from tui.app.ui_state import Remembered, recall, remember
-from tui.drafts.queued_messages import give_back
+from tui.drafts.outbox import recover_messages
+from tui.drafts.store import DraftStore
+from tui.drafts.unsaved_text import UnsavedText
 from tui.widgets.question_box import GRACE
 
 SETTINGS = 'task_pause = 0\nmax_steps = 5\n[approval_of]\nupdate_persona_name = "ask"\n'
@@ -174,7 +177,7 @@ def check(place: Workplace, told: list[dict[str, Any]], kept: Kept) -> Job | Non
     answers = [record["output"] for record in stored.values() if record["type"] == "tool_result"]
     for text in kept.said:
         assert any(text in one for one in (*words, *answers)), f"what was said is lost: {text}"
-    drafts = "\n".join(give_back(store, recall(store.home)).drafts.values())
+    drafts = given_back(place)
     for text in kept.queued:
         assert words.count(text) + drafts.count(text) == 1, f"{text}: in {words} and {drafts!r}"
     tomllib.loads(store.path("kept").read_text(encoding="utf-8"))
@@ -191,6 +194,22 @@ def check(place: Workplace, told: list[dict[str, Any]], kept: Kept) -> Job | Non
     if told and told[-1]["type"] == "done" and told[-1]["stop_reason"] == "end_turn":
         assert found is not None and found.status == "completed", found
     return found
+
+
+def given_back(place: Workplace) -> str:
+    """Return what the next program would put into the chat bars; it does not become this one's."""
+    with closing(DraftStore(place.home, state(place.home.parent))) as store:
+        drafts = [draft.text for draft in store.orphans() if draft.slot == "chat"]
+        unsaved = UnsavedText(place.store.home, store, list)
+        return "\n".join([*recover_messages(place.store, unsaved).values(), *drafts])
+
+
+def forget_drafts(place: Workplace) -> None:
+    """Throw away what killed programs left."""
+    with closing(DraftStore(place.home, state(place.home.parent))) as store:
+        for draft in store.orphans():
+            store.drop(draft)
+        store.remove_from_outbox(*(message.turn_id for message in store.unsent()))
 
 
 def check_sent(place: Workplace, bodies: list[dict[str, Any]]) -> None:
@@ -231,8 +250,8 @@ class Seat:
 
     def work_and_kill(self, task: Job | None, number: int, kept: Kept) -> None:
         """Begin, answer or go on, perhaps queue something, and kill the program."""
-        choose, store = self._choose, self._place.store
-        remember(store.home, Remembered(persona_id="kept"))  # a draft of an earlier life is in nobody's way
+        choose = self._choose
+        forget_drafts(self._place)  # a draft of an earlier life is in nobody's way
         kept.queued = {text for text in kept.queued if self._was_heard(text)}
         with Terminal(["--home", str(self._place.home)], self._place.home.parent, self._env) as terminal:
             # What is asked may cover the pane that says that the prompt is saved.
@@ -276,9 +295,7 @@ class Seat:
             self.queued += 1
 
     def _is_noted(self, text: str) -> bool:
-        remembered = recall(self._place.store.home)
-        queued = [one for said in remembered.queued.values() for _, one in said.turns]
-        return text in queued
+        return text in queued(self._place.home.parent)
 
     def _was_heard(self, text: str) -> bool:
         _, turns, _ = read_history(self._place.store, "kept")

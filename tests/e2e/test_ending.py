@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.drafts import texts
 from tests.e2e.test_screen import F1, F3, FAULT, IN_ORDER, folder, prompt_file, start
 
 __all__ = ["folder"]
@@ -145,7 +145,7 @@ def test_a_paste_that_is_cut_by_the_end_is_kept_as_far_as_it_came(folder: Path, 
     if where == "prompt":
         kept = tomllib.loads(prompt_file(folder))["system_prompt"]
     else:
-        kept = "".join(texts(folder, "chat"))
+        kept = "".join(texts(folder, "chat").values())
     # What the terminal still held when it was closed nobody has read.
     came = PASTED if how != "closed" else PASTED[:-100_000]
     assert f"typed first {came}" in kept

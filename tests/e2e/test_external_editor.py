@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.drafts import texts
 from tests.e2e.terminal import Terminal
 from tests.messages_server import MessagesServer, call, say
 from tui.widgets.question_box import GRACE
@@ -68,9 +69,7 @@ class Place:
         return [path for path in self.state.glob("editor-*") if path.is_dir()]
 
     def drafts(self) -> dict[str, str]:
-        path = self.state / "screen.json"
-        found: dict[str, str] = json.loads(path.read_text())["drafts"] if path.exists() else {}
-        return found
+        return texts(self.folder, "chat")
 
 
 @pytest.fixture

@@ -254,7 +254,7 @@ def test_a_test_input_that_was_begun_is_kept_when_a_signal_ends_the_program(fold
         terminal.until("begun")
         terminal.process.send_signal(signal.SIGTERM)
         terminal.ended()
-    assert texts(folder, "dialog:test input") == ["begun"]
+    assert list(texts(folder, "dialog:test input").values()) == ["begun"]
 
 
 def test_a_terminal_without_utf8_is_sent_ascii_only_whatever_texts_hold(folder: Path) -> None:
@@ -299,7 +299,7 @@ def test_a_fault_becomes_one_line_a_log_and_a_restored_terminal_and_takes_no_tex
         assert terminal.restored
         terminal.until("persona: unexpected RuntimeError: boom")
         assert "Typed. You see" in prompt_file(folder)
-        assert texts(folder, "chat") == ["to the last LETTER"]
+        assert list(texts(folder, "chat").values()) == ["to the last LETTER"]
         assert b"Traceback" not in terminal.received
         assert b"sk-abc" not in terminal.received
         log = (folder / "state" / "persona-editor" / "fault.log").read_text()
@@ -310,8 +310,7 @@ def test_a_fault_becomes_one_line_a_log_and_a_restored_terminal_and_takes_no_tex
 def test_without_a_terminal_it_says_so(folder: Path) -> None:
     import subprocess
 
-    from tests.e2e.drafts import texts
-from tests.e2e.terminal import ROOT
+    from tests.e2e.terminal import ROOT
 
     done = subprocess.run(
         [sys.executable, "-m", "tui", "--home", str(folder / "home")],

@@ -3,7 +3,6 @@ everything as soon as the terminal takes something again."""
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 import time
@@ -52,7 +51,7 @@ def unread(condition: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 def draft(folder: Path) -> str:
-    return "".join(texts(folder, "chat"))
+    return "".join(texts(folder, "chat").values())
 
 
 def test_the_agent_goes_on_and_the_screen_is_whole_when_the_terminal_takes_something_again(
