@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from tui.chat.panel_controller import PanelWatch
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from tui.document.controller import DocumentController
     from tui.screens.main.screen import MainScreen
     from tui.widgets.chat_bar import ChatBar
+
+
+RECALL_WITHIN = 1.0
+"""Seconds that the storing of drafts waits until what ended programs left is read."""
 
 
 class ChatBarDrafts(PanelWatch):
@@ -36,6 +40,7 @@ class ChatBarDrafts(PanelWatch):
         self._last_id = ""
         self._stored_state: UiState | None = None
         self._storing_state = asyncio.Lock()
+        self._recalling: asyncio.Event | None = None
         self.first_time = False
         """Whether nothing was known of this home when it was opened."""
 
@@ -161,6 +166,9 @@ class ChatBarDrafts(PanelWatch):
         """Store drafts and outbox in the drafts database, and how the screen stands in the home, if that changed."""
         from tui.app import ui_state
 
+        if self._recalling is not None:  # the program may end in the first moments
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._recalling.wait(), RECALL_WITHIN)
         if (editing := self._editing) is None:
             return
         self.note_drafts()
@@ -217,6 +225,15 @@ class ChatBarDrafts(PanelWatch):
 
     async def recall(self, editing: DocumentController) -> str:
         """The home is open: take what ended programs left; returns the id of the persona that was open last."""
+        self._recalling = asyncio.Event()
+        try:
+            await self._recall(editing)
+        finally:
+            self._recalling.set()
+            self._recalling = None
+        return self._last_id
+
+    async def _recall(self, editing: DocumentController) -> None:
         from tui.app import ui_state
 
         workspace = editing.workspace
@@ -232,7 +249,6 @@ class ChatBarDrafts(PanelWatch):
         if nobodys := self.drafts.texts.pop("", ""):
             self._bar.put_back(nobodys)
         self._editing = editing  # now: what is not read yet must not be overwritten
-        return self._last_id
 
     async def _recover_drafts(self, editing: DocumentController) -> None:
         from tui.drafts.legacy_files import import_chat_files
