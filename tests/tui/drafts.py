@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from personas.files.home import Home
-from tui.drafts.store import Draft, DraftStore, OutboxMessage
-from tui.drafts.unsaved_text import CHAT, STASH, is_text
+from tui.drafts.draft import CHAT, STASH, Draft, OutboxMessage, is_text
+from tui.drafts.store import DraftStore
 
 
 def drafts(home: Home, persona_id: str = "one") -> list[Draft]:

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from personas.errors import StorageError
-from tui.drafts.store import DATABASE, Draft, DraftStore, OutboxMessage
+from tui.drafts.draft import Draft, OutboxMessage
+from tui.drafts.store import DATABASE, DraftStore
 
 
 @pytest.fixture
@@ -43,7 +44,8 @@ def texts(drafts: object) -> list[str]:
 PROGRAM = """
 import sys
 from pathlib import Path
-from tui.drafts.store import DraftStore, OutboxMessage
+from tui.drafts.draft import OutboxMessage
+from tui.drafts.store import DraftStore
 store = DraftStore(Path(sys.argv[1]), Path(sys.argv[2]))
 for number in range(int(sys.argv[4]) or sys.maxsize):
     if number == 1 and sys.argv[4] == "0":

@@ -10,8 +10,8 @@ from agent.models.scripted import answer
 from personas.files.home import Home
 from tests.tui.drafts import leave_chat, recall
 from tests.tui.program import make_store, program
+from tui.drafts.draft import CHAT
 from tui.drafts.store import DraftStore
-from tui.drafts.unsaved_text import CHAT
 
 
 @contextmanager

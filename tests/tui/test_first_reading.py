@@ -14,7 +14,7 @@ from tui.app import ui_state
 from tui.chat.chat_bar_drafts import ChatBarDrafts
 from tui.document.async_store import Workspace
 from tui.document.recovery import DraftRecovery
-from tui.drafts.store import OutboxMessage
+from tui.drafts.draft import OutboxMessage
 
 
 @pytest.mark.parametrize(

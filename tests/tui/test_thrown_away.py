@@ -16,7 +16,7 @@ from tests.tui.program import Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
 from tui.document.text_slot import PROMPT
-from tui.drafts.store import Draft
+from tui.drafts.draft import Draft
 from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Pick

@@ -14,8 +14,9 @@ from personas.files.home import Home, open_home
 from personas.store import Store
 from tests.tui.drafts import copy_drafts, leave_chat, recall
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tui.drafts.draft import OutboxMessage
 from tui.drafts.outbox import recover_messages
-from tui.drafts.store import DraftStore, OutboxMessage
+from tui.drafts.store import DraftStore
 from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.main import screen as main

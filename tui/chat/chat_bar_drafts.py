@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from tui.chat.panel_controller import PanelWatch
 from tui.drafts.chat_drafts import ChatDrafts
+from tui.drafts.draft import CHAT, DIALOG, OutboxMessage, is_text
 from tui.drafts.outbox import Message, Outbox
-from tui.drafts.store import OutboxMessage
-from tui.drafts.unsaved_text import CHAT, DIALOG, is_text
 
 if TYPE_CHECKING:
     from tui.app.ui_state import UiState

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tui.chat.activity import Activity, WorkTime
-from tui.drafts.store import OutboxMessage
+from tui.drafts.draft import OutboxMessage
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat

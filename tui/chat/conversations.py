@@ -17,7 +17,7 @@ from tui.chat.activity import Activity
 from tui.chat.conversation_state import Talk
 from tui.chat.task_markers import ending_mark, found_marks, read_conversation, step_mark
 from tui.commands.slash import as_typed
-from tui.drafts.store import OutboxMessage
+from tui.drafts.draft import OutboxMessage
 from tui.settings.model_factory import close_model
 from tui.terminal.secrets import redact
 

@@ -21,8 +21,9 @@ from tui.document.recovery import DraftRecovery
 from tui.document.saver import SlotSaver
 from tui.document.text_slot import FIELD, INPUT, PROMPT, TextSlot, in_words
 from tui.document.undo import StoreUndo
-from tui.drafts.store import Draft, DraftStore
-from tui.drafts.unsaved_text import UnsavedText, is_text
+from tui.drafts.draft import Draft, is_text
+from tui.drafts.store import DraftStore
+from tui.drafts.unsaved_text import UnsavedText
 from tui.terminal.sanitise import one_line
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from heapq import merge
 
-from tui.drafts.store import Draft
-from tui.drafts.unsaved_text import CHAT, Key, stash_slot
+from tui.drafts.draft import CHAT, Draft, Key, stash_slot
 from tui.terminal.secrets import is_key
 
 KEPT = 20

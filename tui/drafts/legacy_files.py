@@ -18,7 +18,8 @@ from personas.errors import PersonaError
 from personas.files.home import Home
 from personas.files.lock import holder
 from personas.files.text_file import read_regular, remove_file, sha256
-from tui.drafts.store import DraftStore, OutboxMessage
+from tui.drafts.draft import OutboxMessage
+from tui.drafts.store import DraftStore
 
 _LARGEST = 128 * 1024 * 1024
 """Bytes of a file that is read."""

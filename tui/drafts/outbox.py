@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.core.turns import new_id
 from personas.errors import PersonaError
 from tui.commands.slash import as_typed
 
@@ -28,14 +26,14 @@ class Message:
     Attributes:
         persona_id: the persona it was written for; empty as long as none is shown.
         typed: as it was typed, and comes back where it cannot be delivered; empty for what was chosen.
-        is_answer: it was meant for the question that is asked.
         turn_id: the id that its turn gets.
+        is_answer: it was meant for the question that is asked.
     """
 
     persona_id: str
     typed: str
+    turn_id: str
     is_answer: bool = False
-    turn_id: str = field(default_factory=partial(new_id, "turn"))
 
 
 class Outbox:
@@ -46,7 +44,9 @@ class Outbox:
 
     def begin(self, persona_id: str, typed: str) -> Message:
         """A message was sent: it is on its way until `end`."""
-        message = Message(persona_id, typed)
+        from agent.core.turns import new_id
+
+        message = Message(persona_id, typed, new_id("turn"))
         self._messages.append(message)
         return message
 

@@ -16,22 +16,18 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from personas.errors import StorageError
+from tui.drafts.draft import Draft, DraftStatus, OutboxMessage
 
 T = TypeVar("T")
 
 DATABASE = "drafts.db"
 BUSY_TIMEOUT = 5.0
 """Seconds to wait for another program that writes at the same moment."""
-
-DraftStatus = Literal["open", "discarded"]
-"""`open`: unsaved text. `discarded`: the person threw it away and may take it back."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS programs (
@@ -67,60 +63,6 @@ CREATE TABLE IF NOT EXISTS outbox (
 """
 _DRAFT = "id, document, slot, base, text, file, sending, status, updated"
 _MESSAGE = "persona, turn_id, text, session, status, position"
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """An unsaved text.
-
-    Attributes:
-        id: its row in the database.
-        document: the id of the persona it belongs to; empty for none.
-        slot: which text of it: `prompt`, `input:<id>`, `field:<name>`, `chat`, `stash:<hash>`, `dialog:<name>`.
-        base: the stored text it grew from; of a chat draft the question it answers, of a stash when it was put away.
-        text: what the person typed.
-        file: the document's whole file as it was read last, to write it again where it is gone; empty if unknown.
-        sending: the text that was on its way into the file when this was stored: the file holds that, or `base`.
-        status: see `DraftStatus`.
-        updated: when it was stored, in seconds since 1970.
-    """
-
-    id: int
-    document: str
-    slot: str
-    base: str
-    text: str
-    file: str = ""
-    sending: str | None = None
-    status: DraftStatus = "open"
-    updated: float = 0.0
-
-    @property
-    def stored_at(self) -> str:
-        """When it was stored, as turns have it, UTC ISO 8601."""
-        at = datetime.fromtimestamp(self.updated, UTC).isoformat(timespec="milliseconds")
-        return at.removesuffix("+00:00") + "Z"
-
-
-@dataclass(frozen=True, slots=True)
-class OutboxMessage:
-    """A message that was sent and is in no conversation's log yet.
-
-    Attributes:
-        persona: the id of the persona it is for; empty while none is open.
-        turn_id: the id its turn gets in the log: by it one finds whether it arrived.
-        text: the message as it was typed.
-        session: the id of the conversation; empty for one that is not begun.
-        status: `sent`: on its way to the conversation; `queued`: waits until the agent at work takes it.
-        position: its place in the order of sending, given by the database.
-    """
-
-    persona: str
-    turn_id: str
-    text: str
-    session: str = ""
-    status: Literal["sent", "queued"] = "sent"
-    position: int = 0
 
 
 class DraftStore:

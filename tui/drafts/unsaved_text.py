@@ -10,23 +10,17 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
-from tui.document.text_slot import FIELD, INPUT, PROMPT
+from tui.drafts.draft import CHAT, DIALOG, Draft, Key, OutboxMessage, is_text, stash_slot
 from tui.drafts.legacy_files import import_legacy_files
-from tui.drafts.store import Draft, DraftStore, OutboxMessage
+from tui.drafts.store import DraftStore
 
 if TYPE_CHECKING:
     from personas.files.home import Home
     from tui.document.document import Document
 
-CHAT, STASH, DIALOG = "chat", "stash:", "dialog:"
-"""Slots that are no text of a file: the draft in the chat bar, stashed ones, and what is typed in a dialog."""
-
-Key = tuple[str, str]
-"""A document's id, and a slot."""
 _Value = tuple[str, str, str, str | None]
 """Base, text, file and what is being sent, as a draft has them."""
 
@@ -255,13 +249,3 @@ def documents_with_drafts(home: Home) -> list[str]:
         if store.path.exists():
             return list({draft.document for draft in store.all_open() if is_text(draft.slot)})
     return []
-
-
-def stash_slot(text: str) -> str:
-    """Return the slot of a stashed draft: each text is kept once."""
-    return f"{STASH}{sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
-
-
-def is_text(slot: str) -> bool:
-    """Whether a slot is a text of a persona's file."""
-    return slot == PROMPT or slot.startswith((INPUT, FIELD))
