@@ -100,7 +100,7 @@ def copy_drafts(home: Home, copy: Home) -> None:
         ):
             database.execute(
                 f"INSERT INTO {table} (home, owner, {columns}) "
-                f"SELECT ?, 'killed ' || owner, {columns} FROM {table} WHERE home = ?",
+                f"SELECT ?, 'killed ' || owner, {columns} FROM {table} WHERE home = ? ORDER BY rowid",
                 where,
             )
 
