@@ -257,6 +257,29 @@ def test_a_test_input_that_was_begun_is_kept_when_a_signal_ends_the_program(fold
     assert list(texts(folder, "dialog:test input").values()) == ["begun"]
 
 
+def test_a_killed_program_gives_back_the_draft_and_what_was_typed_in_a_dialog(folder: Path) -> None:
+    with start(folder) as terminal:
+        terminal.until("saved")
+        terminal.send("a draft")
+        terminal.until("a draft")
+        terminal.send("\x1bOS")  # F4
+        terminal.until("╭─ Test inputs")
+        terminal.send("n")
+        terminal.until("New test input")
+        terminal.send("begun")
+        terminal.until(lambda: texts(folder, "chat") and texts(folder, "dialog:test input"))
+        terminal.process.kill()
+        terminal.process.wait()
+    with start(folder) as terminal:
+        terminal.until("saved")
+        terminal.until("a draft")
+        terminal.send("\x1bOS")
+        terminal.until("╭─ Test inputs")
+        terminal.send("n")
+        terminal.until("New test input")
+        terminal.until("begun")
+
+
 def test_a_terminal_without_utf8_is_sent_ascii_only_whatever_texts_hold(folder: Path) -> None:
     words = "日本 Ý0;titleÜ “e\u0301” 👍🏽 Û2J."  # letters whose bytes begin sequences of 8 bits
     path = folder / "home" / "personas" / "optimist.toml"

@@ -11,6 +11,7 @@ from personas.errors import StorageError
 from tests.tui.drafts import leave_chat, recall
 from tests.tui.program import make_store, program
 from tests.tui.test_keys_early import begun, slow
+from tui.app import ui_state
 from tui.drafts.store import DraftStore
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Pick
@@ -39,6 +40,22 @@ async def test_a_draft_that_cannot_be_stored_is_said_once_and_stored_when_there_
         monkeypatch.setattr(DraftStore, "save", room)
         await p.main.conversing.remember()
         assert recall(store.home).drafts == {"one": "a draft"}
+
+
+async def test_a_home_that_takes_nothing_loses_no_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ui_state, "replace_file", full)
+    store = make_store(tmp_path)
+    async with program(store) as p:
+        p.main.chat_bar.set_draft("a draft")
+        await p.app.leave(0)
+        assert p.app.last_words == "" and p.messages == []
+    async with program(store) as p:
+        assert p.main.chat_bar.draft == "a draft"
 
 
 async def test_every_text_that_a_vanished_home_cannot_take_at_the_end_is_written_elsewhere(
