@@ -105,7 +105,7 @@ class ChatBarDrafts(PanelWatch):
         """Store the outbox at once if it changed: the program may end any moment."""
         if (messages := self._in_outbox()) != self._noted:
             self._noted = messages
-            self._screen.start(self.remember())
+            self._screen.start(self.store_drafts())
 
     # -- changing the draft -------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ class ChatBarDrafts(PanelWatch):
             return False
         if text.strip():
             self.drafts.stash(self.shown_id, text, utc_now())
-            self._screen.start(self.remember())
+            self._screen.start(self.store_drafts())
         return True
 
     def _show_sent(self, messages: Iterable[tuple[str, str]]) -> None:
@@ -161,18 +161,23 @@ class ChatBarDrafts(PanelWatch):
 
     # -- storing ------------------------------------------------------------------------------------------
 
-    async def remember(self) -> None:
-        """Store drafts and outbox in the drafts database, and how the screen stands in the home, if that changed."""
-        from tui.app import ui_state
-
+    async def store_drafts(self) -> None:
+        """Have the drafts database say what is in the chat bars and in the outbox, if that changed."""
         if self._recalling is not None:  # the program may end in the first moments
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._recalling.wait(), RECALL_WITHIN)
+        if self._editing is not None:
+            self.note_drafts()
+            await self._editing.write_drafts()
+            self._show_other_windows()
+
+    async def remember(self) -> None:
+        """Store drafts and outbox, and how the screen stands in the home, if that changed: its disk may hang."""
+        from tui.app import ui_state
+
+        await self.store_drafts()
         if (editing := self._editing) is None:
             return
-        self.note_drafts()
-        await editing.write_drafts()
-        self._show_other_windows()
         async with self._storing_state:  # a later state is never overwritten by an earlier one
             state = ui_state.UiState(self._shown or self._first_owner, self._screen.layouts)
             if state != self._stored_state:

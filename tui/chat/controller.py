@@ -371,6 +371,7 @@ class Conversing(Hearing):
 
     def tick(self) -> None:
         """A second went by: ages, durations, and what is to be remembered."""
+        self._screen.again(self.store_drafts)
         self._screen.again(self.remember)
         if not self.running:
             self._show_activity()

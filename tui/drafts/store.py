@@ -120,9 +120,9 @@ class DraftStore:
             )
         )
 
-    def own(self, document: str | None = None, status: DraftStatus = "open") -> list[Draft]:
-        """Return the drafts that this program stored or adopted, of one document or of all, newest first."""
-        return self._drafts("owner = ? AND status = ?", (self._owner, status), document)
+    def own(self) -> list[Draft]:
+        """Return the open drafts that this program stored or adopted, newest first."""
+        return self._drafts("status = 'open' AND owner = ?", (self._owner,), None)
 
     def orphans(self, document: str | None = None) -> list[Draft]:
         """Return the open drafts that ended programs left, of one document or of all, newest first."""
@@ -261,13 +261,13 @@ class DraftStore:
             )
         )
 
-    def outbox(self, persona: str | None = None) -> list[OutboxMessage]:
-        """Return this program's messages that have not arrived, to one persona or to all, in the order of sending."""
-        return self._messages("owner = ?", (self._owner,), persona)
+    def outbox(self) -> list[OutboxMessage]:
+        """Return this program's messages that have not arrived, in the order of sending."""
+        return self._messages("owner = ?")
 
-    def unsent(self, persona: str | None = None) -> list[OutboxMessage]:
+    def unsent(self) -> list[OutboxMessage]:
         """Return the messages that ended programs left in the outbox, in the order of sending."""
-        return self._messages(_ORPHANED, (self._owner,), persona)
+        return self._messages(_ORPHANED)
 
     def adopt_message(self, message: OutboxMessage) -> bool:
         """Make a message that `unsent` gave this program's own; False where another program was faster."""
@@ -281,12 +281,11 @@ class DraftStore:
             )
         )
 
-    def _messages(self, where: str, values: tuple[Any, ...], persona: str | None) -> list[OutboxMessage]:
-        of_persona, named = ("", ()) if persona is None else (" AND persona = ?", (persona,))
+    def _messages(self, where: str) -> list[OutboxMessage]:
         rows = self._run(
             lambda db: db.execute(
-                f"SELECT {_MESSAGE} FROM outbox WHERE home = ? AND {where}{of_persona} ORDER BY position",
-                (self._home, *values, *named),
+                f"SELECT {_MESSAGE} FROM outbox WHERE home = ? AND {where} ORDER BY position",
+                (self._home, self._owner),
             ).fetchall()
         )
         return [OutboxMessage(*row) for row in rows]
