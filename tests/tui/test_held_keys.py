@@ -9,16 +9,10 @@ import pytest
 from agent.models.scripted import answer
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
-from tui.app import type_ahead as held_keys
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.settings.schema import Settings
 from tui.widgets.text.line_input import Field
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held_keys, "LONGEST", 30.0)  # the machine may be slow
 
 
 async def go_to_fields(p: Program) -> None:

@@ -17,7 +17,6 @@ from tests.tui.test_dialog_answers import at_once
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
 from tui.app import emergency_save as last_resort
 from tui.app import shutdown as ending
-from tui.app import type_ahead as held_keys
 from tui.document import debounce
 from tui.screens.dialogs.confirm import Confirm
 from tui.widgets.text.document_editor import TextEditor
@@ -343,13 +342,12 @@ async def test_a_fault_while_the_disk_hangs_ends_the_program_with_what_is_typed_
 async def test_a_key_for_a_test_input_that_a_slow_disk_is_still_deleting_does_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str
 ) -> None:
-    monkeypatch.setattr(held_keys, "LONGEST", 0.0)
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         p.main.tests.rows.focus()
         await p.until(lambda: p.main.tests.rows.has_focus)
         disk, before = SlowDisk(monkeypatch), contents(p)
         await p.press("x")
-        await p.until(lambda: disk.waits.is_set() and p.app._held._held is None, 20)
+        await p.until(disk.waits.is_set, 20)
         await p.press(then)
         disk.goes_on.set()
         await p.told("Test input a is deleted.")
@@ -376,14 +374,14 @@ async def test_a_test_input_is_moved_as_often_as_that_was_asked_for_while_the_di
 async def test_a_key_for_a_persona_that_a_slow_disk_is_still_deleting_does_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str
 ) -> None:
-    monkeypatch.setattr(held_keys, "LONGEST", 0.0)
     async with program(make_store(tmp_path)) as p:
         p.main.action_go("personas")
         disk = SlowDisk(monkeypatch, "delete")
         await p.press("x")
         await p.dialog(Confirm)
         await p.press("y")
-        await p.until(lambda: disk.waits.is_set() and not p.app._held._held, 20)
+        await p.until(disk.waits.is_set, 20)
+        p.main.personas.rows.select("one")
         await p.press(then)
         await p.pilot.pause()
         await p.pilot.pause()

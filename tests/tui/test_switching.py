@@ -160,7 +160,7 @@ class SlowDisk:
 async def slow_disk(
     p: Program, monkeypatch: pytest.MonkeyPatch, *, to: str, error: Exception | None = None
 ) -> AsyncIterator[SlowDisk]:
-    """Open the persona `to`, which waits for the disk as a save does; then both go on, the save maybe with an error."""
+    """Do something while a save waits for the disk, and open the persona `to`; then the save goes on, maybe to an error."""
     editing = p.main.editing
     assert editing is not None
     slow, read, save = SlowDisk(), editing._read, editing.workspace.save_text
@@ -180,9 +180,9 @@ async def slow_disk(
     with monkeypatch.context() as disk:
         disk.setattr(editing, "_read", read_slowly)
         disk.setattr(editing.workspace, "save_text", save_slowly)
+        yield slow
         opening = asyncio.ensure_future(editing.open(to))
         await p.until(slow.reads.is_set)
-        yield slow
         slow.found.set()
         assert await opening
         slow.stored.set()

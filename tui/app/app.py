@@ -18,13 +18,13 @@ from tui.app.environment import given_environment
 from tui.app.notifications import gives_way, rows_below
 from tui.app.operation_context import present_deed
 from tui.app.shutdown import Ending
-from tui.app.type_ahead import HeldKeys
 from tui.commands.registry import textual_keymap
 from tui.settings.schema import Settings
 from tui.settings.validation import CONNECTING
 from tui.terminal.sanitise import shortened
 from tui.terminal.textual_compat import graphemes
 from tui.terminal.textual_compat.diff_rendering import FrontCompositor, paint_promptly
+from tui.terminal.textual_compat.key_order import KeyQueue
 from tui.terminal.textual_compat.toasts import ToastRack, remove_toast
 from tui.widgets.plain_text import content
 
@@ -81,9 +81,7 @@ class PersonaApp(Ending, inherit_bindings=False):
             settings or (preferences.settings if preferences else Settings()),
             given_environment() if env is None else env,
         )
-        self._held = HeldKeys(self)
-        self._held.hold()
-        self.ways = self._held.ways
+        self.keys = KeyQueue(self, lambda: self.main.is_reading)
         graphemes.install()
         self.preferences = preferences
         self.model_name = ""
@@ -137,7 +135,7 @@ class PersonaApp(Ending, inherit_bindings=False):
             else:
                 await self._note_in_thread(error)
                 self.failure = f"unexpected {type(error).__name__}: {error}"
-        self.give_held_back(ending=True)
+        self.main.give_back_unread()
         self._keep_elsewhere({})
         self.exit(1, return_code=1)
         return None
@@ -154,7 +152,6 @@ class PersonaApp(Ending, inherit_bindings=False):
                 deed="Use this folder",
                 keep="Use my own",
             ),
-            leads=False,
         )
         if answer is not None:
             await asyncio.to_thread(self._accept, answer)
@@ -370,44 +367,11 @@ class PersonaApp(Ending, inherit_bindings=False):
             self.main.conversing.key_pressed()  # whichever widget or dialog it is for: an error has been seen
             if (make_way := getattr(self.screen, "make_way", None)) is not None:
                 make_way(event)
-        if not (self._held.take(event) or await self._held.obey(event)):
-            before = self.focused if (moves := self._held.may_move(event)) else None
+        if not self.keys.hold(event):
+            moves = self.keys.may_move(event)
             await super().on_event(event)
             if moves:
-                self._held.key_goes(before)
-
-    def take_keys(self) -> None:
-        """There is something to take the keys: what was typed before comes first."""
-        self._held.release()
-
-    def action_begins(self, action: str) -> None:
-        """An action of the main screen begins otherwise than by its key: what is typed behind waits for it as well."""
-        self._held.action_begins(action)
-
-    def keep_deed(self, deed: Callable[[], object], text: str = "") -> None:
-        """Do something once what it works on is read, and what is pressed behind it after that; as in `HeldKeys.keep`."""
-        self._held.keep(deed, text)
-
-    def behind(self, task: asyncio.Task[Any]) -> None:
-        """Have what was pressed before the home was read wait for what was begun by a key before it."""
-        self._held.follow(task)
-
-    def give_held_back(self, *, ending: bool = False) -> None:
-        """What waits for the home, or for anything where the program is `ending`, cannot be done: its text goes into the chat bar."""
-        self._held.give_back(always=ending)
-
-    async def run_action(self, action: Any, *where: Any, **options: Any) -> bool:
-        if (
-            isinstance(action, str)
-            and where
-            and where[0] in self.screen_stack[:1]
-            and self.main.lacks(action)
-        ):
-            self.main.once_read(action, lambda: self.run_action(action, *where, **options))
-            return True
-        if isinstance(action, str):
-            self._held.action_begins(action)
-        return await super().run_action(action, *where, **options)
+                self.keys.follow()
 
     # -- focus of the terminal ----------------------------------------------------------------------------
 

@@ -76,9 +76,6 @@ class Ending(Appearance, inherit_bindings=False):
         """The main screen."""
         return self.screen_stack[0]
 
-    def give_held_back(self, *, ending: bool = False) -> None:
-        """Put text that waits to be typed where it is saved."""
-
     async def action_quit(self) -> None:
         """Leave as by the command: saved, and asked where something would be lost."""
         self.main.action_leave()
@@ -105,7 +102,7 @@ class Ending(Appearance, inherit_bindings=False):
         log.info("the program ends with code %d", code)
         if code:
             await self._take_what_came()
-        self.give_held_back(ending=True)
+        self.main.give_back_unread()
         # A disk that hangs: what it does not have goes elsewhere while there is time.
         with suppress(TimeoutError):
             async with asyncio.timeout(SAVE_WITHIN if code else None):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from textual.widgets import Input, TextArea
@@ -48,9 +48,7 @@ class Conversing(Hearing):
     def __init__(self, screen: MainScreen) -> None:
         super().__init__(screen)
         self._usual_hint = HINT
-        self.settled = asyncio.Event()
-        self.begun = asyncio.Event()
-        """Set once the first persona's conversation is shown, or there is none: what was typed before is that one's."""
+        self._attached = asyncio.Event()
 
     def begin(self, panel: AgentPanel) -> None:
         """The panel is there: conversations can be."""
@@ -69,6 +67,7 @@ class Conversing(Hearing):
             on_mark=self._marked,
             on_fault=self._note_fault,
         )
+        self._attached.set()
         self.sync()
 
     async def find_tasks(self) -> None:
@@ -146,10 +145,13 @@ class Conversing(Hearing):
     def _note_fault(self, error: Exception) -> None:
         self._screen.start(asyncio.to_thread(self._screen.program.note_fault, error))
 
-    async def show(self, persona_id: str) -> None:
-        """Show a persona's conversation; the draft of the one before is kept."""
-        if self._talks is None:
-            return
+    def show(self, persona_id: str, reading: Awaitable[bool] | None = None) -> Awaitable[None]:
+        """Show a persona's conversation: the chat bar is its own at once, what was said is shown when it is read.
+
+        Args:
+            persona_id: the persona; the draft of the one before is kept.
+            reading: gives whether the persona itself could be read, which is waited for; None where it is read.
+        """
         self.stop_reading()
         self.settled.clear()
         if self._shown is not None:
@@ -165,19 +167,52 @@ class Conversing(Hearing):
             show_draft(below(stored, typed))
         if typed.strip():
             self.drafts.answers.pop(persona_id, None)  # who typed ahead did not see what is asked
-        draft = self._bar.draft
         self._shown, self._talk = persona_id, None
         self._outbox.assign(persona_id)
-        self.begun.set()
         self.drafts.assign(persona_id)
         self._show_sent(())  # what was said to another is not recalled here
-        self.view.clear()
-        self._panel.reset()
-        self._trace.clear()
+        self._clear_view()
         self._show_question()
         self.sync()
-        self._screen.program.ways.arrive()  # a message waits for the conversation by itself
+        return self._screen.start(self._read(persona_id, self._bar.draft, reading))
+
+    def once_read(self, deed: Callable[[], object]) -> None:
+        """Do something with the conversation, once it is read."""
+
+        async def later() -> None:
+            await self.settled.wait()
+            deed()
+
+        if self.settled.is_set():
+            deed()
+        else:
+            self._screen.start(later())
+
+    def show_none(self) -> None:
+        """Show no conversation: a persona is being made, and what is written is for that one."""
+        self.settled.clear()
+        if self._shown is not None:
+            self._leave_talk()
+            self.drafts.texts[self._shown] = self._bar.unsent
+            self._bar.begin_draft("")
+        self._shown = self._talk = None
+        self._show_sent(())
+        self._clear_view()
+        self.sync()
+
+    def _clear_view(self) -> None:
+        if self._widget is not None:
+            self.view.clear()
+        self._panel.reset()
+        self._trace.clear()
+
+    async def _read(self, persona_id: str, draft: str, reading: Awaitable[bool] | None) -> None:
+        """Read a conversation and show it; `draft`: what was in the chat bar when it was asked for."""
         try:
+            if reading is not None and not await reading:
+                return
+            await self._attached.wait()
+            assert self._talks is not None
             talk = await self._talks.open(persona_id)
             if self._editing is not None and self._editing.id == persona_id == self._shown:
                 self._show_opened(talk, draft)
@@ -190,7 +225,6 @@ class Conversing(Hearing):
             if self._shown in (persona_id, None):
                 self.settled.set()
                 self._bar.input.take_kept_ups()
-                self._screen.conversation_is_read()
         self.sync()
 
     async def show_unread(self) -> None:
@@ -274,6 +308,10 @@ class Conversing(Hearing):
     async def _send(self, message: Message, text: str, kind: AgentKind) -> None:
         with self._on_its_way(message):
             await self.settled.wait()  # in the first moments the home is still being read
+            if not message.persona_id:
+                message.is_answer = True
+                self._screen.tell("Open a persona first.")
+                return
             await self._look_at_settings()
             talk, talks = await self._talk_for(message.persona_id), self._talks
             if talk is None or talks is None:

@@ -11,7 +11,11 @@ from tui.chat.questions import Tasking
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
     from personas.versions.undo import Direction
+    from tui.screens.dialogs.confirm import Confirm
     from tui.screens.main.screen import MainScreen
+
+
+BACK = "/unclear brings this one back."
 
 
 class SaidBefore(Tasking):
@@ -22,6 +26,8 @@ class SaidBefore(Tasking):
         self._trace = Trace()
         self._catching_up = False
         self._looking_back = asyncio.Lock()
+        self.settled = asyncio.Event()
+        """Set while the conversation of the open persona is read, or there is none."""
 
     def stepped(self, operation: Direction, run_id: str | None) -> None:
         """A unit of the open persona was undone or redone; `run_id`: the agent's run that it is, None for none."""
@@ -77,22 +83,13 @@ class SaidBefore(Tasking):
         """Begin a new conversation after asking once; `unclear` brings the old one back."""
         from tui.screens.dialogs.confirm import Confirm
 
-        talk = self._talk
-        if talk is None or talk.chat is None:
-            self.tell_none()
+        if self.settled.is_set() and not self._can_clear():
             return
-        if talk.running:
-            self._screen.tell("Stop the agent first.")
+        asked = Confirm("Begin a new conversation?", BACK, deed="Clear", keep="Keep")
+        reading = self._screen.start(self._read_for_clear(asked))
+        if not await self._screen.ask(asked) or not await reading or (talk := self._talk) is None:
             return
-        if not talk.chat.turns:
-            self._screen.tell("The conversation is empty.")
-            return
-        left = await self._leave_task(talk.chat)
-        if left is None:
-            return
-        told = f"{left} /unclear brings it back." if left else "/unclear brings this one back."
-        asked = Confirm("Begin a new conversation?", told, deed="Clear", keep="Keep")
-        if not await self._screen.ask(asked):
+        if talk.chat is None:
             return
         await asyncio.to_thread(talk.chat.clear)
         talk.older = None
@@ -104,6 +101,34 @@ class SaidBefore(Tasking):
             self._panel.reset()
             self._screen.tell("A new conversation begins. /unclear brings the old one back.")
         self.sync()
+
+    def _can_clear(self) -> bool:
+        """Whether there is a conversation to leave; where there is none, say why."""
+        talk = self._talk
+        if talk is None or talk.chat is None:
+            self.tell_none()
+        elif talk.running:
+            self._screen.tell("Stop the agent first.")
+        elif not talk.chat.turns:
+            self._screen.tell("The conversation is empty.")
+        else:
+            return True
+        return False
+
+    async def _read_for_clear(self, asked: Confirm) -> bool:
+        """Say in the question what stays behind, once that is read; close it where nothing can be cleared."""
+        left = None
+        try:
+            await self.settled.wait()
+            talk = self._talk
+            if self._can_clear() and talk is not None and talk.chat is not None:
+                left = await self._leave_task(talk.chat)
+        finally:
+            if left is None:
+                asked.dismiss(None)
+        if left:
+            asked.explain(f"{left} /unclear brings it back.")
+        return left is not None
 
     async def _leave_task(self, chat: Chat) -> str | None:
         """Return what is said of a task that stays behind in the open conversation; None, told, where it waits."""
@@ -119,6 +144,7 @@ class SaidBefore(Tasking):
         """Go to the conversation before the open one, from the first to the last: nothing said is out of reach."""
         from agent.transcript.session_store import other_conversations
 
+        await self.settled.wait()
         talk = self._talk
         if talk is None or talk.chat is None or self._talks is None or self._editing is None:
             self.tell_none()

@@ -27,12 +27,14 @@ from tui.drafts.unsaved_text import UnsavedText
 from tui.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from personas.persona import Persona
     from tui.document.view import DocumentView
 
 log = logging.getLogger(__name__)
 
-State = Literal["", "saved", "unsaved", "conflict", "failed", "broken", "gone"]
+State = Literal["", "reading", "saved", "unsaved", "conflict", "failed", "broken", "gone"]
 
 
 class DocumentController:
@@ -42,17 +44,26 @@ class DocumentController:
         view: the screen.
         workspace: the store.
         drafts: the drafts database.
+        typed_early: the document in which the person may have typed before the home was read.
     """
 
-    def __init__(self, view: DocumentView, workspace: Workspace, drafts: DraftStore) -> None:
+    def __init__(
+        self,
+        view: DocumentView,
+        workspace: Workspace,
+        drafts: DraftStore,
+        typed_early: Document | None = None,
+    ) -> None:
         self.view = view
         self.workspace = workspace
-        self.document: Document | None = None
+        self.document = typed_early
         self.documents: dict[str, Document] = {}
         self.unsaved = UnsavedText(workspace.store.home, drafts, self.documents.values)
         self.saver = SlotSaver(self)
         self.recovery = DraftRecovery(self)
         self.undo = StoreUndo(self)
+        if typed_early is not None:
+            typed_early.on_edit = self.saver.edited
         self.in_hand = False
         """Whether the person has the file open in their editor: it is looked at when that is done."""
         self.choosing = False
@@ -67,8 +78,8 @@ class DocumentController:
 
     @property
     def id(self) -> str | None:
-        """The id of the open persona."""
-        return self.document.id if self.document is not None else None
+        """The id of the open persona; None for none, and for one that is being made."""
+        return (self.document.id or None) if self.document is not None else None
 
     @property
     def persona(self) -> Persona | None:
@@ -80,6 +91,8 @@ class DocumentController:
         """How the prompt on the screen stands to its file."""
         if (document := self.document) is None:
             return ""
+        if document.persona is None:
+            return "reading"
         if document.gone:
             return "gone"
         if document.broken:
@@ -128,38 +141,98 @@ class DocumentController:
 
     # -- opening ----------------------------------------------------------------------------------------
 
-    async def open(self, persona_id: str) -> bool:
-        """Save what is open and show another persona; returns whether it could be read."""
+    def open(self, persona_id: str, document: Document | None = None) -> Awaitable[bool]:
+        """Show another persona at once, and save what was open. Its slots fill when the disk answers.
+
+        Args:
+            persona_id: the persona.
+            document: the document that was open before the persona's id was known; None for none.
+
+        Returns:
+            Something to wait for, which gives whether the persona could be read.
+        """
+        before, is_first = self.document, not self._openings
         self._openings += 1
-        mine = self._openings
-        await self.flush()
-        if mine != self._openings:
-            return False
-        if self.document is not None and persona_id == self.id and self.document.missing_since is None:
-            await self.read_again()
-            if self.document is not None and self.id == persona_id:
-                self.saver.request_all(self.document)
-            return mine == self._openings and persona_id == self.id
-        known = persona_id in self.documents
-        try:
-            stamp = await self.workspace.call(self._look.at, persona_id)
-            persona, lost, drafts, others = await self.workspace.call(self._read, persona_id)
-        except PersonaError as error:
-            if mine == self._openings:
-                self.view.tell(str(error), error=True)
-            return False
-        if mine != self._openings:
-            self.view.start(self.workspace.call(self.unsaved.release, persona_id))
-            return False
-        document = self.documents.get(persona_id) or Document(persona_id, self.saver.edited)
-        before, self.document = self.document, document
-        log.info("opened %s", persona_id)
-        self.documents[persona_id] = document
-        if before is not None:
-            self.forget_settled(before)
+        if before is not None and before.id == persona_id and before.missing_since is None and not is_first:
+            return self.view.start(self._open_again(before))  # type: ignore[no-any-return]
+        known = self.documents.get(persona_id)
+        if document is not None and known is None:
+            document.id = persona_id
+        elif document is not None and known is not None and document.prompt.text:
+            known.prompt.put_in_front(document.prompt.text)
+        self.document = opened = known or document or Document(persona_id, self.saver.edited)
+        self.documents[persona_id] = opened
         self._awaited, self._told_gone = "", False
         self.saver.document_opened()
         self._deleted.discard(persona_id)
+        if opened is not before:
+            self.view.document_opened(opened)
+        self.view.show_state()
+        if before is not None and before is not opened:
+            self.view.start(self._leave(before))
+        before = before if before is not opened else None
+        return self.view.start(self._fill(opened, before, known is not None))  # type: ignore[no-any-return]
+
+    def open_new(self) -> Document:
+        """Show an empty document at once, of a persona that is being made: its id is not known yet."""
+        self._openings += 1
+        before, self.document = self.document, Document("", self.saver.edited)
+        self._awaited = ""
+        self.view.document_opened(self.document)
+        self.view.show_state()
+        if before is not None:
+            self.view.start(self._leave(before))
+        return self.document
+
+    def show_again(self, before: Document | None) -> None:
+        """What was asked for could not be opened: show what was open before, if that is still there."""
+        self._openings += 1
+        if before is None or not before.id or before.id in self._deleted:
+            self.close()
+            return
+        self.document = self.documents[before.id] = before
+        self.view.document_opened(before)
+        self.view.show_state()
+
+    async def _open_again(self, document: Document) -> bool:
+        """Read what is open anew, and save what is not saved."""
+        await self.flush()
+        if document is self.document and document.persona is None:
+            return await self._fill(document, None, known=True)
+        if document is self.document:
+            await self.read_again()
+        if document is self.document:
+            self.saver.request_all(document)
+        return document is self.document
+
+    async def _leave(self, document: Document) -> None:
+        """Save what was open; it stays in memory as long as it is not saved."""
+        await self.flush()
+        self.forget_settled(document)
+
+    async def _fill(self, document: Document, before: Document | None, known: bool) -> bool:
+        """Read an open document; where that fails, show what was open `before`.
+
+        `known`: it was in memory, with what was not saved of it.
+        """
+        persona_id = document.id
+        try:
+            stamp = await self.workspace.call(self._look.at, persona_id)
+            persona, lost, drafts, others = await self.workspace.call(self._read, persona_id)
+        except Exception as error:
+            if document is self.document:
+                kept = " What you typed in it is kept until it can be opened." if document.dirty else ""
+                if isinstance(error, PersonaError):
+                    self.view.tell(f"{error}{kept}", error=True)
+                self.show_again(before)
+            self.forget_settled(document)
+            if not isinstance(error, PersonaError):
+                raise
+            return False
+        if document is not self.document and not document.dirty:
+            self.forget_settled(document)
+            self.view.start(self.workspace.call(self.unsaved.release, persona_id))
+            return False
         document.missing_since = None
         if persona is not None:
             self.view.start(self._read_file(document, persona))
@@ -169,16 +242,28 @@ class DocumentController:
             document.file, self._told_gone = lost or document.file, True
             prompt = next((draft.base for draft in drafts if draft.slot == PROMPT), document.prompt.base)
             persona = persona_without_file(persona_id, document.file, prompt)
+        is_new = document.persona is None
+        typed = document.take_typed_early()
+        views = document.hide() if is_new else {}
         document.take(persona)
-        self._look.begin(persona_id, stamp)
         leftovers = self.recovery.take_drafts(document, drafts, known=known)
-        self.view.document_opened(document)
-        self.view.show_state()
+        for slot_id, text in typed.items():
+            document.slot(slot_id).put_in_front(text)
+        for slot, view in views.items():
+            slot.view = view
+        if document is self.document:
+            self._look.begin(persona_id, stamp)
+            if is_new:
+                self.view.document_read(document, keep_cursor=bool(typed))
+            else:
+                self.view.document_changed(document, by_agent=False, elsewhere=False)
+            self.view.show_state()
         self.saver.tell_database_warning()
         self.saver.request_all(document)
         if leftovers or others:
             self.view.start(self.recovery.settle(document, [*leftovers, *others]))
-        return True
+        self.forget_settled(document)
+        return document is self.document
 
     def _read(self, persona_id: str) -> tuple[Persona | None, str, list[Draft], list[Draft]]:
         """Read a persona, and what was left unsaved of it; of a file that is gone None, and what it held. Blocking.
@@ -203,10 +288,6 @@ class DocumentController:
             )
             return None, last_text(store, persona_id, kept), drafts, others
         return persona, "", drafts, others
-
-    def open_no_more(self) -> None:
-        """Show what is open, whatever is asked for and not shown yet."""
-        self._openings += 1
 
     def close(self) -> None:
         """Show no persona: the open one is gone."""
@@ -239,7 +320,7 @@ class DocumentController:
             record: an editor can take that back as a step of undo.
         """
         document = self.documents.get(persona.id)
-        if document is None:
+        if document is None or document.persona is None:  # what is being read now has it
             return
         before = document.persona
         mended = before is not None and before.error is not None and persona.error is None
@@ -323,7 +404,7 @@ class DocumentController:
             quiet: the person knows that it changed.
             outside: another program changed it.
         """
-        if (document := self.document) is None:
+        if (document := self.document) is None or document.persona is None:
             return
         try:
             while True:  # what was read may be older than what was written meanwhile

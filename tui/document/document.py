@@ -9,7 +9,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from tui.document.text_slot import INPUT, PROMPT, TextSlot, stored_texts
+from tui.document.text_slot import INPUT, PROMPT, SlotView, TextSlot, stored_texts
 
 if TYPE_CHECKING:
     from personas.persona import Persona
@@ -22,8 +22,10 @@ clock = monotonic
 class Document:
     """A persona and its text slots.
 
+    It is there before its file is read: what is typed until then is put in front of the text that is read.
+
     Attributes:
-        id: the persona's id.
+        id: the persona's id; empty as long as it is not known, at the start or while a new one is made.
         persona: the persona as it was read or written last; None before that.
         file: the file's whole text as it was read last, to write it again where it is gone; empty if unknown.
         missing_since: when the file was first not there; None where it is.
@@ -35,7 +37,7 @@ class Document:
         self.file = ""
         self.missing_since: float | None = None
         self.slots: dict[str, TextSlot] = {}
-        self._on_edit = on_edit
+        self.on_edit = on_edit
 
     def slot(self, slot_id: str) -> TextSlot:
         """Return a slot, which holds what is stored where nothing is typed."""
@@ -43,9 +45,25 @@ class Document:
         if found is None:
             stored = stored_texts(self.persona).get(slot_id, "") if self.persona is not None else ""
             found = self.slots[slot_id] = TextSlot(
-                slot_id, stored, on_edit=lambda slot: self._on_edit(self, slot)
+                slot_id, stored, on_edit=lambda slot: self.on_edit(self, slot)
             )
         return found
+
+    def take_typed_early(self) -> dict[str, str]:
+        """Return what was typed before the file was read, by slot, and take it out of the slots."""
+        if self.persona is not None:
+            return {}
+        typed = {slot.id: slot.text for slot in self.dirty}
+        for slot_id in typed:
+            self.slots[slot_id].text = ""
+        return typed
+
+    def hide(self) -> dict[TextSlot, SlotView | None]:
+        """Show the slots nowhere while they are filled; return what showed them."""
+        views = {slot: slot.view for slot in self.slots.values()}
+        for slot in views:
+            slot.view = None
+        return views
 
     @property
     def prompt(self) -> TextSlot:

@@ -74,12 +74,14 @@ class SlotSaver:
         """The person left a slot: store it without waiting for a pause."""
         slot.stop_typing()
         self._typed.pop(slot, None)
-        if not slot.merges:
-            slot.conflict = None  # whoever was in the field has seen what is stored
-            self._left[slot] = slot.text
         document = next(
             (one for one in self._controller.documents.values() if one.slots.get(slot.id) is slot), None
         )
+        if document is not None and document.persona is None:  # stored once it is read
+            return
+        if not slot.merges:
+            slot.conflict = None  # whoever was in the field has seen what is stored
+            self._left[slot] = slot.text
         if document is not None and (slot.dirty or slot.conflict is not None):
             self.queue.request(document, slot)
             self.view.start(self.write_drafts())
@@ -116,7 +118,9 @@ class SlotSaver:
 
     async def _save(self, document: Document, slot: TextSlot) -> None:
         """Store a slot, merged with what is on disk; what cannot be stored stays in it, and is kept as a draft."""
-        if not slot.dirty:
+        if document.persona is None or not document.id:  # stored once it is read
+            self.queue.begins(slot)
+        elif not slot.dirty:
             self.queue.begins(slot)
             if slot.merges and slot.conflict is not None:  # typed away again
                 slot.absorb(slot.conflict.theirs)

@@ -159,6 +159,10 @@ class TextSlot:
             self.conflict = Clash(before, self.text, stored, ())
         return self.conflict
 
+    def put_in_front(self, typed: str) -> None:
+        """What was typed before the text was read goes in front of it, where the cursor stood."""
+        self.edit(typed + self.text)
+
     def take(self, text: str, base: str) -> None:
         """Show a text that the person chose; `base` is what is stored."""
         self.base, self.conflict, self._before_agent, self._typed = base, None, None, None

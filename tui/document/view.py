@@ -29,6 +29,12 @@ class DocumentView(Protocol):
     def document_opened(self, document: Document | None) -> None:
         """Another document is open, or none: show it anew."""
 
+    def document_read(self, document: Document, *, keep_cursor: bool) -> None:
+        """The open document, which was empty, is read: show its texts.
+
+        `keep_cursor`: something was typed in it already, and the cursor stays behind that.
+        """
+
     def document_changed(self, document: Document, *, by_agent: bool, elsewhere: bool) -> None:
         """The open document's persona is another now; its slots are up to date. Show its lists and fields.
 

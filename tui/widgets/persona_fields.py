@@ -126,13 +126,13 @@ class SettingsPane(VerticalScroll, can_focus=False):
             return
         persona = document.persona if document is not None else None
         broken = persona is not None and persona.error is not None
-        self._locked = persona is None or broken
+        self._locked = document is None or broken
         for name, _, hint in FIELDS:
             field = self.field(name)
             if fresh:
                 self._bind(name, field)
             field.disabled = self._locked and not (broken and not fresh and self._has_keys(field))
-            field.placeholder = "" if field.disabled else hint
+            field.placeholder = "" if persona is None or broken else hint  # nobody knows what would hold
         for name, choices in CHOICES.items():
             for note in self.field(name).parent.query(".setting-note"):  # type: ignore[union-attr]
                 note.display = not broken and self.slot(name).base not in ("", *choices)

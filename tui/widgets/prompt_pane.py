@@ -94,7 +94,7 @@ class PromptPane(Vertical):
         self._show_parts()
         self.set_class(state in ("conflict", "failed", "broken", "gone"), "-trouble")
         self.set_class(state == "unsaved", "-unsaved")
-        editor.set_placeholder({"": NONE_OPEN, "broken": ""}.get(state, HINT))
+        editor.set_placeholder({"": NONE_OPEN, "reading": "Reading…", "broken": ""}.get(state, HINT))
         strip = self.query_one("#prompt-banner", LiteralStatic)
         strip.display = bool(banner)
         if banner:

@@ -120,7 +120,8 @@ class TestInputs(Vertical):
         before, was_locked = self._inputs, self._locked
         self._locked, self._is_known = locked, not locked
         how = sentence("tests.new", keymap_of(self.app), "Press {} to add one.")
-        self.rows.empty = "" if locked else f"{NONE_YET} {how}".strip()
+        is_read = document is None or persona is not None
+        self.rows.empty = ("" if is_read else "Reading…") if locked else f"{NONE_YET} {how}".strip()
         self._inputs = {test_input.id: test_input for test_input in inputs}
         select = None
         if fresh:
@@ -134,7 +135,7 @@ class TestInputs(Vertical):
             self._show_title()
         changed = set() if fresh else {key for key, value in self._inputs.items() if before.get(key) != value}
         self._set_rows(changed, select)
-        if was_locked and not locked and self._shown is not None:
+        if was_locked and not locked and not fresh and self._shown is not None:
             self.editor.read_only = not is_editable(self.editor.raw)
         if changed:
             self.set_timer(FRESH, self._set_rows)

@@ -60,7 +60,6 @@ TONES = {"error": ("text-error",), "dim": ("foreground-muted",), "fresh": ("", "
 class RowList(NotSelectable, ScrollView, can_focus=True):
     """Rows with a cursor. Posts `Chosen` when one is opened, `Highlighted` when the cursor moves."""
 
-    KEYS_ARE_COMMANDS = True  # letters are commands here: see `tui.app.type_ahead`
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]

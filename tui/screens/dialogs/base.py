@@ -7,7 +7,7 @@ gets the rows the others leave. What is told meanwhile stands in the dialog and 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -90,8 +90,6 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
         self._refused = False  # whether the error is what is wrong with the answer
         self._times_told = 0  # how often something was told
         self._given: list[Result | None] = []
-        self.leads: Callable[[], None] | None = None
-        """Called when an answer is given: who asked goes on with it."""
 
     def on_mount(self) -> None:
         self._see()
@@ -145,14 +143,7 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
         if self._given:
             return AwaitComplete()
         self._given.append(result)
-        if result is not None and self.leads is not None:
-            self.leads()
         return self._go()
-
-    @property
-    def may_take(self) -> bool:
-        """Whether it has no answer yet, so that keys may be for it."""
-        return not self._given
 
     def _go(self) -> AwaitComplete:
         return super().dismiss(self._given[0]) if self.app.screen is self else AwaitComplete()

@@ -22,6 +22,7 @@ from tui.widgets.text.line_input import Field
 from tui.widgets.virtual_list import Row, RowList
 
 TITLES = {"persona": "Switch persona", "command": "Commands", "test": "Test inputs"}
+NOTHING, READING = "Nothing matches.", "Reading…"
 MOST = 16
 """Rows that are shown at once at most."""
 
@@ -43,6 +44,8 @@ class Switcher(Dialog[Picked]):
         current: the open persona.
         inputs: (id, content) of its test inputs.
         query: what stands in the field at first.
+        is_read: whether all names are read; until then Enter chooses what comes to match.
+        choose: whether the persona that is called as the query says is to be chosen once the names are read.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -60,16 +63,25 @@ class Switcher(Dialog[Picked]):
         current: str | None,
         inputs: Sequence[tuple[str, str]],
         query: str = "",
+        *,
+        is_read: bool = True,
+        choose: bool = False,
     ) -> None:
         super().__init__()
         self._entries, self._news, self._current = entries, news, current
         self._inputs, self._query = inputs, query
+        self._is_read = is_read
+        self._chosen = (
+            query if choose else None
+        )  # the query for which Enter was pressed before the names were read
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog switcher") as box:
             box.border_title = TITLES["persona"]
             yield Field(self._query, hint="a name · > commands · # test inputs", id="query")
-            yield RowList(empty="Nothing matches.", id="matches", classes="gives", lit=True)
+            yield RowList(
+                empty=NOTHING if self._is_read else READING, id="matches", classes="gives", lit=True
+            )
             yield self.hint("Enter opens", choosing(self.keymap), ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
@@ -81,17 +93,22 @@ class Switcher(Dialog[Picked]):
         field.cursor_position = len(field.value)
         self._match(self._query)
 
-    def show_entries(self, entries: Sequence[PersonaEntry]) -> None:
+    def show_entries(self, entries: Sequence[PersonaEntry], is_read: bool) -> None:
         """Show what is known of the personas by now; the cursor stays on its row."""
-        self._entries = entries
+        self._entries, self._is_read = entries, is_read
         self.__dict__.pop("_persona_rows", None)
         if not self.is_mounted or self not in self.app.screen_stack:
             return
-        query = self.query_one(Field).value
+        query, rows = self.query_one(Field).value, self.query_one(RowList)
+        rows.empty = NOTHING if is_read else READING
         if query[:1] not in (">", "#"):
-            key = self.query_one(RowList).key
+            key = rows.key
             self._match(query)
-            self.query_one(RowList).select(key or "")
+            rows.select(key or "")
+        if is_read and self._chosen is not None:
+            if query == self._chosen:
+                self._pick(rows.key)
+            self._chosen = None
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
@@ -158,7 +175,10 @@ class Switcher(Dialog[Picked]):
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self._pick(self.query_one(RowList).key)
+        key = self.query_one(RowList).key
+        if key is None and not self._is_read:
+            self._chosen = event.value
+        self._pick(key)
 
     @on(RowList.Chosen)
     def _clicked(self, event: RowList.Chosen) -> None:

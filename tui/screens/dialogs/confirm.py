@@ -13,6 +13,7 @@ from textual.widgets import Button
 from tui.commands.registry import binding
 from tui.screens.dialogs.base import GRACE, Dialog, DialogText
 from tui.widgets.plain_text import LiteralButton, label
+from tui.widgets.text.virtual_static import LongStatic
 
 
 class Confirm(Dialog[bool]):
@@ -55,6 +56,13 @@ class Confirm(Dialog[bool]):
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one("#keep" if self._danger else "#deed", LiteralButton).focus()
+
+    def explain(self, text: str) -> None:
+        """Say something else of what follows from it, now that it is read."""
+        self._explanation = text
+        for shown in self.query(".dialog-text").results(LongStatic):
+            shown.update(text)
+            self.fit_soon()
 
     def action_answer(self, answer: bool) -> None:
         if self.ready:

@@ -29,7 +29,7 @@ class Pick(Dialog[str]):
 
     Args:
         question: any text.
-        rows: what to choose from.
+        rows: what to choose from; None where that is being read: `show_rows` shows it.
         filter: whether they can be narrowed by typing.
         at: the key of the row where the cursor begins; that of none for the first.
         text: what is said above the rows, any text.
@@ -41,10 +41,11 @@ class Pick(Dialog[str]):
     ]
 
     def __init__(
-        self, question: str, rows: Sequence[Row], *, filter: bool = False, at: str = "", text: str = ""
+        self, question: str, rows: Sequence[Row] | None, *, filter: bool = False, at: str = "", text: str = ""
     ) -> None:
         super().__init__()
-        self._question, self._rows, self._filter, self._at = question, rows, filter, at
+        self._question, self._rows, self._filter, self._at = question, rows or (), filter, at
+        self._is_read = rows is not None
         self._text = text
 
     def compose(self) -> ComposeResult:
@@ -54,7 +55,9 @@ class Pick(Dialog[str]):
                 yield DialogText(self._text)
             if self._filter:
                 yield Field(hint="filter", id="query")
-            yield RowList(empty="Nothing here.", id="choices", classes="gives")
+            yield RowList(
+                empty="Nothing here." if self._is_read else "Reading…", id="choices", classes="gives"
+            )
             yield self.hint(
                 "Enter chooses" if self._filter else ("rows.open", "chooses"), ("dialog.close", "closes")
             )
@@ -62,16 +65,32 @@ class Pick(Dialog[str]):
     def on_mount(self) -> None:
         super().on_mount()
         rows = self.query_one(RowList)
-        rows.set_rows(self._rows)
+        self._fill()
+        (self.query_one(Field) if self._filter else rows).focus()
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """Show what to choose from, which is read by now."""
+        self._rows, self._is_read = rows, True
+        self.__dict__.pop("_folded", None)
+        if self.is_mounted and self.query(RowList):
+            self.query_one(RowList).empty = "Nothing here."
+            self._fill()
+            self.fit_soon()
+
+    def _fill(self) -> None:
+        rows = self.query_one(RowList)
+        rows.set_rows(self._found(self.query_one(Field).value) if self._filter else self._rows)
         rows.select(self._at)
         rows.styles.height = min(MOST, max(1, len(self._rows)))
-        (self.query_one(Field) if self._filter else rows).focus()
+
+    def _found(self, query: str) -> Sequence[Row]:
+        words = words_of(query)
+        return [row for folded, row in self._folded if match_all(words, folded)]
 
     @on(Input.Changed)
     def _narrow(self, event: Input.Changed) -> None:
         event.stop()
-        words = words_of(event.value)
-        self.query_one(RowList).set_rows([row for folded, row in self._folded if match_all(words, folded)])
+        self.query_one(RowList).set_rows(self._found(event.value))
 
     @cached_property
     def _folded(self) -> list[tuple[str, Row]]:

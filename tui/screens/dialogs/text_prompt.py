@@ -161,7 +161,7 @@ class AskText(Dialog[str]):
 
     def keep_begun(self) -> None:
         """Have what is written kept."""
-        text = self._answer.raw
+        text = self._slot.text
         if self._keep is not None and not self._answered and text != self._kept:
             self._kept = text
             self._keep(text)
@@ -174,7 +174,7 @@ class AskText(Dialog[str]):
         super().action_cancel()
 
     def action_accept(self) -> None:
-        text = self._answer.raw
+        text = self._slot.text
         if text.strip():
             self.keep_begun()
             self._answered = True

@@ -163,10 +163,10 @@ class MainActions(Screen[None]):
 
     # -- personas, commands, help -----------------------------------------------------------------------
 
-    def action_switch_persona(self, query: str = "") -> None:
-        self._screen.lead(self._switch(query))
+    def action_switch_persona(self, query: str = "", *, choose: bool = False) -> None:
+        self._screen.start(self._switch(query, choose))
 
-    async def _switch(self, query: str) -> None:
+    async def _switch(self, query: str, choose: bool) -> None:
         from tui.screens.dialogs.command_palette import Switcher
 
         screen = self._screen
@@ -178,8 +178,12 @@ class MainActions(Screen[None]):
             persona.id if persona else None,
             [(t.id, t.content) for t in persona.test_inputs] if persona else [],
             query,
+            is_read=screen.names_are_read,
+            choose=choose,
         )
-        personas.on_entries_changed = lambda: dialog.show_entries(list(personas.entries.values()))
+        personas.on_entries_changed = lambda: dialog.show_entries(
+            list(personas.entries.values()), screen.names_are_read
+        )
         try:
             picked = await screen.ask(dialog)
         finally:
@@ -201,7 +205,7 @@ class MainActions(Screen[None]):
         start = ids.index(current) + 1 if current in ids else 0
         for key in [*ids[start:], *ids[:start]]:
             if key in screen.conversing.badges and key != current:
-                screen.lead(screen.open_persona(key))
+                screen.start(screen.open_persona(key))
                 return
         screen.tell("No other persona has unread activity.")
 
@@ -228,13 +232,12 @@ class MainActions(Screen[None]):
     @on(TestInputs.OperationRequested)
     def _test_deed(self, event: TestInputs.OperationRequested) -> None:
         if (deeds := self._screen.deeds) is not None:
-            begin = self._screen.lead if event.operation in ("new", "duplicate") else self._screen.start
-            begin(self._with_marks(deeds.on_test_input, event, event.input_id))
+            self._screen.start(self._with_marks(deeds.on_test_input, event, event.input_id))
 
     @on(PersonaList.OperationRequested)
     def _persona_deed(self, event: PersonaList.OperationRequested) -> None:
         if (deeds := self._screen.deeds) is not None:
-            self._screen.lead(self._with_marks(deeds.on_persona, event, event.persona_id))
+            self._screen.start(self._with_marks(deeds.on_persona, event, event.persona_id))
 
     async def _with_marks(
         self,
@@ -258,4 +261,4 @@ class MainActions(Screen[None]):
 
     @on(PersonaList.Opened)
     def _opened(self, event: PersonaList.Opened) -> None:
-        self._screen.lead(self._screen.open_persona(event.persona_id))
+        self._screen.start(self._screen.open_persona(event.persona_id))

@@ -11,13 +11,14 @@ from textual.widgets import TextArea
 
 from tui.commands import slash
 from tui.commands.fuzzy import fold, words_of
-from tui.commands.registry import action_of, command_of, sentence
+from tui.commands.registry import command_of, sentence
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.footer import KeyLine
 
 if TYPE_CHECKING:
     from personas.versions.undo import Direction
     from tui.chat.controller import Conversing
+    from tui.screens.dialogs.picker import Pick
     from tui.screens.main.screen import MainScreen
     from tui.widgets.agent_panel import AgentPanel
     from tui.widgets.conversation import ConversationView
@@ -26,8 +27,8 @@ else:
     MainScreen = Any
 
 
-LEADING = frozenset({"persona", "new", "model", "clear", "unclear"})
-"""Commands behind which something else has the keys, or another conversation the messages."""
+OF_HOME = frozenset({"new", "persona", "undo", "redo"})
+"""Commands that cannot be done before the home is read."""
 
 DIGITS = frozenset("0123456789")
 
@@ -57,7 +58,7 @@ class ChatActions(Screen[None]):
         if event.mode == "asking" and self._chat.may_answer and (question := self._chat.question) is not None:
             self._all.start(self._chat.answer(question.id, text))
         else:
-            self._all.do(self._chat.send(text))
+            self._all.start(self._chat.send(text))
 
     @on(ChatBar.ApiKeyFound)
     def _key_found(self, event: ChatBar.ApiKeyFound) -> None:
@@ -73,17 +74,15 @@ class ChatActions(Screen[None]):
         if isinstance(meant, str):
             return meant
         if isinstance(meant, slash.SlashCommand):
-            action = action_of(meant.name)
-            self._all.once_read(action, lambda: self._begin_slash(action, meant), written)
+            if self._all.editing is None and meant.name in OF_HOME:
+                self._all.chat_bar.put_back(written)
+                self._all.tell("The personas are still being read.")
+            else:
+                self._all.start(self._run_slash(meant.name, meant.rest))
         else:
             self._all.chat_bar.put_back(written)
             self._all.tell(meant.trouble, error=True)
         return None
-
-    def _begin_slash(self, action: str, meant: slash.SlashCommand) -> None:
-        self._all.program.action_begins(action)
-        leads = self._all.lead if meant.name in LEADING else self._all.do
-        leads(self._run_slash(meant.name, meant.rest))
 
     @on(ChatBar.Picked)
     def _picked(self, event: ChatBar.Picked) -> None:
@@ -120,7 +119,7 @@ class ChatActions(Screen[None]):
     def _paged(self, event: ChatBar.Paged) -> None:
         event.stop()
         if pages := event.pages:
-            self._all.once_read("pin_output", lambda: self._page(pages))
+            self._chat.once_read(lambda: self._page(pages))
         else:
             self._page(0)
 
@@ -218,28 +217,28 @@ class ChatActions(Screen[None]):
     # -- commands -----------------------------------------------------------------------------------------
 
     def action_output(self) -> None:
-        self._chat.cycle_output()
+        self._chat.once_read(self._chat.cycle_output)
 
     def action_pin_output(self) -> None:
-        self._chat.panel_event("show_output")
+        self._chat.once_read(lambda: self._chat.panel_event("show_output"))
 
     def action_enlarge_output(self) -> None:
-        self._chat.enlarge()
+        self._chat.once_read(self._chat.enlarge)
 
     def action_clear_conversation(self) -> None:
-        self._all.lead(self._all.alone(self._chat.clear()))
+        self._all.start(self._chat.clear())
 
     def action_unclear_conversation(self) -> None:
-        self._all.lead(self._chat.unclear())
+        self._all.start(self._chat.unclear())
 
     def action_export_conversation(self) -> None:
         self._all.start(self._export(""))
 
     def action_new_persona(self) -> None:
-        self._all.lead(self._run_slash("new", ""))
+        self._all.start(self._run_slash("new", ""))
 
     def action_find(self) -> None:
-        self._all.lead(self._find())
+        self._all.start(self._find())
 
     async def _find(self) -> None:
         from tui.screens.dialogs.text_prompt import AskLine
@@ -249,6 +248,7 @@ class ChatActions(Screen[None]):
         )
         if not text:
             return
+        await self._chat.settled.wait()
         was_reading = self._chat.reading
         await self._chat.load_older()  # all that was ever said is looked through
         if not was_reading:
@@ -265,25 +265,34 @@ class ChatActions(Screen[None]):
         self._all.tell(f"{found} found.{on}{back}")
 
     def action_recall(self) -> None:
-        self._all.lead(self._recall())
+        self._all.start(self._recall())
 
     async def _recall(self) -> None:
         from tui.screens.dialogs.picker import Pick
-        from tui.widgets.virtual_list import Row
 
         sent = self._chat.sent_messages()
-        if not sent:
+        if not sent and self._chat.settled.is_set():
             self._all.tell("Nothing was sent yet.")
             return
-        key = await self._all.ask(
-            Pick("Recall a message", [Row(str(place), text) for place, text in enumerate(sent)], filter=True)
-        )
+        question = Pick("Recall a message", None, filter=True)
+        self._all.start(self._read_sent(question))
+        key = await self._all.ask(question)
         if key is not None:
-            self._all.chat_bar.input.recall(sent[int(key)])
+            self._all.chat_bar.input.recall(self._chat.sent_messages()[int(key)])
             self._all.focus_chat()
 
+    async def _read_sent(self, question: Pick) -> None:
+        """Show in a question what was sent, once the conversation is read."""
+        from tui.widgets.virtual_list import Row
+
+        await self._chat.settled.wait()
+        question.show_rows([Row(str(place), text) for place, text in enumerate(self._chat.sent_messages())])
+        if not self._chat.sent_messages():
+            question.dismiss(None)
+            self._all.tell("Nothing was sent yet.")
+
     def action_choose_model(self) -> None:
-        self._all.lead(self._choose_model())
+        self._all.start(self._choose_model())
 
     async def _choose_model(self, name: str = "") -> None:
         from tui.screens.dialogs.text_prompt import AskLine
@@ -314,7 +323,7 @@ class ChatActions(Screen[None]):
         screen = self._all
         match name:
             case "clear":
-                await screen.alone(self._chat.clear())
+                await self._chat.clear()
             case "unclear":
                 await self._chat.unclear()
             case "model":
@@ -347,18 +356,17 @@ class ChatActions(Screen[None]):
     async def _open_named(self, words: str) -> None:
         """Open the persona of this id or name; where several may be meant, or none is, let the person choose."""
         screen = self._all
-        if words and words not in screen.personas.entries:
-            await screen.names_read()
         entries = screen.personas.entries
         name = fold(" ".join(words.split()))
         found = [key for key, entry in entries.items() if name == fold(" ".join(entry.name.split()))]
-        if words and (words in entries or len(found) == 1):
+        if words and words not in entries and not screen.names_are_read:
+            screen.action_switch_persona(words, choose=True)
+        elif words and (words in entries or len(found) == 1):
             await screen.open_persona(words if words in entries else found[0])
         elif not words or any(entry.matches(words_of(words)) for entry in entries.values()):
             screen.action_switch_persona(words)
         else:
             screen.tell(f"No persona is called {words}.", error=True)
-            screen.led_nowhere()
 
     async def _begin_task(self, text: str) -> None:
         """Begin a task with these words, unless one is at work."""
@@ -373,6 +381,7 @@ class ChatActions(Screen[None]):
 
         from tui.chat.export import export_conversation
 
+        await self._chat.settled.wait()
         talk = self._chat.talk
         if talk is None or talk.chat is None:
             self._chat.tell_none()
@@ -408,7 +417,7 @@ class ChatActions(Screen[None]):
             "open": view.toggle,
             "copy": lambda: self._all.program.copy(view.cursor_text()),
             "undo": self._undo_turn,
-            "find": self._find_in_turns,
+            "find": self.action_find,
             "find_next": lambda: view.search_step(1),
             "find_previous": lambda: view.search_step(-1),
             "follow": view.cursor_end,
@@ -417,10 +426,6 @@ class ChatActions(Screen[None]):
             "page_down": lambda: view.page(1),
         }
         deeds[what]()
-
-    def _find_in_turns(self) -> None:
-        self._all.program.action_begins("find")
-        self.action_find()
 
     async def _read_first(self) -> None:
         await self._chat.load_older()

@@ -306,7 +306,7 @@ class PaneLayout(Screen[None]):
 
     def _leave_chat(self) -> None:
         if not self._main.chat_bar.take_tab():  # else a completion was accepted, or the draft queued
-            self._main.once_read("previous_pane", lambda: self._step_pane(1))
+            self._step_pane(1)
 
     def action_previous_pane(self) -> None:
         self._step_pane(-1)

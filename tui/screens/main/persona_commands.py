@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from personas.changes import Change
     from personas.persona import Persona
     from tui.document.controller import DocumentController
+    from tui.screens.dialogs.picker import Pick
 
 ALL_KEPT = ("Each is kept as a version; {} in the list brings one back.", "Each is kept as a version.")
 KEPT = ("It is kept as a version; {} in the list brings it back.", "It is kept as a version.")
@@ -35,14 +36,8 @@ class Surface(Protocol):
     async def ask(self, dialog: Dialog[Any]) -> Any:
         """Show a dialog and return its answer."""
 
-    async def alone(self, deed: Coroutine[Any, Any, Any]) -> Any:
-        """Do what may wait for the disk before it asks something, unless another is at that; return what it gives."""
-
-    def led_nowhere(self) -> None:
-        """What the person asked for is not done, which is told."""
-
-    def lists_go_on(self) -> None:
-        """Rows are being deleted: what is pressed on them meanwhile does not wait for that."""
+    def open_new(self, *, stay: bool = False) -> Callable[[str | None], Coroutine[Any, Any, None]]:
+        """Show an empty persona, since one is being made; to be awaited with its id, None where it was not made."""
 
     async def open_persona(self, persona_id: str, *, stay: bool = False) -> None:
         """Show a persona; with `stay` the list of personas keeps the focus."""
@@ -53,12 +48,18 @@ class Surface(Protocol):
     def name_of(self, persona_id: str) -> str:
         """Return what a persona is called, told apart from others of the same name."""
 
+    def known_name(self, persona_id: str) -> str:
+        """Return the name of a persona as far as it is read; else its id."""
+
     def at_work(self, *persona_ids: str) -> bool:
         """Whether the agent works, or waits for an answer, about one of these personas."""
 
     @property
     def keymap(self) -> Keymap:
         """The person's own keys."""
+
+    def open_beside(self, *persona_ids: str) -> None:
+        """Personas are to be deleted: where one of them is open, show the one next to it."""
 
     def gone(self, *persona_ids: str) -> None:
         """Personas were deleted."""
@@ -83,15 +84,13 @@ class Deeds:
         On a slow disk a row may still be seen of which the persona is being deleted: nothing is done to that.
         """
         if self._going.intersection(marked or [persona_id]):
-            self._surface.led_nowhere()
             return False
         if marked:
-            marked_deed = getattr(self, f"_{deed}_marked")(marked)
-            return bool(await (marked_deed if deed == "duplicate" else self._surface.alone(marked_deed)))
+            return bool(await getattr(self, f"_{deed}_marked")(marked))
         if deed in ("new", "restore"):
-            await self._surface.alone(getattr(self, f"_{deed}")())
+            await getattr(self, f"_{deed}")()
         elif persona_id is not None:
-            await self._surface.alone(getattr(self, f"_{deed}")(persona_id))
+            await getattr(self, f"_{deed}")(persona_id)
         return True
 
     async def on_test_input(self, deed: str, input_id: str | None, marked: Sequence[str] = ()) -> bool:
@@ -100,10 +99,9 @@ class Deeds:
         if persona is None or persona.error is not None:
             return False
         if marked:
-            marked_deed = getattr(self, f"_{deed}_marked_inputs")(persona, marked)
-            return bool(await (marked_deed if deed == "duplicate" else self._surface.alone(marked_deed)))
+            return bool(await getattr(self, f"_{deed}_marked_inputs")(persona, marked))
         if deed == "new":
-            await self._surface.alone(self._new_test_input(persona))
+            await self._new_test_input(persona)
         elif input_id is not None:
             # In turn: on a slow disk the row that is seen may be deleted, or moved, by the key before.
             async with self._rows:
@@ -124,24 +122,20 @@ class Deeds:
     async def _duplicate(self, persona_id: str) -> None:
         from tui.screens.dialogs.text_prompt import AskName
 
-        await self._editing.flush()
-        known = await self._tried(lambda: self._workspace.get(persona_id))
-        if known is None:
-            return
-        name = await self._surface.ask(AskName(f"Duplicate {known.name}", text=f"{known.name} (copy)"))
+        known = self._surface.known_name(persona_id)
+        name = await self._surface.ask(AskName(f"Duplicate {known}", text=f"{known} (copy)"))
         if name:
+            await self._editing.flush()
             await self._made(lambda: self._create(name, persona_id), stay=True)
 
     async def _rename(self, persona_id: str) -> None:
         from personas.changes import SetName
         from tui.screens.dialogs.text_prompt import AskName
 
-        known = await self._tried(lambda: self._workspace.get(persona_id))
-        if known is None:
-            return
+        known = self._surface.known_name(persona_id)
         explanation = f"The file stays {persona_id}.toml."
-        name = await self._surface.ask(AskName("Rename persona", text=known.name, explanation=explanation))
-        if name and name != known.name:
+        name = await self._surface.ask(AskName("Rename persona", text=known, explanation=explanation))
+        if name and name != known:
             renamed = await self._tried(lambda: self._workspace.change(persona_id, SetName(name)))
             if renamed is not None:
                 self._editing.take(renamed)
@@ -150,34 +144,41 @@ class Deeds:
     async def _delete(self, persona_id: str) -> None:
         from tui.screens.dialogs.confirm import Confirm
 
-        known = await self._tried(lambda: self._workspace.get(persona_id))
-        if known is None:
-            return
-        name = self._surface.name_of(persona_id)
-        kept = self._kept() if known.revision else LINK
-        question = Confirm(f"Delete {name}?", self._stops(persona_id) + kept, deed="Delete", danger=True)
+        name, kept = self._surface.name_of(persona_id), self._kept()
+        stops = self._stops(persona_id)
+        question = Confirm(f"Delete {name}?", stops + kept, deed="Delete", danger=True)
+        reading = self._surface.start(self._is_link(persona_id, lambda: question.explain(stops + LINK)))
         if not await self._surface.ask(question):
             return
+        kept = LINK if await reading else kept
         if await self._delete_all((persona_id,)):
             self._surface.tell(f"{name} is deleted. {kept}")
+
+    async def _is_link(self, persona_id: str, tell: Callable[[], None]) -> bool:
+        """Return whether a persona's file is a link to elsewhere, and tell that."""
+        known = await self._tried(lambda: self._workspace.get(persona_id))
+        if is_link := known is not None and not known.revision:
+            tell()
+        return is_link
 
     async def _delete_all(self, persona_ids: Sequence[str]) -> list[str]:
         """Delete personas, and return those that are."""
         self._going.update(persona_ids)
-        self._surface.lists_go_on()
+        was_open = self._editing.id
+        self._surface.open_beside(*persona_ids)  # at once: what is typed now is not for what goes
         try:
             gone = [persona_id for persona_id in persona_ids if await self._delete_one(persona_id)]
-            self._surface.gone(*gone)  # of all at once: what is shown instead must not be deleted next
+            self._surface.gone(*gone)
             await self._surface.read_list()
+            if was_open is not None and was_open in persona_ids and was_open not in gone:
+                await self._surface.open_persona(was_open, stay=True)
         finally:
             self._going.difference_update(persona_ids)
         return gone
 
     async def _delete_one(self, persona_id: str) -> bool:
         """Delete a persona with everything that was typed in it, which comes back with it."""
-        if persona_id == self._editing.id:
-            await self._editing.flush()
-        await self._editing.write_drafts()
+        await self._editing.flush()
         if await self._tried(partial(self._workspace.delete, persona_id)) is None:
             return False
         await self._editing.forget(persona_id)
@@ -218,31 +219,40 @@ class Deeds:
 
     async def _restore(self) -> None:
         from tui.screens.dialogs.picker import Pick
+
+        question = Pick("Bring back a deleted persona", None)
+        reading = self._surface.start(self._read_deleted(question))
+        if not (key := await self._surface.ask(question)):
+            return
+        versions = {one: version for one, _, version in await reading}
+        await self._made(lambda: self._workspace.restore(key, versions[key].number), stay=True)
+
+    async def _read_deleted(self, question: Pick) -> list[Any]:
+        """Read which personas were deleted, and show them to choose from."""
         from tui.widgets.virtual_list import Row
 
-        deleted = await self._tried(self._workspace.deleted)
+        deleted = await self._tried(self._workspace.deleted) or []
+        question.show_rows(
+            [
+                Row(key, name, version.at[:16].replace("T", " "), tail="" if name == key else key)
+                for key, name, version in deleted
+            ]
+        )
         if not deleted:
+            question.dismiss(None)
             self._surface.tell("Nothing was deleted that could be brought back.")
-            self._surface.led_nowhere()
-            return
-        versions = {key: version for key, _, version in deleted}
-        rows = [
-            Row(key, name, version.at[:16].replace("T", " "), tail="" if name == key else key)
-            for key, name, version in deleted
-        ]
-        key = await self._surface.ask(Pick("Bring back a deleted persona", rows))
-        if key:
-            await self._made(lambda: self._workspace.restore(key, versions[key].number), stay=True)
+        return list(deleted)
 
     async def _create(self, name: str, from_id: str | None = None) -> Persona:
         reserved = await self._workspace.call(self._editing.recovery.reserved_ids)
         return await self._workspace.create(name, from_id, reserved)
 
     async def _made(self, make: Callable[[], Any], *, stay: bool = False) -> None:
+        end = self._surface.open_new(stay=stay)
         persona = await self._tried(make)
         if persona is not None:
             await self._surface.read_list()
-            await self._surface.open_persona(persona.id, stay=stay)
+        await end(persona.id if persona is not None else None)
 
     # -- test inputs ------------------------------------------------------------------------------------
 
@@ -368,7 +378,6 @@ class Deeds:
             self._surface.tell("Nothing was done: the file of this persona is gone.", error=True)
         except PersonaError as error:
             self._surface.tell(str(error), error=True)
-        self._surface.led_nowhere()
         return None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -23,13 +25,14 @@ if TYPE_CHECKING:
 else:
     MainScreen = Any
 
+NOT_READ = "That is still being read."
+
 BROKEN = "the file is broken. Mend it first."
 
 
 class PersonaActions(Screen[None]):
     """The open persona's side of the main screen."""
 
-    _opening: object = None  # what was asked for last
     _refused = ""  # what was said last of letters that could not be typed
 
     @property
@@ -38,52 +41,94 @@ class PersonaActions(Screen[None]):
 
     # -- opening ------------------------------------------------------------------------------------------
 
-    async def open_persona(self, persona_id: str, *, stay: bool = False) -> None:
-        """Show a persona and its conversation; with `stay` the list of personas keeps the focus it has.
+    async def open_persona(
+        self, persona_id: str, *, stay: bool = False, made: Document | None = None
+    ) -> None:
+        """Show a persona and its conversation at once, and read them; where that fails, show what was open before.
 
-        What is pressed meanwhile is for that persona, and waits until it is shown.
+        Args:
+            persona_id: the persona.
+            stay: the list of personas keeps the focus it has.
+            made: the document in which the person has typed since the persona was asked to be made.
         """
-        screen, ways = self._screen, self._screen.program.ways
-        if (editing := screen.editing) is None or ways.is_left:
+        screen = self._screen
+        if (editing := screen.editing) is None:
+            screen.begin_with(persona_id)
             return
-        ways.begin()
-        # What was typed so far is for the persona that the program began with.
-        await screen.conversing.begun.wait()
-        self._opening = mine = object()
-        if not await editing.open(persona_id):
-            if self._opening is mine:
-                screen.led_nowhere()
-            return  # else another was asked for meanwhile, and sees to the rest
+        reading = editing.open(persona_id, made)
+        self._focus_opened(stay)
+        showing = screen.conversing.show(persona_id, reading)
+        if not await reading:
+            await self._show_conversation()
+        await showing
+
+    def _focus_opened(self, stay: bool) -> None:
+        screen = self._screen
         in_list = screen.focused is not None and screen.personas in screen.focused.ancestors_with_self
         if not (in_list and stay):
             if screen.focused is None or in_list:
                 screen.focus_chat()
             if screen.has_class("-narrow") and screen.pane == "personas":
                 screen.show_pane("prompt")
-        await screen.conversing.show(persona_id)
-        ways.arrive()
 
-    def leave_opening(self) -> None:
-        """The person does not wait any more for what they asked for: it opens nothing, and the chat bar has the keys."""
-        self._opening = None
-        if (editing := self._screen.editing) is not None:
-            editing.open_no_more()
-        self._screen.focus_chat()
-
-    def gone(self, *persona_ids: str) -> None:
-        """Personas were deleted: where one of them is open, show the one next to it that is left."""
+    async def _show_conversation(self) -> None:
+        """Show the conversation of the persona that is open, whichever that is by now."""
         screen = self._screen
-        for persona_id in persona_ids:
-            screen.conversing.forget(persona_id)
+        if screen.editing is None or screen.editing.id == (screen.conversing.shown_id or None):
+            return
+        if screen.editing.id is not None:
+            await screen.conversing.show(screen.editing.id)
+        elif screen.editing.document is None:
+            screen.conversing.show_none()
+            screen.conversing.settled.set()
+
+    def open_new(self, *, stay: bool = False) -> Callable[[str | None], Coroutine[Any, Any, None]]:
+        """Show an empty persona at once, since one is being made: what is typed from now on is for that one.
+
+        Returns:
+            To be awaited with the id that it got, or with None where it could not be made.
+        """
+        screen, editing = self._screen, self._screen.editing
+        assert editing is not None
+        before, document = editing.document, editing.open_new()
+        self._focus_opened(stay)
+        screen.conversing.show_none()
+
+        async def end(persona_id: str | None) -> None:
+            is_open = editing.document is document
+            if persona_id is not None:
+                await (
+                    self.open_persona(persona_id, stay=stay, made=document) if is_open else screen.read_list()
+                )
+            elif is_open:
+                screen.conversing.settled.set()  # what was sent comes back
+                await asyncio.sleep(0)
+                editing.show_again(before)
+                await self._show_conversation()
+            if persona_id is None or not is_open:
+                screen.give_back_unread(document)
+
+        return end
+
+    def open_beside(self, *persona_ids: str) -> None:
+        """Personas are to be deleted: where one of them is open, show the one next to it that is left."""
+        screen = self._screen
         if screen.editing is None or screen.editing.id not in persona_ids:
             return
         ids = list(screen.personas.entries)
         before = ids[: ids.index(screen.editing.id)] if screen.editing.id in ids else []
         place = len([key for key in before if key not in persona_ids])
         others = [key for key in ids if key not in persona_ids]
-        screen.editing.close()
         if others:
-            screen.lead(screen.open_persona(others[min(place, len(others) - 1)], stay=True))
+            screen.start(screen.open_persona(others[min(place, len(others) - 1)], stay=True))
+
+    def gone(self, *persona_ids: str) -> None:
+        """Personas were deleted: show none of them any more."""
+        screen = self._screen
+        for persona_id in persona_ids:
+            screen.conversing.forget(persona_id)
+        if screen.editing is not None and screen.editing.id in persona_ids:
+            screen.editing.close()
 
     # -- what the document tells --------------------------------------------------------------------------
 
@@ -95,9 +140,17 @@ class PersonaActions(Screen[None]):
             screen.prompt.show("", read_only=True)
         else:
             screen.prompt.bind(document.prompt, read_only=document.broken and not document.prompt.dirty)
-        screen.tests.leave = (
-            screen.editing.saver.save_now if screen.editing is not None else screen.tests.leave
-        )
+        screen.tests.show(document, fresh=True)
+        screen.settings.show(document, fresh=True)
+
+    def document_read(self, document: Document, *, keep_cursor: bool) -> None:
+        """The open document, which was empty, is read: show its texts; with `keep_cursor` where it stands."""
+        screen = self._screen
+        if keep_cursor:
+            screen.prompt.slot_changed(None)
+            screen.prompt.end_flash()
+        else:
+            screen.prompt.bind(document.prompt, read_only=document.broken and not document.prompt.dirty)
         screen.tests.show(document, fresh=True)
         screen.settings.show(document, fresh=True)
 
@@ -144,7 +197,7 @@ class PersonaActions(Screen[None]):
         if (editing := screen.editing) is not None:
             field = screen.settings.focused_field
             if not (field and screen.settings.step(field, operation)):
-                screen.do(editing.undo.step(operation))
+                screen.start(editing.undo.step(operation))
 
     @on(TextEditor.UndoExhausted)
     def _undo_exhausted(self, event: TextEditor.UndoExhausted) -> None:
@@ -152,7 +205,7 @@ class PersonaActions(Screen[None]):
         if (editing := self._screen.editing) is None:
             return
         if event.untouched:  # what was done before it was shown, the store knows
-            self._screen.do(editing.undo.step(event.operation, record=False))
+            self._screen.start(editing.undo.step(event.operation, record=False))
         else:
             editing.undo.tell_nothing(event.operation)
 
@@ -165,11 +218,11 @@ class PersonaActions(Screen[None]):
 
     def action_undo_agent(self) -> None:
         if (editing := self._screen.editing) is not None:
-            self._screen.do(editing.undo.step("undo", only="agent"))
+            self._screen.start(editing.undo.step("undo", only="agent"))
 
     def action_redo_agent(self) -> None:
         if (editing := self._screen.editing) is not None:
-            self._screen.do(editing.undo.step("redo", only="agent"))
+            self._screen.start(editing.undo.step("redo", only="agent"))
 
     # -- saving ---------------------------------------------------------------------------------------------
 
@@ -193,9 +246,7 @@ class PersonaActions(Screen[None]):
     def _refused_in_prompt(self, event: TextEditor.Refused) -> None:
         event.stop()
         screen = self._screen
-        if screen.editing is None:
-            screen.once_read("go('prompt')", lambda: None)  # says why there is nothing to type in
-        elif (document := screen.editing.document) is not None:
+        if screen.editing is not None and (document := screen.editing.document) is not None:
             self._refuse(
                 f"Nothing can be typed here: {BROKEN}" if document.broken else self._cannot_hold(), True
             )
@@ -205,10 +256,13 @@ class PersonaActions(Screen[None]):
         """A key asked for what cannot be done with test inputs: say why; of letters that are typed, once."""
         screen = self._screen
         if screen.editing is None:
+            self._refuse(NOT_READ, event.typed)
             return
         document = screen.editing.document
         if document is None:
             self._refuse("Open a persona first.", event.typed)
+        elif document.persona is None:
+            self._refuse(NOT_READ, event.typed)
         elif document.broken:
             self._refuse(
                 f"Nothing can be {'typed' if event.typed else 'changed'} here: {BROKEN}", event.typed
@@ -231,8 +285,7 @@ class PersonaActions(Screen[None]):
 
     @on(SettingsPane.ChoiceRequested)
     def _setting_choice(self, event: SettingsPane.ChoiceRequested) -> None:
-        self._screen.program.action_begins("choose")
-        self._screen.lead(self._choose_setting(event.field))
+        self._screen.start(self._choose_setting(event.field))
 
     async def _choose_setting(self, field: str) -> None:
         """Let the person choose what a field holds, and store it; what is stored is shown, whatever it is."""
@@ -258,7 +311,7 @@ class PersonaActions(Screen[None]):
     # -- looking closer ----------------------------------------------------------------------------------
 
     def action_compare(self) -> None:
-        self._screen.lead(self._screen.alone(self._compare()))
+        self._screen.start(self._compare())
 
     async def _compare(self) -> None:
         """Show both texts of a conflict, else what the last change did."""
@@ -286,7 +339,7 @@ class PersonaActions(Screen[None]):
         await screen.ask(ShowDiff(title, diff))
 
     def action_write_back(self) -> None:
-        self._screen.lead(self._screen.alone(self._write_back()))
+        self._screen.start(self._write_back())
 
     async def _write_back(self) -> None:
         """Offer to write a file back that is gone; else open a persona that only kept text is left of."""
@@ -319,7 +372,7 @@ class PersonaActions(Screen[None]):
                 await screen.conversing.show(editing.id)  # without a file there was none
 
     def action_throw_away(self) -> None:
-        self._screen.lead(self._screen.alone(self._throw_away()))
+        self._screen.start(self._throw_away())
 
     async def _throw_away(self) -> None:
         """Ask, and show what is stored instead of what could not be saved."""
@@ -351,11 +404,13 @@ class PersonaActions(Screen[None]):
             return
         if editing.state == "gone" and editing.id == persona.id:
             await editing.forget(persona.id)
+            screen.open_beside(persona.id)
+            await asyncio.sleep(0)
             screen.gone(persona.id)
         screen.tell(f"Thrown away. {back}")
 
     def action_take_thrown_back(self) -> None:
-        self._screen.lead(self._take_thrown_back())
+        self._screen.start(self._take_thrown_back())
 
     async def _take_thrown_back(self) -> None:
         editing = self._screen.editing

@@ -18,18 +18,19 @@ from textual.containers import Horizontal, Vertical
 from textual.events import ScreenResume
 
 from personas.errors import PersonaError
-from tui.app.loading_gate import BeingRead
 from tui.app.notifications import OF_BROKEN
 from tui.app.operation_context import begin_deed
 from tui.app.shutdown import load
 from tui.chat.controller import Conversing
 from tui.commands.footer_keys import FocusArea, FooterState, keys_now
 from tui.commands.registry import Keymap, bindings, first_key
+from tui.document.document import Document
+from tui.document.text_slot import PROMPT
+from tui.drafts.chat_drafts import below
 from tui.screens.dialogs.too_small import TooSmall
 from tui.screens.main.actions import MainActions
 from tui.screens.main.chat_pane import ChatActions
 from tui.screens.main.layout import PANES, PaneLayout
-from tui.screens.main.modal import Asking
 from tui.screens.main.persona_pane import PersonaActions
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.chat_bar_labels import HINT
@@ -37,7 +38,7 @@ from tui.widgets.footer import KeyLine
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_fields import SettingsPane
 from tui.widgets.persona_list import PersonaEntry, PersonaList, sign_of
-from tui.widgets.plain_text import LiteralStatic
+from tui.widgets.plain_text import LiteralStatic, content
 from tui.widgets.prompt_pane import PromptPane
 from tui.widgets.test_input_list import TestInputs
 from tui.widgets.text.document_editor import TextEditor
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from personas.persona import Persona
     from tui.app.app import PersonaApp
     from tui.document.controller import DocumentController
+    from tui.document.merge import Clash
+    from tui.screens.dialogs.base import Dialog
     from tui.screens.main.catalog import Listing
     from tui.screens.main.persona_commands import Deeds
     from tui.terminal.capabilities import Capabilities
@@ -55,7 +58,7 @@ LOOK_EVERY = 1.0
 """Seconds between two looks for changes from outside."""
 
 
-class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, BeingRead, PaneLayout):
+class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, PaneLayout):
     """Everything on one screen."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -67,6 +70,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
     def __init__(self, persona_id: str | None = None, first: Persona | None = None) -> None:
         super().__init__()
         self._wanted, self._read_before = persona_id, first
+        self._typed_early = Document(first.id if first is not None else "")
         self._tasks: set[asyncio.Task[Any]] = set()
         self._again: dict[Callable[[], Coroutine[Any, Any, Any]], asyncio.Task[Any]] = {}
         self._reading: asyncio.Task[Any] | None = None
@@ -145,11 +149,14 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         self.chat_bar.input.knows_sent = self.conversing.settled.is_set
         self.chat_bar.show_output_button(False)
         self.chat_bar.commands.find = self.find_offers
-        if (first := self._read_before) is not None:  # to be read; it is opened in a moment
-            self.prompt.show(first.system_prompt, read_only=True)
-            self.query_one(PromptPane).show_state(first.name, "saved", "")
+        if (first := self._read_before) is not None:  # it is opened in a moment
+            self._typed_early.take(first)
+        self.document_opened(self._typed_early)
+        self.query_one(PromptPane).show_state(
+            first.name if first else "", "saved" if first else "reading", ""
+        )
         self.focus_chat()
-        self.program.take_keys()
+        self.program.keys.begin()
         self.call_after_refresh(self._start_up)
 
     def _start_up(self) -> None:
@@ -173,8 +180,34 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
             self.tell(str(error), error=True)
         except Exception as error:  # noqa: BLE001 - one failed deed must not take unsaved text down with it
             await self.program.tell_fault(error)
-        self.led_nowhere()
         return None
+
+    async def ask(self, dialog: Dialog[Any]) -> Any:
+        """Show a dialog and return its answer, None when it was closed."""
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.app.push_screen(dialog, lambda result: None if answer.done() else answer.set_result(result))
+        return await answer
+
+    async def choose(self, clash: Clash, ours: str, theirs: str, told: str = "") -> str | None:
+        """Let the person choose between two texts; `told`: what was said of it, which goes."""
+        from tui.screens.dialogs.conflict import ChooseText
+
+        self.program.take_back(lambda message: message == content(told).plain)
+        chosen: str | None = await self.ask(ChooseText(clash, ours=ours, theirs=theirs))
+        return chosen
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the home, or what is open, is being read."""
+        return self.editing is None or self.editing.state == "reading"
+
+    def give_back_unread(self, document: Document | None = None) -> None:
+        """Put what was typed for a persona that does not come, by default the first one, into the chat bar."""
+        document = document or (self._typed_early if self.editing is None else None)
+        if document is None or not (typed := document.take_typed_early().get(PROMPT, "")):
+            return
+        self.chat_bar.set_draft(below(self.chat_bar.draft, typed))
+        self.tell("What you typed cannot go where you meant it: it stands in the chat bar.", error=True)
 
     async def _begin(self) -> None:
         """After the first paint: open the home, list the personas, show one, then read the rest."""
@@ -191,14 +224,16 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         from tui.screens.main.persona_commands import Deeds
 
         editing = DocumentController(
-            self, Workspace(store), DraftStore(store.home.root, self.program.state_folder)
+            self,
+            Workspace(store),
+            DraftStore(store.home.root, self.program.state_folder),
+            self._typed_early,
         )
         self._listing = Listing(store)
         self._first = partial(self._show_first, editing, Deeds(self, editing))
         await self._try_first()
         # Also where that failed: what was sent meanwhile is not waited for any more. It comes back.
         self.conversing.settled.set()
-        self.conversation_is_read()
         self.show_state()
         self.set_interval(LOOK_EVERY, self._look)
         self.start(self._welcome())
@@ -216,11 +251,9 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         try:
             await self._first()
         except PersonaError as error:
-            self.nothing_is_read(str(error))
             if not again:
                 self.tell(f"{error} This is tried again.", error=True)
         except Exception as error:  # noqa: BLE001 - as in `_isolated`
-            self.nothing_is_read("The personas could not be read.")
             if not again:
                 await self.program.tell_fault(error)
 
@@ -236,21 +269,25 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         kept = [] if last in ids else await editing.recovery.without_file()
         first = self._wanted or (last if last in [*ids, *kept] else ids[0] if ids else None)
         self.editing, self.deeds = editing, deeds
-        try:
-            await self._isolated(self._show_opened(editing, first))
-        finally:
-            self.conversing.begun.set()
+        self.tests.leave = editing.saver.save_now
+        await self._isolated(self._show_opened(editing, first))
 
     async def _show_opened(self, editing: DocumentController, first: str | None) -> None:
         if first is not None:
-            await self._isolated(editing.open(first))
-        self.persona_is_read()
+            reading = editing.open(first, self._typed_early)
+            showing = self.conversing.show(first, reading)
+            await reading
+        else:
+            editing.close()
+            self.give_back_unread(self._typed_early)
         panel = await load(_load_panel, self.program.capabilities)
         await self.query_one("#stage").mount(panel)
         await self.settings.fill()
         self.conversing.begin(panel)
-        if editing.id is not None:
-            await self.conversing.show(editing.id)
+        if first is not None:
+            await showing
+            if editing.id is None:  # it could not be read
+                self.conversing.show_none()
 
     async def _welcome(self) -> None:
         """Say what is odd about the settings; greet whoever starts for the first time."""
@@ -269,6 +306,13 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
             connecting.greet_in_a_line()
         else:
             await connecting.greet()
+
+    async def tell_left_texts(self) -> None:
+        """Say where text is that no home took when an earlier program ended, until the person has dealt with it."""
+        from tui.app.emergency_save import left_texts, told_of
+
+        if left := told_of(await asyncio.to_thread(left_texts)):
+            self.tell(left[:1].upper() + left[1:], error=True)
 
     async def read_list(self) -> None:
         """Read which personas there are, then each of them, a few at a time."""
@@ -292,10 +336,13 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         finally:
             if self._reading is asyncio.current_task():
                 self._named.set()
+                if self.personas.on_entries_changed is not None:
+                    self.personas.on_entries_changed()
 
-    async def names_read(self) -> None:
-        """Wait until it is known what each persona is called."""
-        await self._named.wait()
+    @property
+    def names_are_read(self) -> bool:
+        """Whether it is known what each persona is called."""
+        return self._named.is_set()
 
     def again(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         """Run what is done again and again, unless the last time is still under way: it may wait for a disk that hangs."""
@@ -333,6 +380,18 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
         """Return what a persona is called, told apart from others of the same name."""
         return self.personas.name_of(persona_id)
 
+    def begin_with(self, persona_id: str) -> None:
+        """Show this persona first, as soon as the home is read."""
+        self._wanted = persona_id
+
+    def known_name(self, persona_id: str) -> str:
+        """Return the name of a persona as far as it is read; else its id."""
+        persona = self.editing.persona if self.editing is not None else None
+        if persona is not None and persona.id == persona_id:
+            return persona.name
+        entry = self.personas.entries.get(persona_id)
+        return entry.name if entry is not None else persona_id
+
     def at_work(self, *persona_ids: str) -> bool:
         """Whether the agent works, or waits for an answer, about one of these personas."""
         badges = self.conversing.badges
@@ -369,9 +428,8 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, Asking, Bei
             if persona.error is None:
                 self.program.take_back(lambda told: OF_BROKEN in told.casefold())
             self.personas.show_entries([PersonaEntry.of(persona)])
-        self.query_one(PromptPane).show_state(
-            persona.name if persona else "", editing.state if editing else "", banner
-        )
+        name = persona.name if persona else self.name_of(editing.id) if editing and editing.id else ""
+        self.query_one(PromptPane).show_state(name, editing.state if editing else "", banner)
         self.show_badges()
 
     def show_badges(self) -> None:
