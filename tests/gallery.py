@@ -1,7 +1,8 @@
 """A walk through the looks of the program: `python -m tests.gallery FOLDER [PART_OF_A_NAME]` takes a picture of each.
 
 For people who look: alignment, contrast, wraps, what is cut off. The pictures are SVG files, and PNG files too where
-`rsvg-convert` is installed. `tests/tui/test_contrast.py` measures the same looks.
+`rsvg-convert` is installed. `tests/snapshots` compares pictures of the same looks, `tests/tui/test_contrast.py`
+measures them. Names, messages and answers are plain, wide (CJK, emoji, right to left) and hostile (escapes, markup).
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, chdir
 from pathlib import Path
 from typing import Any
 
+from textual.message_pump import MessagePump
+
 from agent.models.scripted import Hang, Script, ScriptedModel, Thought, ToolUse, answer, failed
 from personas.files.home import EXAMPLES
-from tests.screen_svg import cells, draw
+from tests.hostile import ESCAPES
+from tests.screen_svg import draw
 from tests.tui.program import Program, make_store, program
 from tui.document.merge import Clash, meet
 from tui.screens.dialogs.base import Dialog
@@ -35,8 +40,33 @@ from tui.widgets.question_box import QuestionBox
 SIZES = [(80, 24), (160, 50)]
 THEMES = ["textual-dark", "textual-light"]
 Size = tuple[int, int]
+STILL = 12
+"""How often in a row all tasks of the program went on a step, and none of them left the screen anything to do."""
+LONGEST = 60.0
+"""Seconds to wait for a screen that stands still: a loaded machine is slow."""
 
 LONG = "A persona whose name goes on for longer than anything that could stand on one line of a small screen"
+EVIL = "".join(ESCAPES[name] for name in ("clear screen", "title", "bidi override", "8-bit CSI", "bell"))
+MARKUP = "[/] [b + ] [@click=app.quit]x[/]"
+HOSTILE_NAME = "[/] [red]x\x1b[31m"
+WIDE_NAME = "旅行ガイド 🧭"
+WIDE_TEXT = "京都で半日、どこへ行けばいいですか？ 🍵\nשלום עולם"
+WIDE = (
+    f'name = "{WIDE_NAME}"\ndescription = "👩‍👩‍👧 と歩く京都"\ntags = ["旅", "한국어", "עברית"]\n'
+    'system_prompt = """\nあなたは親切な旅行ガイドです。短く、温かく答えてください。\n'
+    "Say “ça va bien” — naïve café, Zoë, e\u0301a\u0308.\n"
+    "שלום עולם, مرحبا بالعالم, नमस्ते दुनिया\n"
+    '한국어 사용자에게는 존댓말을 쓰세요. 👍🏽 ❤️ 🇯🇵\n"""\n\n'
+    '[[test_inputs]]\nid = "kyoto"\ncontent = "京都で半日、どこへ行けばいいですか？ 🍵"\n'
+)
+HOSTILE = (
+    'name = "[/] [red]x \\u001b]0;owned\\u0007"\n'
+    'description = "[/some/path] \\u202egnp.exe"\ntags = ["[/]", "[b + ]"]\n'
+    'system_prompt = """\n[@click=app.quit]press me[/] \\u001b[2J\\u001b[5mblink\n'
+    f"{'x' * 300}\n"
+    'user\\u202egnp.exe \\u009b31m <example>raw</example> {{user}}\nshort\n"""\n\n'
+    '[[test_inputs]]\nid = "a"\ncontent = "[/]\\u001b]52;c;eA==\\u0007 [link=file:///]x"\n'
+)
 FILES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.toml"))} | {
     "a-file-whose-stem-is-very-long-because-nobody-thought-about-the-width-of-a-list": (
         f'name = "{LONG}"\ndescription = "{LONG}, and so does what it is for"\ntags = ["one", "another-tag"]\n'
@@ -45,6 +75,8 @@ FILES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(EXAMPLES
     ),
     "broken": 'name = "Broken\nsystem_prompt = 3\n',
     "empty": 'name = "Empty"\n',
+    "evil": HOSTILE,
+    "guide": WIDE,
 }
 PERSONA = "optimist"
 BODY = """## What I changed
@@ -84,18 +116,48 @@ def scripts() -> list[Script]:
                                                        "options": ["Warm and short", "Dry", "As it is"]})),
         answer("Then that.", ToolUse("task_complete", {"summary": "Nothing was to be done."})),
         answer("This is what I would do.", ToolUse("update_persona_name", {"name": "Sunny"})),
-        answer("As you like."),
+        answer(
+            Thought("「温かく」は二行目に。絵文字は一つだけ 🍵"),
+            "まず読みます 📖",
+            ToolUse("edit_system_prompt", {"old": "短く、温かく", "new": "古い友人のように、短く温かく 🍵 "}),
+        ),
+        answer("一行だけ変えました：\n\n- **温かさ**：古い友人のように 🍵\n\n| 前 | 後 |\n|---|---|\n| 短く | 友人のように 👍🏽 |\n"),
+        answer(f"First {EVIL}{MARKUP}", ToolUse(f"no_such_tool {MARKUP}\x1b[31m", {"content": EVIL})),
+        answer(ToolUse("edit_system_prompt", {"old": "\nshort\n", "new": f"\n[/] {EVIL}\n"})),
+        answer(f"{EVIL}Done {MARKUP} <example>raw</example>\n\n```\nrm -rf / \r\x1b[2Kls\n```\n\n{'y' * 200}\n"),
+        answer("", ToolUse("ask_user", {"question": f"{MARKUP} {EVIL}",
+                                        "options": ["温かく 🍵", "קצר ולעניין", "[/] \x1b[2J", "x" * 300]})),
     ]  # fmt: skip
 
 
-async def settle(p: Program) -> None:
-    """Wait until the screen stands still."""
-    before: object = None
-    still = 0
-    while still < 2:
-        await p.pilot.pause(0.02)
-        now = cells(p.app)
-        before, still = now, still + 1 if now == before else 0
+async def settle(p: Program, messages: bool = False) -> None:
+    """Wait until nothing is left to be done on the screen, without messages in its corner unless they are meant."""
+    if not messages:
+        p.app.clear_notifications()
+    p.main.show_keys()
+    p.main.conversing.view.draw_frame()
+    end, still = time.monotonic() + LONGEST, 0
+    while still < STILL:
+        assert time.monotonic() < end, "the screen never stood still"
+        p.app.screen._on_timer_update()
+        await asyncio.sleep(0)
+        if any(_waiting(p)):
+            p.main.conversing.view.draw_frame()
+            still = 0
+        else:
+            still += 1
+
+
+def _waiting(p: Program) -> Iterator[bool]:
+    """Yield, for each thing that could still change the screen, whether it is about to."""
+    screen = p.app.screen
+    yield screen._layout_required or screen._scroll_required or screen._repaint_required
+    yield bool(screen._dirty_widgets)
+    pumps: list[MessagePump] = [p.app]
+    for one in p.app.screen_stack:
+        yield bool(one._callbacks)
+        pumps += one.walk_children(with_self=True)
+    yield any(pump._next_callbacks or pump.message_queue_size for pump in pumps)
 
 
 @asynccontextmanager
@@ -104,23 +166,23 @@ async def running(
 ) -> AsyncIterator[Program]:
     """Run the program in a new home of these files."""
     folder.mkdir()
-    path = folder / "config.toml"
-    path.write_text('# mine\ncalm = "always"\nmodel = "claude-sonnet-5-5"\n', encoding="utf-8")
+    path = Path("config.toml")  # a short name, the same everywhere
+    (folder / path).write_text('# mine\ncalm = "always"\nmodel = "claude-sonnet-5-5"\n', encoding="utf-8")
     env = {"PERSONA_CONFIG": str(path), "PERSONA_MODEL": "claude-opus-5-5"}
-    preferences = Preferences(load_settings(env), env=env)
     settings = Settings(
         panel_seconds=600, calm="always", retries=0, approval_of={"update_persona_name": "ask"}
     )
-    async with program(
-        make_store(folder, files),
-        model=ScriptedModel(scripts(), name="claude-sonnet-5-5"),
-        size=size,
-        settings=settings,
-        persona_id=persona_id,
-        preferences=preferences,
-        config_path=path,
-    ) as p:
-        yield p
+    with chdir(folder):
+        async with program(
+            make_store(folder, files),
+            model=ScriptedModel(scripts(), name="claude-sonnet-5-5"),
+            size=size,
+            settings=settings,
+            persona_id=persona_id,
+            preferences=Preferences(load_settings(env), env=env),
+            config_path=path,
+        ) as p:
+            yield p
 
 
 async def walk(folder: Path, size: Size) -> AsyncIterator[tuple[str, Program]]:
@@ -131,6 +193,8 @@ async def walk(folder: Path, size: Size) -> AsyncIterator[tuple[str, Program]]:
         async for name in _panes(p):
             yield name, p
         async for name in _dialogs(p):
+            yield name, p
+        async for name in _wide_and_hostile(p):
             yield name, p
     async with running(folder / "none", size, {}, "") as p:
         await settle(p)
@@ -152,6 +216,11 @@ async def _conversation(p: Program) -> AsyncIterator[str]:
         await p.press("k", "enter")
     await settle(p)
     yield "panel-reading-all-open"
+    await p.press("f")
+    await p.until(lambda: conversing.panel.enlarged)
+    await settle(p)
+    yield "panel-enlarged"
+    conversing.enlarge()
     await p.press("escape", "escape")
     await settle(p)
     yield "panel-hidden"
@@ -172,7 +241,7 @@ async def _conversation(p: Program) -> AsyncIterator[str]:
     yield "switcher"
     await p.press("escape")
     await p.until(lambda: p.app.screen is p.main)
-    p.app.push_screen(Leaving([LONG, "Optimist"]))
+    p.app.push_screen(Leaving([LONG, "Optimist", HOSTILE_NAME, WIDE_NAME]))
     await settle(p)
     yield "leaving"
     await p.press("escape")
@@ -236,14 +305,33 @@ async def _panes(p: Program) -> AsyncIterator[str]:
     p.main.tell("Cannot write the file: the disk is full. What you typed is kept.", error=True)
     await p.write("/")
     await p.press("down")
-    await settle(p)
+    await settle(p, messages=True)
     yield "commands-and-messages"
     p.app.clear_notifications()
     p.main.chat_bar.set_draft("")
 
 
+async def _wide_and_hostile(p: Program) -> AsyncIterator[str]:
+    await p.open("guide")
+    p.main.action_go("prompt")
+    await p.run_to_end("もっと温かく 👩‍👩‍👧 してください")
+    await settle(p)
+    yield "wide-text"
+    await p.open("evil")
+    await p.run_to_end(f"{MARKUP} {EVIL}")
+    await settle(p)
+    yield "hostile-text"
+    conversing = p.main.conversing
+    await conversing.send("ask me", kind="task")
+    await p.until(lambda: conversing.talk is not None and conversing.talk.question is not None)
+    await settle(p)
+    yield "hostile-question"
+    await p.press("escape")
+    await p.until(lambda: not conversing.running)
+
+
 def _clash() -> Clash:
-    clash = meet("one\ntwo\nthree\n", "one\nmy own words\nthree\n", "one\nwhat vim wrote\nthree\n")
+    clash = meet("one\ntwo\nthree\n", f"one\n{WIDE_TEXT}\nthree\n", f"one\n{MARKUP} {EVIL}\nthree\n")
     assert isinstance(clash, Clash)
     return clash
 
@@ -257,11 +345,11 @@ DIALOGS: dict[str, Callable[[], Dialog[Any]]] = {
     "greeting": lambda: Connect("offline", WELCOME.format(model="the offline model", is_=OFFLINE_IS + " ", help="F1"),
                                 greeting=True),
     "ask-secret": lambda: AskSecret("The key", "It is sent to Anthropic's API and nowhere else."),
-    "ask-line": lambda: AskLine("Rename persona", hint="its name", explanation="Its id stays: optimist"),
-    "ask-text": lambda: AskText("New test input", text="I moved to a new city.\nI know nobody."),
+    "ask-line": lambda: AskLine("Rename persona", text=WIDE_NAME, explanation="Its id stays: guide"),
+    "ask-text": lambda: AskText("New test input", text=f"{WIDE_TEXT}\n{MARKUP} {EVIL}\n{'x' * 200}"),
     "wait": lambda: Wait("Looking for model servers on this machine …", _never()),
     "confirm": lambda: Confirm("Begin a new conversation?", "The old one stays.", deed="Clear", keep="Keep"),
-    "confirm-danger": lambda: Confirm("Delete Optimist?", "Its versions are kept.", deed="Delete", danger=True),
+    "confirm-danger": lambda: Confirm(f"Delete {HOSTILE_NAME}?", "Its versions are kept.", deed="Delete", danger=True),
 }  # fmt: skip
 
 
@@ -275,6 +363,8 @@ async def _dialogs(p: Program) -> AsyncIterator[str]:
         dialog.dismiss(None)
         await p.until(lambda: p.app.screen is p.main)
     for name, action in {
+        "find": lambda: p.main.start(p.press("ctrl+f")),
+        "recall": lambda: p.main.start(p.press("ctrl+r")),
         "help": p.main.action_help,
         "palette": lambda: p.main.action_switch_persona(">"),
         "connect": p.main.action_choose_model,
