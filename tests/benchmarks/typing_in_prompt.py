@@ -22,7 +22,7 @@ async def measure(size: int) -> tuple[float, float]:
     text = "word word word word word\\n" * (size // 25)
     with tempfile.TemporaryDirectory() as name:
         store = make_store(Path(name), {"a": f'name = "A"\nsystem_prompt = "{text}"\n'})
-        async with program(store, size=(140, 40), painted=True) as running:
+        async with program(store, size=(140, 40), frames=True) as running:
             await running.press("f3")
             running.prompt.move_cursor((running.prompt.document.line_count // 2, 3))
             await running.pilot.pause(0.3)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
-import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
@@ -21,7 +19,7 @@ from agent.core.model import BlockEvent, Model, Request
 from agent.models.scripted import ScriptedModel
 from personas.files.home import Home, open_home
 from personas.store import Store
-from tests.examples import examples
+from tests.tui.rest import is_at_rest
 from tests.tui.waiting import begin_at_once
 from tui.app.app import PersonaApp
 from tui.screens.main.screen import MainScreen
@@ -177,24 +175,20 @@ def share_what_is_parsed() -> None:
 share_what_is_parsed()
 
 
-def is_painted_at_the_end() -> bool:
-    """Whether the last screen of this test is painted: one of four is in a daily run, all are in a thorough one."""
-    name = os.environ.get("PYTEST_CURRENT_TEST", "")
-    return examples(1) > 1 or zlib.crc32(name.encode()) % 4 == 0
-
-
 @contextmanager
-def nothing_painted() -> Iterator[None]:
-    """Leave out the painting of what changed, which no terminal would show: it is half the time of a test."""
+def painted_at_rest() -> Iterator[None]:
+    """Paint what changed once, when the program has come to rest, not for each frame before: a third of the time.
+
+    All frames are painted where a test is about frames (`frames` of `program`).
+    """
     paint = Compositor.render_update
 
-    def leave_out(compositor: Compositor, full: bool = False, **options: Any) -> Any:
-        if full:
-            return paint(compositor, full=True, **options)
-        compositor._dirty_regions.clear()
-        return None
+    def put_off(compositor: Compositor, full: bool = False, **options: Any) -> Any:
+        if full or is_at_rest():
+            return paint(compositor, full=full, **options)
+        return None  # what is dirty stays so
 
-    Compositor.render_update = leave_out  # type: ignore[method-assign,assignment]
+    Compositor.render_update = put_off  # type: ignore[method-assign,assignment]
     try:
         yield
     finally:
@@ -211,14 +205,13 @@ async def program(
     settings: Settings | None = None,
     open_store: Callable[[], Any] | None = None,
     ready: bool = True,
-    painted: bool = False,
+    frames: bool = False,
     make_model: Callable[[str], Model] | None = None,
     **options: Any,
 ) -> AsyncIterator[Program]:
     """Run the program on a home, with a model that gives these answers; it is ready when the body begins.
 
-    The screen is painted once, at the end of some tests, and all along where a test is about what painting does
-    (`painted`).
+    The screen is painted each time that the test waits for the program; `frames`: each frame before that is too.
     """
     used = model or ScriptedModel(answers)
     app = PersonaApp(
@@ -232,7 +225,7 @@ async def program(
     )
     if not ready:
         begin_at_once(app)
-    with nullcontext() if painted else nothing_painted():
+    with nullcontext() if frames else painted_at_rest():
         async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
             running = Program(app, pilot, store)
             if ready:
@@ -240,8 +233,6 @@ async def program(
             if ready and store.ids():
                 await running.until(lambda: running.main.conversing.talk is not None)
             yield running
-            for screen in app.screen_stack if app.is_running and is_painted_at_the_end() else ():
-                screen._compositor.render_update(full=True)
 
 
 def ids(items: Iterable[Any]) -> list[str]:

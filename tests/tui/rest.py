@@ -100,6 +100,30 @@ def paint(app: App[Any]) -> bool:
     return bool(put_off)
 
 
+_resting = False
+
+
+def is_at_rest() -> bool:
+    """Whether the program that is painted has come to rest."""
+    return _resting
+
+
+def paint_what_is_put_off(app: App[Any]) -> bool:
+    """Paint what changed since the program rested last (see `program.painted_at_rest`); returns whether there was any."""
+    global _resting
+    if not app.is_running or not app.screen_stack:
+        return False
+    screen = app.screen
+    if not screen._compositor._dirty_regions or not screen.is_running:
+        return False
+    _resting = True
+    try:
+        app._display(screen, screen._compositor.render_update())
+    finally:
+        _resting = False
+    return True
+
+
 def is_due(loop: Any, app: App[Any] | None, end: float) -> bool:
     """Whether a timer is due before `end`, but for those that only look whether there is something to paint."""
     due = [handle for handle in loop._scheduled if handle._when <= end and not handle._cancelled]
@@ -126,5 +150,7 @@ async def until_rest(app: App[Any] | None) -> None:
             _held.update(threads)
         patient = PATIENCE if threads.difference(_held) else HELD if threads else 0
         if passed >= patient and not is_due(loop, app, begun + SOON):
+            if app is not None and paint_what_is_put_off(app):
+                continue
             return
         await asyncio.sleep(LOOK_EVERY)

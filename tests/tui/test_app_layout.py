@@ -52,7 +52,7 @@ def assert_harmless(text: str) -> None:
 async def test_prompt_chat_bar_and_footer_are_there_at_every_size(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    async with program(make_store(tmp_path), answer("Hi."), size=size, painted=True) as p:
+    async with program(make_store(tmp_path), answer("Hi."), size=size, frames=True) as p:
         await p.run_to_end("hello")
         text = drawn(p.app.screen)
         assert "first line" in text
@@ -67,7 +67,7 @@ async def test_prompt_chat_bar_and_footer_are_there_at_every_size(
 
 @pytest.mark.parametrize("size", [(59, 24), (80, 14), (20, 5), (1, 1)])
 async def test_a_smaller_terminal_is_told_and_survived(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with program(make_store(tmp_path), size=size, painted=True) as p:
+    async with program(make_store(tmp_path), size=size, frames=True) as p:
         assert p.main.has_class("-too-small")
         await p.pilot.resize_terminal(80, 24)
         await p.until(lambda: "first line" in drawn(p.app.screen))
@@ -89,7 +89,7 @@ async def test_a_terminal_that_is_too_small_shows_nothing_but_the_size_it_needs(
 
 
 async def test_a_narrow_terminal_shows_one_pane_and_a_row_of_names(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), size=(80, 24), painted=True) as p:
+    async with program(make_store(tmp_path), size=(80, 24), frames=True) as p:
         assert p.prompt.is_on_screen
         await p.press("f4")
         assert not p.prompt.is_on_screen
@@ -102,7 +102,7 @@ async def test_a_narrow_terminal_shows_one_pane_and_a_row_of_names(tmp_path: Pat
 
 
 async def test_resizing_back_and_forth_while_the_agent_answers(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer("word " * 400, chunk=5), painted=True) as p:
+    async with program(make_store(tmp_path), answer("word " * 400, chunk=5), frames=True) as p:
         await p.say("go")
         for size in [(60, 15), (200, 60), (10, 4), (80, 24), (120, 40)] * 2:
             await p.pilot.resize_terminal(*size)
@@ -116,7 +116,7 @@ async def test_hostile_text_is_only_text_everywhere(
 ) -> None:
     store = make_store(tmp_path, {"a": HOSTILE_FILE, "b": f"# {QUOTED}\nname = "})
     script = [answer(EVIL, ToolUse("update_persona_name", {"name": EVIL})), answer(f"Done {EVIL}")]
-    async with program(store, *script, size=size, settings=Settings(theme=theme), painted=True) as p:
+    async with program(store, *script, size=size, settings=Settings(theme=theme), frames=True) as p:
         for pane in ("prompt", "tests", "settings", "personas"):
             p.main.action_go(pane)
             await p.pilot.pause()
@@ -152,7 +152,7 @@ async def test_hostile_text_is_only_text_everywhere(
 async def test_a_long_line_without_a_blank_is_drawn(tmp_path: Path) -> None:
     long = "x" * 100_000
     store = make_store(tmp_path, {"a": f'name = "{long}"\nsystem_prompt = "{long}"\n'})
-    async with program(store, answer(long), painted=True) as p:
+    async with program(store, answer(long), frames=True) as p:
         await p.run_to_end("go")
         assert_harmless(drawn(p.app.screen))
 
@@ -161,7 +161,7 @@ async def test_a_folder_with_personas_is_offered_once_as_home(tmp_path: Path) ->
     store = make_store(tmp_path)
     answers: list[bool] = []
     async with program(
-        store, find_offer=lambda: tmp_path / "[x]", accept=answers.append, ready=False, painted=True
+        store, find_offer=lambda: tmp_path / "[x]", accept=answers.append, ready=False, frames=True
     ) as p:
         await p.dialog(Confirm)
         assert "[x]" in str(p.app.screen.query_one(".dialog-text").render())
@@ -187,7 +187,7 @@ async def test_a_home_that_cannot_be_opened_ends_the_program_with_one_line(tmp_p
     def fail() -> object:
         raise StorageError("The disk is away.")
 
-    async with program(make_store(tmp_path), open_store=fail, ready=False, painted=True) as p:
+    async with program(make_store(tmp_path), open_store=fail, ready=False, frames=True) as p:
         await p.until(lambda: p.app.return_code == 1)
         assert p.app.failure == "The disk is away."
 
@@ -203,7 +203,7 @@ async def test_a_fault_in_a_deed_is_told_and_ends_nothing(
     async def broken() -> None:
         raise RuntimeError("oops sk-abcdefghijklmnop")
 
-    async with program(make_store(tmp_path), painted=True) as p:
+    async with program(make_store(tmp_path), frames=True) as p:
         p.main.start(broken())
         await p.told("RuntimeError")
         assert "oops" in noted[0]
@@ -231,7 +231,7 @@ async def test_the_screen_is_there_before_the_personas_are_read(tmp_path: Path) 
         gate.wait(60)
         return store
 
-    async with program(store, answer("Yes?"), open_store=slow, ready=False, painted=True) as p:
+    async with program(store, answer("Yes?"), open_store=slow, ready=False, frames=True) as p:
         await p.until(lambda: "Test inputs" in drawn(p.app.screen))
         await p.write("typed early")
         assert p.main.chat_bar.draft == "typed early"
@@ -244,7 +244,7 @@ async def test_the_screen_is_there_before_the_personas_are_read(tmp_path: Path) 
 
 async def test_whether_the_prompt_is_saved_is_said_at_any_width(tmp_path: Path) -> None:
     long = 'name = "One"\nsystem_prompt = """\n' + "words in a line\n" * 400 + '"""\n'
-    async with program(make_store(tmp_path, {"one": long}), size=(120, 30), painted=True) as p:
+    async with program(make_store(tmp_path, {"one": long}), size=(120, 30), frames=True) as p:
         await p.until(lambda: p.state == "saved")
         for width in (160, 100, 60, 240):
             await p.pilot.resize_terminal(width, 30)

@@ -430,7 +430,7 @@ async def test_coming_back_shows_everything_in_place(tmp_path: Path) -> None:
     long = "\n\n".join(f"line {number}" for number in range(80))
     gate = Gate()
     model = GatedModel([answer(long), [gate, *answer(EDIT)], answer("Ready.")])
-    async with program(make_store(tmp_path), model=model, painted=True) as p:
+    async with program(make_store(tmp_path), model=model, frames=True) as p:
         await p.run_to_end("tell me")
         p.main.conversing.panel_event("show_output")
         await p.pilot.pause()

@@ -153,7 +153,7 @@ async def test_keys_are_heard_while_ten_tasks_are_at_work(tmp_path: Path) -> Non
         return [BlockStart(0, "text"), *words, BlockEnd(0), Done("end_turn")]
 
     async with program(
-        make_store(tmp_path, FILES), model=ScriptedModel([endless] * 10), size=(80, 24), painted=True
+        make_store(tmp_path, FILES), model=ScriptedModel([endless] * 10), size=(80, 24), frames=True
     ) as p:
         p.main.focus_chat()
         idle = []

@@ -76,7 +76,7 @@ def test_what_is_there_already_is_not_sent_again_until_it_is_forgotten() -> None
 
 
 async def test_what_lies_behind_the_panel_is_left_out_and_nothing_looks_different(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer("word " * 300), size=(110, 30), painted=True) as p:
+    async with program(make_store(tmp_path), answer("word " * 300), size=(110, 30), frames=True) as p:
         compositor = p.main._compositor
         assert isinstance(compositor, FrontCompositor)
 
@@ -107,7 +107,7 @@ async def test_what_lies_behind_the_panel_is_left_out_and_nothing_looks_differen
 
 async def test_a_wide_sign_is_whole_where_a_widget_ends_behind_the_panel(tmp_path: Path) -> None:
     said = "日" * 40
-    async with program(make_store(tmp_path), answer(f"{said}\n\nx{said}"), size=(120, 30), painted=True) as p:
+    async with program(make_store(tmp_path), answer(f"{said}\n\nx{said}"), size=(120, 30), frames=True) as p:
         await p.run_to_end("go")
 
         def shown() -> str:

@@ -6,12 +6,14 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from textual.app import App
 from textual.events import Key
 
 from tests.tui import rest
+from tests.tui.program import make_store, program
 
 
 class Desk(App[None]):
@@ -121,3 +123,13 @@ async def test_what_never_rests_is_left_to_itself(monkeypatch: pytest.MonkeyPatc
         await pilot.press("a")
         goes_on = False
         assert app.done == ["a"]
+
+
+async def test_what_changed_is_painted_when_the_program_rests(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        before = p.prompt.render_line
+        drawn: list[int] = []
+        p.prompt.render_line = lambda y: drawn.append(y) or before(y)  # type: ignore[method-assign,func-returns-value]
+        p.main.action_go("prompt")
+        await p.press("x")
+        assert drawn and not p.main._compositor._dirty_regions

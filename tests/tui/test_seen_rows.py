@@ -131,7 +131,7 @@ async def look(pilot: Any, key: str) -> None:
 async def test_a_dialog_lays_out_of_a_text_of_any_length_what_is_seen(
     tmp_path: Path, counted: Counted
 ) -> None:
-    async with program(make_store(tmp_path), painted=True) as p:
+    async with program(make_store(tmp_path), frames=True) as p:
         for name, make in DIALOGS.items():
             dialog = make(LONG)
             p.main.start(p.main.ask(dialog))

@@ -45,7 +45,7 @@ def results(p: Program) -> list[str]:
 async def test_keys_are_taken_and_shown_while_a_tool_waits_for_the_disk(
     tmp_path: Path, disk: SlowFsync
 ) -> None:
-    async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done"), painted=True) as p:
+    async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done"), frames=True) as p:
         await blocked(p, disk)
         await p.write("typed ")
         assert p.prompt.raw == "typed first line\nsecond line\nthird line\n"

@@ -38,7 +38,7 @@ async def grow(p: Program) -> None:
 @pytest.mark.parametrize("seen_before", [False, True])
 async def test_nothing_answers_what_is_not_seen(tmp_path: Path, made: object, seen_before: bool) -> None:
     async with program(
-        make_store(tmp_path), answer(made), answer(DONE), settings=ASK_ALL, size=ENOUGH, painted=True
+        make_store(tmp_path), answer(made), answer(DONE), settings=ASK_ALL, size=ENOUGH, frames=True
     ) as p:
         p.main.chat_bar.set_draft("/task go")
         await p.press("enter")
@@ -100,7 +100,7 @@ def covered(dialog: Dialog[Any]) -> bool:
 
 
 async def test_a_dialog_is_neither_seen_nor_answered_and_is_there_again(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), size=SMALL, painted=True) as p:
+    async with program(make_store(tmp_path), size=SMALL, frames=True) as p:
         for kind in (Confirm, ChooseText, AskLine, Pick):  # the first one is opened where it is too small
             dialog = DIALOGS[kind]("Some words", tmp_path)
             p.main.start(p.main.ask(dialog))
@@ -135,7 +135,7 @@ async def test_a_dialog_is_neither_seen_nor_answered_and_is_there_again(tmp_path
 
 async def test_what_is_told_covers_nothing_and_is_told_once_it_is_seen(tmp_path: Path) -> None:
     only = ["30×8", "is", "too", "small:", "at", "least", "60×15"]
-    async with program(make_store(tmp_path), size=ENOUGH, painted=True) as p:
+    async with program(make_store(tmp_path), size=ENOUGH, frames=True) as p:
         p.app.notify("It went wrong.", severity="error", timeout=600)
         await p.until(lambda: "It went wrong." in drawn(p.main))
         await p.pilot.resize_terminal(30, 8)
