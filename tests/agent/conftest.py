@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from personas.files.home import open_home
-from personas.store import Store
 from tests.agent.task_bench import PROMPT
+from tests.support.faulty_store import FaultyStore
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FaultyStore:
     """A home of its own with one persona, and settings of its own."""
     monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config" / "config.toml"))
-    store = Store(open_home(tmp_path / "home"))
+    store = FaultyStore(open_home(tmp_path / "home"))
     store.create("Kept", system_prompt=PROMPT)
     return store

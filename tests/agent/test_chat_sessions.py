@@ -29,11 +29,12 @@ from personas.versions.authorship import USER, Author
 from tests.agent.task_bench import ASK, PROMPT, Bench
 from tests.elsewhere import PID, held_elsewhere
 from tests.slow_fsync import SlowFsync
+from tests.support.faulty_store import FaultyStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    store = Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
+def store(tmp_path: Path) -> FaultyStore:
+    store = FaultyStore(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
     store.create("Wren", system_prompt="One.\n")
     return store
 
@@ -396,17 +397,11 @@ async def test_a_message_that_was_cancelled_as_it_began_holds_the_next_one_up_in
 
 
 async def test_a_message_that_is_cancelled_as_its_conversation_is_read_lets_that_go(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: FaultyStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat = Chat(store, "wren", ScriptedModel([answer("hi"), answer("two")]))
     await chat.send("one")
-    reads, may_read, opened = threading.Event(), threading.Event(), threading.Event()
-    get, open_run = Store.get, chat.session.open_run
-
-    def slow(store: Store, persona_id: str) -> Persona:
-        reads.set()
-        assert may_read.wait(30)
-        return get(store, persona_id)
+    opened, open_run = threading.Event(), chat.session.open_run
 
     def noted(held: ExitStack) -> Persona:
         try:
@@ -415,13 +410,13 @@ async def test_a_message_that_is_cancelled_as_its_conversation_is_read_lets_that
             opened.set()
 
     with monkeypatch.context() as disk:
-        disk.setattr(Store, "get", slow)
         disk.setattr(chat.session, "open_run", noted)
+        held = store.hold("get")
         sending = asyncio.ensure_future(chat.send("two"))
-        await asyncio.to_thread(reads.wait)
+        await asyncio.to_thread(held.waits.wait)
         sending.cancel()
         await asyncio.wait({sending})
-        may_read.set()
+        held.goes_on.set()
         await asyncio.to_thread(opened.wait)
         if rest := asyncio.all_tasks() - {asyncio.current_task()}:
             await asyncio.wait(rest)

@@ -27,6 +27,7 @@ from personas.store import Store
 from personas.versions.authorship import USER
 from tests.agent.virtual_time import LoopClock, run_virtually
 from tests.slow_fsync import SlowFsync, is_loop
+from tests.support.faulty_store import FaultyStore
 
 EDIT = ToolUse("edit_system_prompt", {"old": "One.", "new": "Two."})
 WRITES = (
@@ -41,8 +42,8 @@ WRITES = (
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    store = Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
+def store(tmp_path: Path) -> FaultyStore:
+    store = FaultyStore(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
     store.create("Wren", system_prompt="One.\n")
     store.change("wren", AddTestInput("2+2?", "sum"), revision=None, by=USER)
     return store
@@ -115,7 +116,7 @@ async def test_a_write_that_has_begun_is_whole_and_told_as_what_it_is(
 
 @pytest.mark.parametrize("moment", ["in the queue", "while it reads"])
 async def test_a_write_that_has_not_begun_never_does(
-    store: Store, disk: SlowFsync, moment: str, monkeypatch: pytest.MonkeyPatch
+    store: FaultyStore, disk: SlowFsync, moment: str
 ) -> None:
     before, reached, goes_on = store.text("wren"), threading.Event(), threading.Event()
     options: dict[str, Any] = {}
@@ -131,15 +132,10 @@ async def test_a_write_that_has_not_begun_never_does(
 
         options["writes"] = queued
     else:
-        get = store.get
-
-        def slowly(persona_id: str) -> Any:
-            if talk.chat.turns and talk.chat.turns[-1].type == "tool_call":
-                reached.set()
-                goes_on.wait(60)
-            return get(persona_id)
-
-        monkeypatch.setattr(store, "get", slowly)
+        held = store.hold(
+            "get", when=lambda: bool(talk.chat.turns) and talk.chat.turns[-1].type == "tool_call"
+        )
+        reached, goes_on = held.waits, held.goes_on
     talk = Talk(store, disk, **options)
     await until(reached.is_set)
     disk.let_go()
@@ -214,20 +210,10 @@ async def test_what_the_model_is_told_of_in_the_thread_it_knows(store: Store) ->
     assert [result.is_error for result in results(chat)] == [False, False]
 
 
-async def test_no_loop_waits_for_what_is_read_either(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_loop_waits_for_what_is_read_either(store: FaultyStore) -> None:
     asked: list[tuple[str, bool]] = []
-
-    def note(name: str) -> None:
-        method = getattr(Store, name)
-
-        def noted(store: Store, *given: Any) -> Any:
-            asked.append((name, is_loop()))
-            return method(store, *given)
-
-        monkeypatch.setattr(Store, name, noted)
-
     for name in ("get", "text", "writer", "session_of"):
-        note(name)
+        store.watch(name, lambda name=name: asked.append((name, is_loop())))  # type: ignore[misc]
     calls = (
         ToolUse("get_persona"),
         ToolUse("list_test_inputs"),

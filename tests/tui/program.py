@@ -18,7 +18,7 @@ from textual.widgets import Input
 from agent.core.model import BlockEvent, Model, Request
 from agent.models.scripted import ScriptedModel
 from personas.files.home import Home, open_home
-from personas.store import Store
+from tests.support.faulty_store import FaultyStore
 from tests.tui.rest import is_at_rest
 from tests.tui.waiting import begin_at_once
 from tui.app.app import PersonaApp
@@ -30,13 +30,13 @@ ONE = 'name = "One"\nsystem_prompt = """\nfirst line\nsecond line\nthird line\n"
 TWO = 'name = "Two"\nsystem_prompt = "I am two."\n\n[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n'
 
 
-def make_store(root: Path, files: Mapping[str, str] | None = None) -> Store:
+def make_store(root: Path, files: Mapping[str, str] | None = None) -> FaultyStore:
     """Make a home with these persona files (id to text), by default `one` and `two`."""
     folder = root / "home" / "personas"
     folder.mkdir(parents=True)
     for name, text in ({"one": ONE, "two": TWO} if files is None else files).items():
         (folder / f"{name}.toml").write_text(text, encoding="utf-8", newline="")
-    return Store(open_home(root / "home", env={"PERSONA_CONFIG": str(root / "config.toml")}))
+    return FaultyStore(open_home(root / "home", env={"PERSONA_CONFIG": str(root / "config.toml")}))
 
 
 class Gate(asyncio.Event):
@@ -57,7 +57,7 @@ class GatedModel(ScriptedModel):
 class Program:
     """A running program and its pilot."""
 
-    def __init__(self, app: PersonaApp, pilot: Pilot[Any], store: Store) -> None:
+    def __init__(self, app: PersonaApp, pilot: Pilot[Any], store: FaultyStore) -> None:
         self.app, self.pilot, self.store = app, pilot, store
 
     @property
@@ -197,7 +197,7 @@ def painted_at_rest() -> Iterator[None]:
 
 @asynccontextmanager
 async def program(
-    store: Store,
+    store: FaultyStore,
     *answers: Any,
     model: Model | None = None,
     size: tuple[int, int] = (110, 30),

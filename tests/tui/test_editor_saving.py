@@ -240,27 +240,17 @@ async def test_an_agents_edit_that_meets_typing_in_the_same_line_shows_both(
         await p.until(lambda: p.on_disk("one") == "my first line\nsecond line\nthird line\n")
 
 
-async def test_what_cannot_be_saved_is_kept_over_a_visit_to_another_persona(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from personas.errors import StorageError
-    from personas.store import Store
-
+async def test_what_cannot_be_saved_is_kept_over_a_visit_to_another_persona(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    real = Store.change
-
-    def full(self: Store, *arguments: object, **named: object) -> object:
-        raise StorageError("The disk is full; nothing was written.")
-
     async with program(store) as p:
-        monkeypatch.setattr(Store, "change", full)
+        store.refuse("change")
         await p.press("f3")
         await p.write("precious ")
         await p.until(lambda: p.state == "failed")
         await p.told("disk is full")
         await p.open("two")
         assert p.main.editing.not_saved() == ["one"]
-        monkeypatch.setattr(Store, "change", real)
+        store.mend()
         await p.open("one")
         assert p.prompt.raw.startswith("precious first line")
         await p.open("two")

@@ -12,7 +12,6 @@ from agent.core.model import Usage
 from agent.models.offline import OfflineModel
 from agent.models.prices import cost
 from agent.models.scripted import answer
-from personas.store import Store
 from tests.tui.program import Gate, GatedModel, Program, make_store, program
 from tui.screens.dialogs.confirm import Confirm
 from tui.terminal.secrets import keep_out
@@ -59,18 +58,11 @@ async def test_a_run_costs_what_the_model_takes_that_answered_it(tmp_path: Path)
         assert price and talk is not None and talk.cost == price
 
 
-async def test_no_key_looks_on_the_disk_where_nothing_was_said_yet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_key_looks_on_the_disk_where_nothing_was_said_yet(tmp_path: Path) -> None:
     looked: list[str] = []
-    session_of = Store.session_of
-
-    def look(store: Store, persona_id: str) -> str | None:
-        looked.append(threading.current_thread().name)
-        return session_of(store, persona_id)
-
-    monkeypatch.setattr(Store, "session_of", look)
-    async with program(make_store(tmp_path)) as p:
+    store = make_store(tmp_path)
+    store.watch("session_of", lambda: looked.append(threading.current_thread().name))
+    async with program(store) as p:
         p.main.action_go("prompt")
         await p.until(lambda: p.prompt.has_focus)
         looked.clear()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from textual.app import App
 
 from personas.changes import DeleteTestInput, SetPrompt, UpdateTestInput
 from personas.store import Store
+from tests.support.faulty_store import Held
 from tests.tui.drafts import drafts
 from tests.tui.program import Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
@@ -22,21 +22,9 @@ from tui.screens.dialogs.confirm import Confirm
 from tui.widgets.text.document_editor import TextEditor
 
 
-class SlowDisk:
-    """Lets each change, or what else of the store's is named, wait until it is told to go on; with `late` it is done first."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, what: str = "change", *, late: bool = False) -> None:
-        self.waits, self.goes_on = threading.Event(), threading.Event()
-        change = getattr(Store, what)
-
-        def slowly(store: Store, *arguments: object, **named: object) -> object:
-            done = change(store, *arguments, **named) if late else None
-            self.waits.set()
-            self.goes_on.wait(60)
-            return done if late else change(store, *arguments, **named)
-
-        monkeypatch.setattr(Store, what, slowly)
-        monkeypatch.setattr(debounce, "PAUSE", 0.02)
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
 
 
 def kept(store: Store) -> dict[str, str]:
@@ -46,13 +34,13 @@ def kept(store: Store) -> dict[str, str]:
 
 @pytest.mark.parametrize("where", ["prompt", "test input"])
 async def test_what_is_typed_while_the_last_save_is_under_way_is_no_conflict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+    tmp_path: Path, where: str
 ) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         editor = p.prompt if where == "prompt" else p.main.tests.editor
         editor.focus()
         await p.until(lambda: editor.has_focus)
-        disk = SlowDisk(monkeypatch)
+        disk = p.store.hold("change")
         for letter in "abc":
             await p.write(letter)
             await p.until(disk.waits.is_set, 20)
@@ -66,13 +54,13 @@ async def test_what_is_typed_while_the_last_save_is_under_way_is_no_conflict(
 
 
 async def test_what_is_typed_on_in_a_field_while_its_saves_are_under_way_met_nothing_of_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     async with program(make_store(tmp_path)) as p:
         field = p.main.settings.field("description")
         field.focus()
         await p.until(lambda: field.has_focus)
-        disk = SlowDisk(monkeypatch)
+        disk = p.store.hold("change")
         for letter in "abc":
             await p.press(letter, "enter")
             await p.until(disk.waits.is_set, 20)
@@ -89,7 +77,7 @@ async def test_what_is_typed_on_in_a_field_while_its_saves_are_under_way_met_not
 
 @pytest.mark.parametrize("where", ["prompt", "test input"])
 async def test_what_is_typed_while_a_run_is_being_undone_meets_nothing_and_is_undone_by_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+    tmp_path: Path, where: str
 ) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         editor = p.prompt if where == "prompt" else p.main.tests.editor
@@ -100,7 +88,7 @@ async def test_what_is_typed_while_a_run_is_being_undone_meets_nothing_and_is_un
         editor.focus()
         await p.until(lambda: editor.has_focus)
         editor.move_cursor(editor.document.end)
-        disk = SlowDisk(monkeypatch, "undo")
+        disk = p.store.hold("undo")
         p.main.action_undo_agent()
         await p.until(disk.waits.is_set, 20)
         await p.write("xyz")
@@ -119,16 +107,14 @@ async def test_what_is_typed_while_a_run_is_being_undone_meets_nothing_and_is_un
             await p.until(lambda text=text: editor.raw == text and not editor.unsaved)  # type: ignore[misc]
 
 
-async def test_what_is_typed_on_in_a_deleted_test_input_becomes_one_new_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_typed_on_in_a_deleted_test_input_becomes_one_new_one(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         editor = p.main.tests.editor
         editor.focus()
         await p.until(lambda: editor.has_focus)
         agent(p, DeleteTestInput("a"))
         await p.told("deleted the test input a while you were in it")
-        disk = SlowDisk(monkeypatch)
+        disk = p.store.hold("change")
         for letter in "abc":
             await p.write(letter)
             await p.until(disk.waits.is_set, 20)
@@ -139,12 +125,12 @@ async def test_what_is_typed_on_in_a_deleted_test_input_becomes_one_new_one(
         assert sorted(contents(p).values()) == ["abcca", "cb"]
 
 
-async def type_on_and_leave(p: Program, monkeypatch: pytest.MonkeyPatch, first: str, then: str) -> SlowDisk:
+async def type_on_and_leave(p: Program, first: str, then: str) -> Held:
     """Type in the test input a, type on while that is being saved, and look at the test input b."""
     editor = p.main.tests.editor
     editor.focus()
     await p.until(lambda: editor.has_focus)
-    disk = SlowDisk(monkeypatch)
+    disk = p.store.hold("change")
     await p.write(first)
     await p.until(disk.waits.is_set, 20)
     await p.write(then)
@@ -154,11 +140,11 @@ async def type_on_and_leave(p: Program, monkeypatch: pytest.MonkeyPatch, first: 
 
 
 async def test_what_is_typed_in_a_test_input_that_is_shown_anew_goes_on_from_what_is_being_saved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         tests = p.main.tests
-        disk = await type_on_and_leave(p, monkeypatch, "A", "AA ")
+        disk = await type_on_and_leave(p, "A", "AA ")
         tests.rows.select("a")
         await p.until(lambda: tests.shown == "a")
         assert tests.editor.raw == "AAA ca"
@@ -169,12 +155,10 @@ async def test_what_is_typed_in_a_test_input_that_is_shown_anew_goes_on_from_wha
         assert tests.editor.clash is None and p.messages == []
 
 
-async def test_what_another_program_wrote_meanwhile_stays_under_what_is_typed_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_another_program_wrote_meanwhile_stays_under_what_is_typed_on(tmp_path: Path) -> None:
     lines = TWO_INPUTS.replace('"ca"', '"ca\\n\\nlast"')
     async with program(make_store(tmp_path, {"one": lines})) as p:
-        disk = await type_on_and_leave(p, monkeypatch, "A", "AA ")
+        disk = await type_on_and_leave(p, "A", "AA ")
         p.file("one").write_text(lines.replace("last", "their last"), encoding="utf-8")
         disk.goes_on.set()
         await p.until(lambda: p.main.editing and not p.main.editing.saver.queue)
@@ -190,7 +174,7 @@ async def test_what_waits_to_be_saved_in_a_test_input_that_was_left_outlives_the
     monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
     store = make_store(tmp_path, {"one": TWO_INPUTS})
     async with program(store) as p:
-        disk = await type_on_and_leave(p, monkeypatch, "X", "YZ")
+        disk = await type_on_and_leave(p, "X", "YZ")
         if how == "command":
             p.main.action_leave()
             await p.pilot.pause()
@@ -216,7 +200,7 @@ async def test_what_is_typed_behind_an_undo_that_is_being_stored_outlives_a_sign
         await p.until(lambda: p.prompt.has_focus)
         await p.write("v")
         await p.until(lambda: "v" in p.on_disk("one") and not p.prompt.unsaved)
-        disk = SlowDisk(monkeypatch)
+        disk = p.store.hold("change")
         at_once(p, "ctrl+z", "W", "W")
         assert await asyncio.to_thread(disk.waits.wait, 20)
         await p.app.leave(129)
@@ -238,38 +222,36 @@ async def test_a_signal_on_a_slow_disk_keeps_what_is_typed_in_the_home_and_the_n
     def of(program: Program) -> TextEditor:
         return program.main.tests.editor if where == "test input" else program.prompt
 
-    with monkeypatch.context() as slow:
-        async with program(store) as p:
-            editor = of(p)
-            before = editor.raw
-            editor.focus()
-            await p.until(lambda: editor.has_focus)
-            if where == "behind a redo":
-                slow.setattr(debounce, "PAUSE", 0.02)
-                await p.write("V")
-                await p.until(lambda: p.on_disk("one") == f"V{before}")
-                await p.press("ctrl+z")
-                await p.until(lambda: p.on_disk("one") == before and not p.prompt.unsaved)
-            disk = SlowDisk(slow, late=stored)
-            await p.press("ctrl+y" if where == "behind a redo" else "V")
-            await p.until(disk.waits.is_set)
-            await p.write("W")
-            await p.until(lambda: editor.raw == f"VW{before}")
-            await p.app.leave(129)
-        disk.waits.clear()
-        assert elsewhere == {} and list(kept(store).values()) == [f"VW{before}"]
-        slow.undo()
-        async with program(store) as p:
-            await p.until(lambda: of(p).raw == f"VW{before}" and not of(p).unsaved)
-            await p.until(lambda: kept(store) == {})
-            assert p.state == "saved" and of(p).clash is None
-            assert len(store.get("one").test_inputs) == 2
-        disk.goes_on.set()
+    async with program(store) as p:
+        editor = of(p)
+        before = editor.raw
+        editor.focus()
+        await p.until(lambda: editor.has_focus)
+        if where == "behind a redo":
+            await p.write("V")
+            await p.until(lambda: p.on_disk("one") == f"V{before}")
+            await p.press("ctrl+z")
+            await p.until(lambda: p.on_disk("one") == before and not p.prompt.unsaved)
+        disk = p.store.hold("change", late=stored)
+        await p.press("ctrl+y" if where == "behind a redo" else "V")
+        await p.until(disk.waits.is_set)
+        await p.write("W")
+        await p.until(lambda: editor.raw == f"VW{before}")
+        await p.app.leave(129)
+    disk.waits.clear()
+    assert elsewhere == {} and list(kept(store).values()) == [f"VW{before}"]
+    store.mend()
+    async with program(store) as p:
+        await p.until(lambda: of(p).raw == f"VW{before}" and not of(p).unsaved)
+        await p.until(lambda: kept(store) == {})
+        assert p.state == "saved" and of(p).clash is None
+        assert len(store.get("one").test_inputs) == 2
+    disk.goes_on.set()
 
 
 @pytest.mark.parametrize("where", ["prompt", "test input"])
 async def test_what_is_typed_behind_an_undo_is_shown_while_that_is_being_stored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+    tmp_path: Path, where: str
 ) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         editor = p.prompt if where == "prompt" else p.main.tests.editor
@@ -282,7 +264,7 @@ async def test_what_is_typed_behind_an_undo_is_shown_while_that_is_being_stored(
         await p.until(lambda: editor.has_focus)
         await p.write("v")
         await p.until(lambda: stored() == f"v{before}" and not editor.unsaved)
-        disk = SlowDisk(monkeypatch)
+        disk = p.store.hold("change")
         at_once(p, "ctrl+z", "W", "W")
         await p.until(lambda: disk.waits.is_set() and editor.raw == f"WW{before}")
         at_once(p, "ctrl+z", "x")
@@ -296,15 +278,13 @@ async def test_what_is_typed_behind_an_undo_is_shown_while_that_is_being_stored(
         assert editor.clash is None
 
 
-async def test_what_waits_to_be_saved_is_not_thrown_away_and_stored_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_waits_to_be_saved_is_not_thrown_away_and_stored_too(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         editor, editing = p.main.tests.editor, p.main.editing
         assert editing is not None
         editor.focus()
         await p.until(lambda: editor.has_focus)
-        disk = SlowDisk(monkeypatch)
+        disk = p.store.hold("change")
         await p.write("X")
         await p.until(disk.waits.is_set, 20)
         await p.write("YZ")
@@ -328,7 +308,7 @@ async def test_a_fault_while_the_disk_hangs_ends_the_program_with_what_is_typed_
     async with program(store) as p:
         p.prompt.focus()
         await p.until(lambda: p.prompt.has_focus)
-        disk = SlowDisk(monkeypatch)
+        disk = p.store.hold("change")
         monkeypatch.setattr(debounce, "PAUSE", 600.0)
         monkeypatch.setattr(debounce, "LONGEST", 600.0)
         await p.write("x")
@@ -345,7 +325,7 @@ async def test_a_key_for_a_test_input_that_a_slow_disk_is_still_deleting_does_no
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         p.main.tests.rows.focus()
         await p.until(lambda: p.main.tests.rows.has_focus)
-        disk, before = SlowDisk(monkeypatch), contents(p)
+        disk, before = p.store.hold("change"), contents(p)
         await p.press("x")
         await p.until(disk.waits.is_set, 20)
         await p.press(then)
@@ -356,13 +336,13 @@ async def test_a_key_for_a_test_input_that_a_slow_disk_is_still_deleting_does_no
 
 
 async def test_a_test_input_is_moved_as_often_as_that_was_asked_for_while_the_disk_was_slow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     third = f'{TWO_INPUTS}\n[[test_inputs]]\nid = "c"\ncontent = "cc"\n'
     async with program(make_store(tmp_path, {"one": third})) as p:
         p.main.tests.rows.focus()
         await p.until(lambda: p.main.tests.rows.has_focus)
-        disk = SlowDisk(monkeypatch)
+        disk = p.store.hold("change")
         await p.press("J")
         await p.until(disk.waits.is_set, 20)
         await p.press("J")
@@ -376,7 +356,7 @@ async def test_a_key_for_a_persona_that_a_slow_disk_is_still_deleting_does_nothi
 ) -> None:
     async with program(make_store(tmp_path)) as p:
         p.main.action_go("personas")
-        disk = SlowDisk(monkeypatch, "delete")
+        disk = p.store.hold("delete")
         await p.press("x")
         await p.dialog(Confirm)
         await p.press("y")

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from personas.errors import StorageError
-from personas.store import Store
 from tests.tui.drafts import unsaved
 from tests.tui.program import ONE, TWO, Program, make_store, program
 from tui.document import debounce
@@ -29,27 +28,17 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_file_that_is_read_slowly_is_not_taken_for_that_of_the_persona_opened_since(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go, read = threading.Event(), threading.Event()
-    text = Store.text
-
-    def slow(store: Store, persona_id: str) -> str:
-        found = text(store, persona_id)
-        if persona_id == "one":
-            go.wait(60)
-            read.set()
-        return found
-
     time = [100.0]
     monkeypatch.setattr(gone, "clock", lambda: time[0])
     async with program(make_store(tmp_path), persona_id="two") as p:
         editing = p.main.editing
         assert editing is not None
-        monkeypatch.setattr(Store, "text", slow)
+        disk = p.store.hold("text", about="one", late=True)
         await p.open("one")
         await p.open("two")
         await p.until(lambda: editing.document.file == TWO)
-        go.set()
-        await p.until(read.is_set)
+        disk.goes_on.set()
+        await p.pilot.pause()
         assert editing.document.file == TWO
         p.prompt.focus()
         await p.write("my ")
@@ -62,35 +51,24 @@ async def test_a_file_that_is_read_slowly_is_not_taken_for_that_of_the_persona_o
 
 
 async def test_a_persona_that_is_read_slowly_does_not_take_the_place_of_one_opened_since(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    go, reads = threading.Event(), threading.Event()
-    get = Store.get
-
-    def slow(store: Store, persona_id: str) -> object:
-        found = get(store, persona_id)
-        if persona_id == "one":
-            reads.set()
-            go.wait(60)
-        return found
-
     files = {"one": ONE, "two": TWO, "three": TWO.replace("two", "three")}
     async with program(make_store(tmp_path, files), persona_id="three") as p:
         editing = p.main.editing
         assert editing is not None
-        with monkeypatch.context() as disk:
-            disk.setattr(Store, "get", slow)
-            opening = asyncio.ensure_future(editing.open("one"))
-            await p.until(reads.is_set)
-            assert await editing.open("two")
-            go.set()
-            assert not await opening
+        disk = p.store.hold("get", about="one", late=True)
+        opening = asyncio.ensure_future(editing.open("one"))
+        await p.until(disk.waits.is_set)
+        assert await editing.open("two")
+        disk.goes_on.set()
+        assert not await opening
         await p.pilot.pause()
         assert (editing.id, p.prompt.raw) == ("two", "I am two.")
 
 
 async def test_a_step_of_undo_that_waits_for_the_disk_does_nothing_to_the_persona_opened_since(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     async with program(make_store(tmp_path)) as p:
         editing = p.main.editing
@@ -98,18 +76,11 @@ async def test_a_step_of_undo_that_waits_for_the_disk_does_nothing_to_the_person
         p.prompt.focus()
         await p.write("my ")
         await editing.flush()
-        waits, go, undo = threading.Event(), threading.Event(), Store.undo
-
-        def slow(store: Store, *arguments: Any, **named: Any) -> Any:
-            waits.set()
-            go.wait(60)
-            return undo(store, *arguments, **named)
-
-        monkeypatch.setattr(Store, "undo", slow)
+        disk = p.store.hold("undo")
         step = asyncio.ensure_future(editing.undo.step("undo"))
-        await p.until(waits.is_set)
+        await p.until(disk.waits.is_set)
         await p.open("two")
-        go.set()
+        disk.goes_on.set()
         await step
         assert p.prompt.raw == p.on_disk("two") == "I am two."
         assert p.on_disk("one").startswith("first line")

@@ -1,0 +1,1 @@
+"""What tests of all packages are written with: models, servers, stores, terminals, texts."""
