@@ -48,42 +48,44 @@ def assert_harmless(text: str) -> None:
         assert character.isprintable() or character in "\u200d\ufe0f", repr(character)
 
 
-@pytest.mark.parametrize("size", [(60, 15), (80, 24), (100, 30), (120, 40), (160, 50), (240, 70)])
-async def test_prompt_chat_bar_and_footer_are_there_at_every_size(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
-    async with program(make_store(tmp_path), answer("Hi."), size=size, frames=True) as p:
+async def test_prompt_chat_bar_and_footer_are_there_at_every_size(tmp_path: Path) -> None:
+    sizes = [(60, 15), (80, 24), (100, 30), (120, 40), (160, 50), (240, 70)]
+    async with program(make_store(tmp_path), answer("Hi."), size=sizes[0]) as p:
         await p.run_to_end("hello")
-        text = drawn(p.app.screen)
-        assert "first line" in text
-        assert "Send" in text
-        assert "Esc" in text
-        assert len(text) >= size[0] * size[1] * 0.9
-        bar, keys = p.main.chat_bar.region, p.main.query_one("#keys").region
-        assert bar.width == size[0]
-        assert keys.bottom == size[1]
-        assert p.main.chat_bar.input.region.height == 1
+        for size in sizes:
+            await p.pilot.resize_terminal(*size)
+            text = drawn(p.app.screen)
+            assert "first line" in text
+            assert "Send" in text
+            assert "Esc" in text
+            assert len(text) >= size[0] * size[1] * 0.9
+            bar, keys = p.main.chat_bar.region, p.main.query_one("#keys").region
+            assert bar.width == size[0]
+            assert keys.bottom == size[1]
+            assert p.main.chat_bar.input.region.height == 1
 
 
-@pytest.mark.parametrize("size", [(59, 24), (80, 14), (20, 5), (1, 1)])
-async def test_a_smaller_terminal_is_told_and_survived(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with program(make_store(tmp_path), size=size, frames=True) as p:
-        assert p.main.has_class("-too-small")
-        await p.pilot.resize_terminal(80, 24)
-        await p.until(lambda: "first line" in drawn(p.app.screen))
-        assert p.main.focused is p.main.chat_bar.input
+async def test_a_smaller_terminal_is_told_and_survived(tmp_path: Path) -> None:
+    sizes = [(1, 1), (59, 24), (80, 14), (20, 5)]
+    async with program(make_store(tmp_path), size=sizes[0], frames=True) as p:
+        for size in sizes:
+            await p.pilot.resize_terminal(*size)
+            assert p.main.has_class("-too-small")
+            await p.pilot.resize_terminal(80, 24)
+            await p.until(lambda: "first line" in drawn(p.app.screen))
+            assert p.main.focused is p.main.chat_bar.input
 
 
-@pytest.mark.parametrize(
-    ("size", "told"),
-    [((59, 14), "59×14 is too small: at least 60×15"), ((10, 3), "at least 60×15"), ((6, 1), "60×15")],
-)
-async def test_a_terminal_that_is_too_small_shows_nothing_but_the_size_it_needs(
-    tmp_path: Path, size: tuple[int, int], told: str
-) -> None:
-    async with program(make_store(tmp_path), size=size) as p:
+async def test_a_terminal_that_is_too_small_shows_nothing_but_the_size_it_needs(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), size=(6, 1)) as p:
         await p.write("draft")
-        assert " ".join(drawn(p.app.screen).split()) == told
+        for size, told in (
+            ((6, 1), "60×15"),
+            ((10, 3), "at least 60×15"),
+            ((59, 14), "59×14 is too small: at least 60×15"),
+        ):
+            await p.pilot.resize_terminal(*size)
+            assert " ".join(drawn(p.app.screen).split()) == told
         await p.pilot.resize_terminal(80, 24)
         await p.until(lambda: "draft" in drawn(p.app.screen))
 

@@ -16,7 +16,7 @@ from textual import events
 from agent.core.model import BlockDelta, BlockEnd, BlockStart, Done, Model, Request
 from agent.core.turns import UserTurn
 from agent.models.anthropic.client import AnthropicModel
-from agent.models.scripted import Hang, Pause, ScriptedModel, ToolUse, answer
+from agent.models.scripted import Pause, ScriptedModel
 from tests.messages_server import Answer, Call, MessagesServer, Text
 from tests.tui.program import Program, make_store, program
 from tui.settings.schema import Settings
@@ -44,17 +44,6 @@ def whose(messages: Any) -> tuple[str, int]:
 
 def edit_of(name: str) -> dict[str, str]:
     return {"old": f"I am {name}.", "new": f"I am {name}, changed."}
-
-
-def scripted(request: Request) -> Any:
-    name, step = whose(request.messages)
-    if step == 0:
-        words = [f"{name} word {number} " for number in range(30)]
-        pauses = [part for word in words for part in (word, Pause(SLOW))]
-        return answer(*pauses, ToolUse("edit_system_prompt", edit_of(name)), ids=f"call_{name}")
-    if name == STOPPED:
-        return [*answer(ENDLESS)[:2], Hang()]
-    return answer(ToolUse("task_complete", {"summary": f"{name} is done."}), ids=f"end_{name}")
 
 
 def served(body: dict[str, Any]) -> Answer:
@@ -132,14 +121,13 @@ def loopback(server: MessagesServer) -> Model:
     return AnthropicModel("claude-sonnet-5-5", api_key=server.key, base_url=server.url)
 
 
-@pytest.mark.parametrize("kind", ["scripted", "loopback"])
-async def test_each_of_ten_has_its_own_turns_and_stopping_one_leaves_the_others(
-    tmp_path: Path, kind: str
-) -> None:
+async def test_each_of_ten_has_its_own_turns_and_stopping_one_leaves_the_others(tmp_path: Path) -> None:
     with MessagesServer(served) as server:
-        model = ScriptedModel([scripted] * 100) if kind == "scripted" else loopback(server)
         async with program(
-            make_store(tmp_path, FILES), model=model, settings=Settings(task_pause=0.0), size=(80, 24)
+            make_store(tmp_path, FILES),
+            model=loopback(server),
+            settings=Settings(task_pause=0.0),
+            size=(80, 24),
         ) as p:
             await begin_all(p)
             await all_over(p)

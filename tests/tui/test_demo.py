@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.tui.program import Program
 from tui.recording.demo_app import DemoApp
 from tui.recording.playback import LABEL, TypingPace, first_change
@@ -37,16 +39,27 @@ def stored(folder: Path) -> str:
     return (folder / "home" / "personas" / "optimist.toml").read_text(encoding="utf-8")
 
 
-async def test_it_changes_the_prompt_before_the_persons_eyes_and_then_is_theirs(tmp_path: Path) -> None:
-    async with demo(tmp_path) as p:
+async def test_it_changes_the_prompt_before_the_persons_eyes_and_then_is_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person, folder = tmp_path / "person", tmp_path / "demo"
+    person.mkdir()
+    folder.mkdir()
+    for name in ("HOME", "PERSONA_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(person))
+    monkeypatch.setenv("PERSONA_CONFIG", str(person / "config.toml"))
+    async with demo(folder) as p:
         await p.told("recording is over")
         assert "one warm sentence" in p.prompt.raw
-        assert "one warm sentence" in stored(tmp_path)
+        assert "one warm sentence" in stored(folder)
         assert p.main.conversing.panel_shown
         assert p.app.model_name == "offline"
         assert status(p) == ""
         await p.run_to_end("rename it to Sunny")
-        await p.until(lambda: 'name = "Sunny"' in stored(tmp_path))
+        await p.until(lambda: 'name = "Sunny"' in stored(folder))
+        await p.say("/model claude-sonnet-5-5")
+        await p.told("offline model only")
+    assert list(person.rglob("*")) == [], "everything it writes is in its folder"
 
 
 async def test_it_says_that_it_is_recorded(tmp_path: Path) -> None:
@@ -91,24 +104,3 @@ async def test_who_stops_a_recorded_answer_has_the_program(tmp_path: Path) -> No
         await p.press("escape")
         await p.told("recording has stopped")
         assert p.app.model_name == "offline"
-
-
-async def test_another_model_than_the_offline_one_is_refused(tmp_path: Path) -> None:
-    async with demo(tmp_path) as p:
-        await p.told("recording is over")
-        await p.say("/model claude-sonnet-5-5")
-        await p.told("offline model only")
-
-
-async def test_everything_it_writes_is_in_its_folder(tmp_path: Path, monkeypatch: Any) -> None:
-    person = tmp_path / "person"
-    person.mkdir()
-    for name in ("HOME", "PERSONA_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(person))
-    monkeypatch.setenv("PERSONA_CONFIG", str(person / "config.toml"))
-    folder = tmp_path / "demo"
-    folder.mkdir()
-    async with demo(folder) as p:
-        await p.told("recording is over")
-    assert list(person.rglob("*")) == []
-    assert stored(folder)

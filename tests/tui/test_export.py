@@ -17,26 +17,25 @@ from tui.chat.export import as_json, as_markdown, export_conversation
 from tui.terminal.sanitise import sanitise
 
 
-@pytest.mark.parametrize(
-    ("words", "name", "as_json"),
-    [
-        *(("", "one-conversation.md", False), ("md", "one-conversation.md", False)),
-        *(("Markdown", "one-conversation.md", False), ("json", "one-conversation.json", True)),
-        *(("JSON", "one-conversation.json", True), ("mine.json", "mine.json", True)),
-        *(("mine", "mine", False), ("./json", "json", False)),
-    ],
-)
-async def test_a_word_for_a_format_is_no_file_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, name: str, as_json: bool
-) -> None:
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
+async def test_a_word_for_a_format_is_no_file_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with program(make_store(tmp_path), answer("Hi.")) as p:
         await p.run_to_end("hello")
-        await p.say(f"/export {words}".rstrip())
-        await p.told("The conversation is in")
-    assert [path.name for path in (tmp_path / "here").iterdir()] == [name]
-    assert (tmp_path / "here" / name).read_text().startswith("[" if as_json else "## You") is True
+        for number, (words, name, as_json) in enumerate(
+            [
+                *(("", "one-conversation.md", False), ("md", "one-conversation.md", False)),
+                *(("Markdown", "one-conversation.md", False), ("json", "one-conversation.json", True)),
+                *(("JSON", "one-conversation.json", True), ("mine.json", "mine.json", True)),
+                *(("mine", "mine", False), ("./json", "json", False)),
+            ]
+        ):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            monkeypatch.chdir(folder)
+            p.app.clear_notifications()
+            await p.say(f"/export {words}".rstrip())
+            await p.told("The conversation is in")
+            assert [path.name for path in folder.iterdir()] == [name]
+            assert (folder / name).read_text().startswith("[" if as_json else "## You") is True
 
 
 @pytest.mark.parametrize("hostile", [*ESCAPES.values(), SURROGATE, "del \x7f", "bidi \u202e"])
