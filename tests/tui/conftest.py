@@ -25,7 +25,7 @@ def _no_text_of_another_test() -> Iterator[None]:
 @pytest.fixture
 def place(tmp_path: Path) -> Workplace:
     """A home with the examples, on the offline model."""
-    return Workplace(tmp_path / "home", Backend("offline", {"PERSONA_MODEL": "offline"}))
+    return Workplace(tmp_path / "home", Backend("offline", {"PERSONA_MODEL": "offline"}, here=True))
 
 
 @pytest.fixture

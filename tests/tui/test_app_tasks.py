@@ -249,8 +249,7 @@ async def test_an_own_answer_may_begin_with_a_digit(tmp_path: Path) -> None:
         assert "2 of them" in next(text for text in texts(p) if text.startswith("ask_user"))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
-@pytest.mark.parametrize("made", [ASK, EDIT], ids=["question", "approval"])
+@pytest.mark.parametrize(("made", "size"), [(ASK, (80, 24)), (EDIT, (140, 40))], ids=["question", "approval"])
 async def test_what_waits_is_stopped_by_mouse_alone(tmp_path: Path, size: tuple[int, int], made: Any) -> None:
     async with program(make_store(tmp_path), answer(made), settings=ASK_ALL, size=size) as p:
         assert not p.main.chat_bar.query_one(".chat--stop").display

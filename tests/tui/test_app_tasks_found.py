@@ -63,8 +63,7 @@ def look(p: Program) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("made", [ASK, EDIT], ids=["question", "approval"])
-@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+@pytest.mark.parametrize(("made", "size"), [(ASK, (80, 24)), (EDIT, (140, 40))], ids=["question", "approval"])
 async def test_what_waits_looks_as_before_the_restart(
     tmp_path: Path, made: Any, size: tuple[int, int]
 ) -> None:

@@ -34,8 +34,7 @@ async def grow(p: Program) -> None:
     await p.until(lambda: not p.main.has_class("-too-small"))
 
 
-@pytest.mark.parametrize("made", [ASK, EDIT], ids=["question", "approval"])
-@pytest.mark.parametrize("seen_before", [False, True])
+@pytest.mark.parametrize(("made", "seen_before"), [(ASK, False), (EDIT, True)], ids=["question", "approval"])
 async def test_nothing_answers_what_is_not_seen(tmp_path: Path, made: object, seen_before: bool) -> None:
     async with program(
         make_store(tmp_path), answer(made), answer(DONE), settings=ASK_ALL, size=ENOUGH, frames=True
