@@ -22,9 +22,9 @@ from textual.message_pump import MessagePump
 
 from agent.models.scripted import Hang, Script, ScriptedModel, Thought, ToolUse, answer, failed
 from personas.files.home import EXAMPLES
-from tests.hostile import ESCAPES
-from tests.screen_svg import draw
-from tests.tui.program import Program, make_store, program
+from tests.support.hostile import ESCAPES
+from tests.support.program import Program, make_store, program
+from tests.support.screen_svg import draw
 from tui.document.merge import Clash, meet
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.confirm import Confirm

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.screen_svg import draw
+from tests.support.screen_svg import draw
 from tui.recording.demo_app import DemoApp
 from tui.recording.playback import TypingPace, first_change
 from tui.recording.recorded_session import AT_ONCE

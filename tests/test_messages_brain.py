@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.messages_answers import Call, Text
-from tests.messages_brain import ToolUsingBrain
-from tests.messages_rules import violations
+from tests.support.messages_answers import Call, Text
+from tests.support.messages_brain import ToolUsingBrain
+from tests.support.messages_rules import violations
 
 TOOLS = (
     "get_persona", "update_persona_name", "update_system_prompt", "list_test_inputs", "get_test_input",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.messages_server import KEY, MessagesServer, say
+from tests.support.messages_server import KEY, MessagesServer, say
 
 HEADERS = {
     "authorization": f"Bearer {KEY}",

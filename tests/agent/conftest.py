@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from personas.files.home import open_home
-from tests.agent.task_bench import PROMPT
 from tests.support.faulty_store import FaultyStore
+from tests.support.task_bench import PROMPT
 
 
 @pytest.fixture

@@ -36,8 +36,8 @@ from agent.transcript.session_log import Session
 from agent.transcript.turn_records import to_record
 from tests.agent.invariants import broken_invariants
 from tests.agent.scenario import _after, _before, _script, _tool
-from tests.agent.virtual_time import LoopClock, VirtualLoop
-from tests.messages_rules import violations
+from tests.support.messages_rules import violations
+from tests.support.virtual_time import LoopClock, VirtualLoop
 
 HANGS = 1e7
 """Seconds that stand for ever."""

@@ -37,7 +37,7 @@ from personas.versions.authorship import USER
 from tests.agent.scenario import _script
 from tests.agent.task_scenario import PROMPT, Disk, Life, run_in_place
 from tests.agent.test_task_conformance import broken_rules, started_calls
-from tests.agent.virtual_time import VirtualLoop
+from tests.support.virtual_time import VirtualLoop
 
 WORDS = ("Words.", "More words.", "", "\ud800 odd", "long " * 30)
 REPLIES = ("the first", "once", "yes", "task", "always", "no", "no, not like that", "", "2", "odd \x1b[2J")

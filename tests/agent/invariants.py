@@ -21,7 +21,7 @@ from agent.core.events import (
 )
 from agent.core.messages import to_messages
 from agent.core.turns import ToolCallTurn, ToolResultTurn, Turn
-from tests.messages_rules import violations
+from tests.support.messages_rules import violations
 
 
 def broken_invariants(events: Sequence[Event], turns: Sequence[Turn]) -> list[str]:

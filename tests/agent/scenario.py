@@ -57,7 +57,7 @@ from agent.core.tool import Block, ChangeInput, HookContext, Tool, ToolContext, 
 from agent.core.turns import Turn, UserTurn
 from agent.models.scripted import Cue, Hang, Pause, Raise, ScriptedModel, Thought, ToolUse, answer, failed
 from agent.transcript.turn_records import from_record
-from tests.agent.virtual_time import LoopClock, run_virtually
+from tests.support.virtual_time import LoopClock, run_virtually
 
 
 class TextInput(BaseModel, extra="forbid"):

@@ -38,7 +38,7 @@ from personas.files.home import open_home
 from personas.store import Store
 from personas.versions.authorship import USER
 from tests.agent.scenario import _script
-from tests.agent.virtual_time import LoopClock, VirtualLoop
+from tests.support.virtual_time import LoopClock, VirtualLoop
 
 PROMPT = "You are kept.\nAlways.\nTo the end.\n"
 T = TypeVar("T")

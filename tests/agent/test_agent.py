@@ -17,7 +17,7 @@ from agent.core.loop import NothingToContinue
 from agent.core.tool import HookContext, NoInput, Tool, ToolContext
 from agent.core.turns import AssistantTextTurn, CustomTurn, NoticeTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import Act, Hang, Pause, ScriptedModel, ToolUse, answer, failed
-from tests.agent.virtual_time import LoopClock, run_virtually
+from tests.support.virtual_time import LoopClock, run_virtually
 
 
 class Words(BaseModel, extra="forbid"):

@@ -22,7 +22,7 @@ from agent.core.turns import CustomTurn, ToolCallTurn, ToolResultTurn, Turn, Use
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from agent.transcript.session_log import Session
 from agent.transcript.turn_records import as_json, from_record, to_record
-from tests.agent.virtual_time import LoopClock, run_virtually
+from tests.support.virtual_time import LoopClock, run_virtually
 
 
 class Said(BaseModel):

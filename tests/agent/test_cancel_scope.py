@@ -8,7 +8,7 @@ import pytest
 
 from agent.core.cancellation import GRACE, CancelScope, OwnedTask, race
 from agent.core.errors import RunCancelled
-from tests.agent.virtual_time import run_virtually
+from tests.support.virtual_time import run_virtually
 
 
 class Work:

@@ -22,7 +22,7 @@ from personas.files.home import open_home
 from personas.files.lock import hold
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.messages_rules import violations
+from tests.support.messages_rules import violations
 
 PROMPT = "First line.\nSecond line.\n"
 

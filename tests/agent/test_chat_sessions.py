@@ -26,10 +26,10 @@ from personas.files.lock import holder
 from personas.persona import Persona
 from personas.store import Store
 from personas.versions.authorship import USER, Author
-from tests.agent.task_bench import ASK, PROMPT, Bench
-from tests.elsewhere import PID, held_elsewhere
-from tests.slow_fsync import SlowFsync
+from tests.support.elsewhere import PID, held_elsewhere
 from tests.support.faulty_store import FaultyStore
+from tests.support.slow_fsync import SlowFsync
+from tests.support.task_bench import ASK, PROMPT, Bench
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from agent.core.response_assembler import parse_input
 from agent.core.tool import Tool, ToolContext
 from agent.core.tool_validation import validate
 from agent.models.scripted import ScriptedModel, answer
-from tests.agent.virtual_time import LoopClock, run_virtually
+from tests.support.virtual_time import LoopClock, run_virtually
 
 
 class Inner(BaseModel):

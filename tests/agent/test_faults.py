@@ -34,7 +34,7 @@ from agent.core.tool import HookContext, NoInput, Tool, ToolContext, ToolOutput
 from agent.core.turns import AssistantTextTurn, NoticeTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import Pause, Raise, ScriptedModel, ToolUse, answer
 from tests.agent.invariants import broken_invariants
-from tests.agent.virtual_time import LoopClock, run_virtually
+from tests.support.virtual_time import LoopClock, run_virtually
 
 ODD = [asyncio.CancelledError, GeneratorExit, type("Odd", (BaseException,), {})]
 LEAVING = [KeyboardInterrupt, SystemExit]

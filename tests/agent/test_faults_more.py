@@ -15,7 +15,7 @@ from agent.core.model import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done,
 from agent.core.tool import Block, HookContext, NoInput, Tool, ToolContext
 from agent.core.turns import ToolCallTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from tests.agent.virtual_time import LoopClock, run_virtually
+from tests.support.virtual_time import LoopClock, run_virtually
 
 
 class Mute(Exception):

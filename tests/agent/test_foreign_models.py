@@ -39,7 +39,7 @@ from agent.models.context_fallback import Shortened
 from agent.models.prices import cost
 from agent.models.scripted import ScriptedModel, Thought, ToolUse, answer
 from agent.transcript.session_log import Session
-from tests.agent.virtual_time import LoopClock, run_virtually
+from tests.support.virtual_time import LoopClock, run_virtually
 
 
 class Bare:

@@ -17,7 +17,7 @@ from agent.core.model import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done,
 from agent.core.tool import HookContext, NoInput, Tool, ToolContext
 from agent.core.turns import AssistantTextTurn, Turn, UserTurn
 from tests.agent.invariants import broken_invariants
-from tests.agent.virtual_time import LoopClock, run_virtually
+from tests.support.virtual_time import LoopClock, run_virtually
 
 STOPPED_AT = 10.0
 GRACE = 0.05

@@ -18,7 +18,7 @@ from agent.transcript.job_records import last_job
 from personas.errors import InvalidValue
 from personas.files.journal import Journal
 from personas.store import Store
-from tests.agent.task_bench import ASK, COMPLETE, Bench
+from tests.support.task_bench import ASK, COMPLETE, Bench
 
 
 class Outputs:

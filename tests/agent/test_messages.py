@@ -18,7 +18,7 @@ from agent.core.turns import (
     UserTurn,
 )
 from agent.transcript.context_window import last_user_turns
-from tests.messages_rules import violations
+from tests.support.messages_rules import violations
 
 
 def user(content: str) -> UserTurn:

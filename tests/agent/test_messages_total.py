@@ -17,8 +17,8 @@ from agent.core.turns import (
     UserTurn,
 )
 from agent.transcript.context_window import last_user_turns
-from tests.examples import examples
-from tests.messages_rules import violations
+from tests.support.examples import examples
+from tests.support.messages_rules import violations
 
 text = st.one_of(
     st.sampled_from(

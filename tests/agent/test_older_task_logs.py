@@ -19,7 +19,7 @@ from personas.files import trust
 from personas.files.home import open_home
 from personas.files.lock import hold
 from personas.store import Store
-from tests.agent.task_bench import COMPLETE, Bench, logged, session_file
+from tests.support.task_bench import COMPLETE, Bench, logged, session_file
 
 HOMES = Path(__file__).parent / "data" / "homes_with_task_logs"
 

@@ -13,7 +13,7 @@ from agent.core.loop import AgentContext, LoopConfig, agent_loop, agent_loop_con
 from agent.core.tool import NoInput, Tool, ToolContext
 from agent.core.turns import AssistantTextTurn, UserTurn
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from tests.agent.virtual_time import LoopClock, run_virtually
+from tests.support.virtual_time import LoopClock, run_virtually
 
 PRECIOUS = "precious"
 

@@ -14,7 +14,7 @@ from agent.core.model import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done,
 from agent.core.tool import HookContext, NoInput, Tool, ToolContext
 from agent.core.turns import AssistantTextTurn, ToolResultTurn
 from agent.models.scripted import Hang, ScriptedModel, ToolUse, answer
-from tests.agent.virtual_time import LoopClock, run_virtually
+from tests.support.virtual_time import LoopClock, run_virtually
 
 
 class Defiant:

@@ -21,7 +21,7 @@ from agent.models.scripted import ScriptedModel, ToolUse, answer
 from agent.transcript.context_window import context_window, last_user_turns
 from agent.transcript.user_edits import KIND
 from tests.agent.test_messages_total import turns
-from tests.examples import examples
+from tests.support.examples import examples
 
 
 @settings(max_examples=examples(60), deadline=None)

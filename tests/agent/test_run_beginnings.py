@@ -16,7 +16,7 @@ from agent.core.model import Failed, ModelError
 from agent.core.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import Pause, ScriptedModel, answer
 from agent.transcript.session_log import Session
-from tests.agent.virtual_time import LoopClock, VirtualLoop, run_virtually
+from tests.support.virtual_time import LoopClock, VirtualLoop, run_virtually
 
 
 def agent_of(*answers: Any) -> Agent:

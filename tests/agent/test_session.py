@@ -33,7 +33,7 @@ from agent.models.scripted import Act, ScriptedModel, Thought, ToolUse, answer
 from agent.transcript.session_log import Session
 from agent.transcript.turn_records import from_record, to_record
 from personas.errors import BrokenFile, InvalidValue, PersonaError, StorageError
-from tests.messages_rules import violations
+from tests.support.messages_rules import violations
 
 
 async def look(_given: NoInput, _ctx: ToolContext) -> ToolOutput:

@@ -10,7 +10,7 @@ from agent.core.events import AgentEnd, Event
 from agent.core.limits import Limits
 from agent.core.model import BlockDelta, BlockEnd, BlockEvent, BlockStart, Done, Request
 from agent.core.retry import RetryPolicy
-from tests.agent.virtual_time import LoopClock, run_virtually
+from tests.support.virtual_time import LoopClock, run_virtually
 
 
 class Speaking:

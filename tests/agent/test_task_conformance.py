@@ -20,7 +20,7 @@ from agent.models.scripted import ScriptedModel
 from personas.store import Store
 from tests.agent.invariants import broken_invariants
 from tests.agent.task_scenario import Life, play_task
-from tests.messages_rules import violations
+from tests.support.messages_rules import violations
 
 FOLDER = Path(__file__).parent / "task_conformance"
 SCENARIOS: list[dict[str, Any]] = [

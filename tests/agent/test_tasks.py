@@ -24,9 +24,9 @@ from personas.changes import EditPrompt
 from personas.errors import Busy, InvalidValue, PersonaError
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.agent.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
-from tests.messages_rules import violations
-from tests.messages_server import MessagesServer, call
+from tests.support.messages_rules import violations
+from tests.support.messages_server import MessagesServer, call
+from tests.support.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
 
 # -- the table -----------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from personas.changes import EditPrompt
 from personas.errors import InvalidValue
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.agent.task_bench import COMPLETE, EDIT, PROMPT, Bench
+from tests.support.task_bench import COMPLETE, EDIT, PROMPT, Bench
 
 ASK_ALL = JobOptions(ApprovalRules("ask-all"), request_pause=0)
 

@@ -14,8 +14,8 @@ from agent.jobs.job import Job, Used
 from agent.jobs.options import JobOptions
 from agent.models.scripted import ToolUse, answer
 from personas.store import Store
-from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
 from tests.agent.test_tasks import HandClock
+from tests.support.task_bench import ASK, COMPLETE, EDIT, Bench
 
 MOST: dict[str, tuple[dict[str, Any], str]] = {
     "steps": ({"max_steps": 4}, "Stopped after 4 steps, the most one task may take."),

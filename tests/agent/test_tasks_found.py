@@ -26,8 +26,8 @@ from personas.errors import Busy, InvalidValue
 from personas.files import trust
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.agent.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench, log_event, session_file
-from tests.messages_rules import violations
+from tests.support.messages_rules import violations
+from tests.support.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench, log_event, session_file
 
 ASK_ALL = JobOptions(ApprovalRules("ask-all"), request_pause=0)
 

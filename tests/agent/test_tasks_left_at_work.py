@@ -11,7 +11,7 @@ from agent.core.turns import AssistantTextTurn
 from agent.jobs.recovery import find_job
 from agent.models.scripted import Pause, answer
 from personas.store import Store
-from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
+from tests.support.task_bench import ASK, COMPLETE, EDIT, Bench
 
 AT_WORK = answer("Half of an", Pause(3600), " answer.")
 """An answer that stops in the middle."""

@@ -16,9 +16,9 @@ from agent.models.scripted import ToolUse, answer
 from personas.errors import PersonaError, StorageError
 from personas.files.journal import Journal
 from personas.store import Store
-from tests.agent.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
 from tests.agent.test_tasks_found import ASK_ALL, calls_answered, leave, session_file
-from tests.messages_rules import violations
+from tests.support.messages_rules import violations
+from tests.support.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
 
 ADD = ToolUse("create_test_input", {"content": "What now?"})
 NAME = ToolUse("update_persona_name", {"name": "Other"})

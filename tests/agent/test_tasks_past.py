@@ -24,7 +24,7 @@ from agent.transcript.session_store import open_session, start_session
 from personas.errors import Busy, InvalidValue, StorageError
 from personas.files.journal import Journal
 from personas.store import Store
-from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench, logged, session_file
+from tests.support.task_bench import ASK, COMPLETE, EDIT, Bench, logged, session_file
 
 
 def marks_of(store: Store) -> list[Mark]:

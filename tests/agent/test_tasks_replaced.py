@@ -17,7 +17,7 @@ from agent.models.scripted import ToolUse, answer
 from personas.errors import StorageError
 from personas.files.journal import Journal
 from personas.store import Store
-from tests.agent.task_bench import COMPLETE, EDIT, Bench, logged, session_file
+from tests.support.task_bench import COMPLETE, EDIT, Bench, logged, session_file
 
 ONE_STEP = JobOptions(request_pause=0, max_steps=1)
 RENAME = ToolUse("update_persona_name", {"name": "Other"})

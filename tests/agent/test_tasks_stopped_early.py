@@ -20,10 +20,10 @@ from personas.changes import EditPrompt
 from personas.files.home import open_home
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench
 from tests.agent.task_scenario import run_in_place
 from tests.agent.test_tasks_found import ASK_ALL, calls_answered, leave
-from tests.agent.virtual_time import VirtualLoop
+from tests.support.task_bench import ASK, COMPLETE, EDIT, Bench
+from tests.support.virtual_time import VirtualLoop
 
 ONE_STEP = JobOptions(ApprovalRules("auto"), request_pause=0, max_steps=1)
 WHOLE = ToolUse("update_system_prompt", {"system_prompt": "New.\n"})

@@ -20,9 +20,9 @@ from personas.changes import EditPrompt
 from personas.errors import InvalidValue
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.agent import task_bench
-from tests.agent.task_bench import ASK, COMPLETE, EDIT, Bench, session_file
 from tests.agent.test_tasks_found import ASK_ALL, leave
+from tests.support import task_bench
+from tests.support.task_bench import ASK, COMPLETE, EDIT, Bench, session_file
 
 ONE_STEP = JobOptions(request_pause=0, max_steps=1)
 WHOLE = ToolUse("update_system_prompt", {"system_prompt": "New.\n"})

@@ -25,9 +25,9 @@ from personas.changes import AddTestInput, SetName, SetPrompt
 from personas.files.home import open_home
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.agent.virtual_time import LoopClock, run_virtually
-from tests.slow_fsync import SlowFsync, is_loop
 from tests.support.faulty_store import FaultyStore
+from tests.support.slow_fsync import SlowFsync, is_loop
+from tests.support.virtual_time import LoopClock, run_virtually
 
 EDIT = ToolUse("edit_system_prompt", {"old": "One.", "new": "Two."})
 WRITES = (

@@ -24,7 +24,7 @@ from agent.core.turns import (
 )
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from agent.transcript.turn_records import from_record, to_record
-from tests.agent.virtual_time import LoopClock, run_virtually
+from tests.support.virtual_time import LoopClock, run_virtually
 
 plain = st.one_of(
     st.text(), st.characters(categories=["Cs"]), st.integers(), st.booleans(), st.none(), st.floats()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import agent
-from tests.messages_server import KEY, MessagesServer, call, say
+from tests.support.messages_server import KEY, MessagesServer, call, say
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -21,8 +21,8 @@ from typing import Any
 
 from personas.files.home import open_home
 from tests.benchmarks.screen import SIZE, Watched
-from tests.e2e.terminal import ROOT
-from tests.messages_server import KEY, Answer, MessagesServer, say
+from tests.support.messages_server import KEY, Answer, MessagesServer, say
+from tests.support.terminal import ROOT
 
 BUDGET = 0.8
 """Seconds from the start of `persona chat` to its request."""

@@ -25,8 +25,8 @@ from agent.transcript.session_log import Session
 from personas.files.current_sessions import link_session
 from personas.files.home import open_home
 from tests.benchmarks.conversation import CODE_LINE, ITEM, PROSE, conversation
-from tests.e2e.terminal import Terminal
-from tests.messages_server import KEY, MessagesServer, say
+from tests.support.messages_server import KEY, MessagesServer, say
+from tests.support.terminal import Terminal
 
 SIZE = (120, 40)
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from personas.files.home import open_home
 from tests.benchmarks.screen import Watched
-from tests.e2e.terminal import ROOT, Terminal
+from tests.support.terminal import ROOT, Terminal
 
 BARE = """
 from textual.app import App

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from textual import events
 
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 
 KEYS = 40
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.persona_agent import Backend, Workplace
+from tests.support.persona_agent import Backend, Workplace
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from tests.messages_server import MessagesServer, ToolUsingBrain
-from tests.persona_agent import Backend, Workplace
+from tests.support.messages_server import MessagesServer, ToolUsingBrain
+from tests.support.persona_agent import Backend, Workplace
 
 MESSAGES = (
     "Change the name to 'Sunny'",

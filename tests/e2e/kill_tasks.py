@@ -27,11 +27,11 @@ from agent.jobs.agent_jobs import AgentJobs
 from agent.jobs.job import Job
 from agent.transcript.session_store import read_history
 from agent.transcript.turn_records import to_record
-from tests.e2e.drafts import queued, state
-from tests.e2e.terminal import Terminal
-from tests.messages_answers import Refusal
-from tests.messages_server import Answer, Call, MessagesServer, Text, call, say
-from tests.persona_agent import Backend, Workplace
+from tests.support.messages_answers import Refusal
+from tests.support.messages_server import Answer, Call, MessagesServer, Text, call, say
+from tests.support.persona_agent import Backend, Workplace
+from tests.support.terminal import Terminal
+from tests.support.terminal_drafts import queued, state
 from tui.drafts.outbox import recover_messages
 from tui.drafts.store import DraftStore
 from tui.drafts.unsaved_text import UnsavedText

@@ -14,7 +14,7 @@ from agent.models.anthropic.client import AnthropicModel
 from personas.files.home import open_home
 from personas.store import Store
 from tests.e2e import kill
-from tests.messages_server import MessagesServer, ToolUsingBrain, say
+from tests.support.messages_server import MessagesServer, ToolUsingBrain, say
 
 
 def test_kill_9_at_random_points_loses_nothing_acknowledged(tmp_path: Path) -> None:

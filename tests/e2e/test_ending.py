@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.drafts import texts
 from tests.e2e.test_screen import F1, F3, FAULT, IN_ORDER, folder, prompt_file, start
+from tests.support.terminal_drafts import texts
 
 __all__ = ["folder"]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.drafts import texts
-from tests.e2e.terminal import Terminal
-from tests.messages_server import MessagesServer, call, say
+from tests.support.messages_server import MessagesServer, call, say
+from tests.support.terminal import Terminal
+from tests.support.terminal_drafts import texts
 from tui.widgets.question_box import GRACE
 
 PERSONA = 'name = "Optimist" # mine\nsystem_prompt = """\nYou see the good side.\nBe short.\n"""\n'

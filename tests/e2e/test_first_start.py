@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from tests.e2e.terminal import Terminal
-from tests.messages_server import KEY, MessagesServer, call, say
+from tests.support.messages_server import KEY, MessagesServer, call, say
+from tests.support.terminal import Terminal
 
 SECRET = "sk-ant-secret-of-this-test-0123456789"
 

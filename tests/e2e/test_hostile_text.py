@@ -11,9 +11,9 @@ from pathlib import Path
 
 import tomli_w
 
-from tests.hostile import ESCAPES, MARKUP, forbidden_in
-from tests.messages_server import MessagesServer, call, say
-from tests.persona_agent import Workplace
+from tests.support.hostile import ESCAPES, MARKUP, forbidden_in
+from tests.support.messages_server import MessagesServer, call, say
+from tests.support.persona_agent import Workplace
 
 ALL = " | ".join(ESCAPES.values()) + " | " + " ".join(MARKUP)
 
@@ -81,7 +81,7 @@ def test_json_lines_escape_everything(place: Workplace) -> None:
 
 
 def test_a_servers_error_text_is_harmless(place: Workplace) -> None:
-    from tests.messages_server import Page, Refusal
+    from tests.support.messages_server import Page, Refusal
 
     place.run_here("list")
     with MessagesServer([Refusal(400, message=ALL), Page(("<html>" + ALL).encode())]) as server:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.e2e.terminal import Terminal
 from tests.e2e.test_looks import folder, start
+from tests.support.terminal import Terminal
 
 __all__ = ["folder"]
 

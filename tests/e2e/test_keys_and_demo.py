@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.terminal import Terminal
-from tests.hostile import forbidden_in
-from tests.persona_agent import Workplace
+from tests.support.hostile import forbidden_in
+from tests.support.persona_agent import Workplace
+from tests.support.terminal import Terminal
 from tui.commands.registry import COMMANDS
 
 

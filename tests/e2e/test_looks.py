@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cells import Cells, each_alone, old_and_plain
-from tests.e2e.terminal import Terminal
 from tests.e2e.test_painting import settle
+from tests.support.cells import Cells, each_alone, old_and_plain
+from tests.support.terminal import Terminal
 
 FILE = 'name = "Optimist"\nsystem_prompt = """\nYou see the good in things.\nBe short.\n"""\n'
 SGR = re.compile(rb"\x1b\[([\d;:]*)m")

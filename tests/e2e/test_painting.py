@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.terminal import Terminal
+from tests.support.terminal import Terminal
 
 WHOLE = 2_000
 """Bytes that less than a whole painting does not send after Ctrl+L, and a whole one exceeds."""

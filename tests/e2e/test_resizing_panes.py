@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.e2e.terminal import Terminal
+from tests.support.terminal import Terminal
 
 F6, F7, F12 = "\x1b[17~", "\x1b[18~", "\x1b[24~"
 PROMPT = " ".join(f"word{number}" for number in range(100))

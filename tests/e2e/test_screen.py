@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.drafts import texts
-from tests.e2e.terminal import Terminal
+from tests.support.terminal import Terminal
+from tests.support.terminal_drafts import texts
 
 ESC, F1, F3 = "\x1b", "\x1bOP", "\x1bOR"
 FAULT = (
@@ -335,7 +335,7 @@ def test_a_fault_becomes_one_line_a_log_and_a_restored_terminal_and_takes_no_tex
 def test_without_a_terminal_it_says_so(folder: Path) -> None:
     import subprocess
 
-    from tests.e2e.terminal import ROOT
+    from tests.support.terminal import ROOT
 
     done = subprocess.run(
         [sys.executable, "-m", "tui", "--home", str(folder / "home")],

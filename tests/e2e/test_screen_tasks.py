@@ -9,9 +9,9 @@ from agent.jobs.recovery import find_job
 from personas.files import trust
 from personas.files.home import open_home
 from personas.store import Store
-from tests.e2e.terminal import Terminal
 from tests.e2e.test_screen import IN_ORDER
-from tests.messages_server import Answer, MessagesServer, Text, call
+from tests.support.messages_server import Answer, MessagesServer, Text, call
+from tests.support.terminal import Terminal
 from tui.widgets.question_box import GRACE
 
 PERSONA = 'name = "Optimist" # mine\nsystem_prompt = """\nYou see the good side.\nBe short.\n"""\n'

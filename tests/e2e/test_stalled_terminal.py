@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.drafts import texts
-from tests.e2e.terminal import Terminal
 from tests.e2e.test_painting import WHOLE, settle
 from tests.e2e.test_screen import folder, prompt_file, start
-from tests.messages_answers import Answer, Call, Text
-from tests.messages_server import MessagesServer, say
+from tests.support.messages_answers import Answer, Call, Text
+from tests.support.messages_server import MessagesServer, say
+from tests.support.terminal import Terminal
+from tests.support.terminal_drafts import texts
 
 __all__ = ["folder"]
 

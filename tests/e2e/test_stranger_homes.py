@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.persona_agent import Workplace
+from tests.support.persona_agent import Workplace
 
 MEMORY = 600 * 1024 * 1024
 

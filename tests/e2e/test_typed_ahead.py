@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.e2e.terminal import Terminal
+from tests.support.terminal import Terminal
 
 
 def test_what_is_typed_before_the_first_picture_stands_in_the_chat_bar(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.terminal import Terminal
+from tests.support.terminal import Terminal
 
 F3 = "\x1bOR"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.messages_server import MessagesServer, ToolUsingBrain
-from tests.persona_agent import Backend, Workplace
+from tests.support.messages_server import MessagesServer, ToolUsingBrain
+from tests.support.persona_agent import Backend, Workplace
 
 LIVE_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
@@ -35,7 +35,7 @@ def place(
     name, _, over_sdk = request.param.partition(" over ")
     live = live_environment() if name == "live" else {}
     if over_sdk:
-        from tests.sdk_model import SdkModel
+        from tests.support.sdk_model import SdkModel
 
         monkeypatch.setattr("agent.models.anthropic.client.AnthropicModel", SdkModel)
     match name:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 
-from tests.elsewhere import held_elsewhere
-from tests.persona_agent import Workplace, create_test_persona, expect_turn_sequence, send_agent_message
+from tests.support.elsewhere import held_elsewhere
+from tests.support.persona_agent import (
+    Workplace,
+    create_test_persona,
+    expect_turn_sequence,
+    send_agent_message,
+)
 
 PROMPT = "You are a marine biologist who loves tide pools.\nKeep it short.\n"
 MATH = "What is 7 times 8? Show the math."

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from personas.errors import InvalidValue, OutsideHome, StorageError
 from personas.files import journal as journal_module
 from personas.files.journal import FIRST_LIMIT, Journal, Problem
-from tests.examples import examples
+from tests.support.examples import examples
 
 _json = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.text(st.characters()),

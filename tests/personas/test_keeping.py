@@ -8,7 +8,7 @@ from personas.changes import SetPrompt
 from personas.files.home import Home
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.tui.program import make_store
+from tests.support.program import make_store
 
 
 def test_a_kept_text_is_a_version_and_neither_the_file_nor_undo_notices(tmp_path: Path) -> None:

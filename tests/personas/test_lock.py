@@ -16,7 +16,7 @@ import pytest
 from personas.errors import Busy, OutsideHome, StorageError
 from personas.files import lock
 from personas.files.lock import hold, holder, holder_elsewhere
-from tests.elsewhere import PID, held_elsewhere
+from tests.support.elsewhere import PID, held_elsewhere
 
 _HOLD = """
 import sys

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from personas.lines import changed_regions, split_lines
 from personas.versions.merge import Hunk, count, merge3, stretches, unified_diff
-from tests.examples import examples
+from tests.support.examples import examples
 
 _line = st.sampled_from(["a", "b", "c", "", "long line", "\r", "x\u2028y", "é"])
 _text = st.builds(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from personas.errors import BrokenFile, InvalidValue, OutsideHome, StorageError
 from personas.files import text_file as textfile
 from personas.files.text_file import decode, encode, read_regular, remove_file, replace_file
-from tests.elsewhere import held_elsewhere
+from tests.support.elsewhere import held_elsewhere
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.booleans())

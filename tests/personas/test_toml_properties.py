@@ -13,9 +13,9 @@ from personas.toml.edit import append_table, move_table, remove_key, remove_tabl
 from personas.toml.guard import same_data, with_value
 from personas.toml.nodes import TableArray
 from personas.toml.scanner import locate, parse, scan
-from tests.examples import examples
 from tests.personas.toml_corpus import arrays, edits_of, leaves, tables, value_at
 from tests.personas.toml_documents import documents, texts, values
+from tests.support.examples import examples
 
 quick = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

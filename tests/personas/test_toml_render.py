@@ -17,8 +17,8 @@ from personas.errors import InvalidValue
 from personas.toml.escapes import HIDDEN, with_hidden_escaped
 from personas.toml.guard import same_data
 from personas.toml.render import plain, render_key, render_line, render_string, render_value
-from tests.examples import examples
 from tests.personas.toml_documents import texts, values
+from tests.support.examples import examples
 
 quick = settings(max_examples=examples(100), deadline=None)
 newlines = st.sampled_from(["\n", "\r\n"])

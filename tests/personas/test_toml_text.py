@@ -16,7 +16,7 @@ from personas.errors import BrokenFile
 from personas.toml import parse as toml_parse
 from personas.toml.parse import MAX_DEPTH
 from personas.toml.scanner import KeyPath, locate, parse, scan
-from tests.examples import examples
+from tests.support.examples import examples
 
 PERSONA = """\
 # An optimist

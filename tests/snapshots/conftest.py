@@ -11,8 +11,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from tests.hostile import forbidden_in
-from tests.screen_svg import rows_of
+from tests.support.hostile import forbidden_in
+from tests.support.screen_svg import rows_of
 from tui.chat import labels as running_note
 from tui.chat import questions as tasking
 from tui.widgets import test_input_list as test_inputs

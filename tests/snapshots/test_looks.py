@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.gallery import SIZES, settle, walk
-from tests.screen_svg import draw
 from tests.snapshots.conftest import Check
+from tests.support.screen_svg import draw
 
 ALIKE = {
     *("start", "panel-empty", "panel-after-a-run", "stopped", "a-task-is-done", "panel-hidden"),

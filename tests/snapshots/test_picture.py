@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.picture import PICTURE, take
-from tests.screen_svg import rows_of
+from tests.support.screen_svg import rows_of
 from tui.widgets.text import document_editor
 
 

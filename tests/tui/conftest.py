@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import tests.tui.waiting  # noqa: F401 - the pilot of every test here waits in this way
-from tests.persona_agent import Backend, Workplace
+import tests.support.waiting  # noqa: F401 - the pilot of every test here waits in this way
+from tests.support.persona_agent import Backend, Workplace
 from tui.app.emergency_save import left_texts
 
 

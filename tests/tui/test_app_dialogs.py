@@ -19,7 +19,7 @@ from textual.widgets._toast import Toast, ToastRack
 
 import tui.screens
 from agent.models.offline import OfflineModel
-from tests.tui.program import ONE, Program, make_store, program
+from tests.support.program import ONE, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, drawn
 from tests.tui.test_app_settings import preferences
 from tui.app.operation_context import begin_deed

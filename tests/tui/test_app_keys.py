@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import Hang, ToolUse, answer, failed
-from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.app.app import PersonaApp
 from tui.chat.panel_state import PanelState
 from tui.commands import registry as commands

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import ToolUse, answer
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tests.tui.test_messages_underway import said_to
 from tui.document.merge import Clash, meet
 from tui.screens.dialogs.confirm import Confirm

@@ -11,8 +11,8 @@ import pytest
 from textual.widgets import Input
 
 from agent.models.scripted import Hang, answer
-from tests.tui.drafts import in_dialog
-from tests.tui.program import ONE, TWO, ids, make_store, program
+from tests.support.drafts import in_dialog
+from tests.support.program import ONE, TWO, ids, make_store, program
 from tui.document import debounce
 from tui.screens.dialogs import base as dialog
 from tui.screens.dialogs.base import GRACE

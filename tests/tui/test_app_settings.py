@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import ScriptedModel, answer
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.settings import help_text as manual

@@ -14,9 +14,9 @@ from textual.events import Key
 from agent.core.model import Usage
 from agent.jobs.job import Job
 from agent.models.scripted import Hang, ToolUse, answer
-from tests.agent.task_bench import log_event
-from tests.tui.drafts import leave_chat
-from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tests.support.drafts import leave_chat
+from tests.support.program import Gate, GatedModel, Program, make_store, program
+from tests.support.task_bench import log_event
 from tui.chat.panel_state import PanelState
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.quit_dialog import Leaving

@@ -20,7 +20,7 @@ from personas.errors import StorageError
 from personas.files import trust
 from personas.files.journal import Journal
 from personas.store import Store
-from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_tasks import (
     ASK,
     ASK_ALL,

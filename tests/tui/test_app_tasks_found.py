@@ -17,8 +17,8 @@ from agent.models.scripted import ToolUse, answer
 from agent.transcript.older_task_log import SUFFIX
 from personas.files import trust
 from personas.store import Store
-from tests.agent.task_bench import logged, session_file
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
+from tests.support.task_bench import logged, session_file
 from tests.tui.test_app_tasks import (
     ASK,
     ASK_ALL,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from agent.models.scripted import Hang, ToolUse, answer
 from personas.files import trust
-from tests.tui.drafts import leave_chat, recall
-from tests.tui.program import Program, make_store, program
+from tests.support.drafts import leave_chat, recall
+from tests.support.program import Program, make_store, program
 from tests.tui.test_app_tasks import (
     ASK_ALL,
     DONE,

@@ -17,8 +17,8 @@ from agent.core.model import BlockDelta, BlockEnd, BlockStart, Done, Model, Requ
 from agent.core.turns import UserTurn
 from agent.models.anthropic.client import AnthropicModel
 from agent.models.scripted import Pause, ScriptedModel
-from tests.messages_server import Answer, Call, MessagesServer, Text
-from tests.tui.program import Program, make_store, program
+from tests.support.messages_server import Answer, Call, MessagesServer, Text
+from tests.support.program import Program, make_store, program
 from tui.settings.schema import Settings
 
 IDS = [f"p{number}" for number in range(10)]

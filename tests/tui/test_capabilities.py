@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Input, TextArea
 
 from agent.models.scripted import ScriptedModel
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tui.app.app import PersonaApp
 from tui.app.environment import as_given
 from tui.settings.schema import Settings

@@ -20,8 +20,8 @@ import pytest
 from agent.core.events import AgentEnd
 from agent.core.model import Usage
 from personas.files.lock import hold
-from tests.messages_server import MessagesServer, ToolUsingBrain, say
-from tests.persona_agent import Workplace
+from tests.support.messages_server import MessagesServer, ToolUsingBrain, say
+from tests.support.persona_agent import Workplace
 from tui.cli import main
 from tui.cli.chat_runner import run_printed
 from tui.cli.stream import Printer

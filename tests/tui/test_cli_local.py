@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.messages_server import MessagesServer, ToolUsingBrain, call, say
-from tests.messages_strict import KNOWN_VERSIONS
-from tests.persona_agent import Workplace
+from tests.support.messages_server import MessagesServer, ToolUsingBrain, call, say
+from tests.support.messages_strict import KNOWN_VERSIONS
+from tests.support.persona_agent import Workplace
 
 MODEL = "local-model-7b"
 ANY_VERSION = ("", *KNOWN_VERSIONS)  # local servers ask for no version

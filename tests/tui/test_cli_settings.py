@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.persona_agent import Workplace
+from tests.support.persona_agent import Workplace
 from tui.cli.stderr import safe_message
 
 SECRET = "sk-ant-api03-" + "A" * 40

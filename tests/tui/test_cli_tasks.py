@@ -25,10 +25,10 @@ from agent.jobs.questions import AskingJob
 from agent.tools import REGISTRY, make_tools
 from agent.tools.context import ToolEnvironment
 from personas.errors import StorageError
-from tests.hostile import ESCAPES
-from tests.messages_answers import Refusal
-from tests.messages_server import Answer, Call, MessagesServer, Text, call, say
-from tests.persona_agent import Backend, Workplace
+from tests.support.hostile import ESCAPES
+from tests.support.messages_answers import Refusal
+from tests.support.messages_server import Answer, Call, MessagesServer, Text, call, say
+from tests.support.persona_agent import Backend, Workplace
 from tui.app.signals import SIGNALS, Guard, heeded
 from tui.cli import error_handling as boundary
 from tui.cli.task_answers import PIPE_TIMEOUT, answer_timeout

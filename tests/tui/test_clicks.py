@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import answer
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_app_settings import preferences
 from tui.chat.panel_state import PanelState

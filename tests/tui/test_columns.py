@@ -17,7 +17,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from tests.cells import Cells, each_alone, flags_wide, old_and_plain
+from tests.support.cells import Cells, each_alone, flags_wide, old_and_plain
 from tui.terminal.textual_compat.cell_width import Placing, is_doubtful
 from tui.terminal.textual_compat.diff_rendering import SentCells
 

@@ -13,8 +13,8 @@ from rich.style import Style
 from textual.color import Color
 
 from tests.gallery import SIZES, THEMES, settle, walk
-from tests.screen_svg import cells, look_of, runs_of
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
+from tests.support.screen_svg import cells, look_of, runs_of
 from tui.terminal.ansi16 import contrast_on, in_sixteen
 from tui.terminal.palette import contrast
 from tui.widgets.theme_styles import ink

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.core.turns import AssistantTextTurn, Turn, UserTurn
-from tests.examples import examples
+from tests.support.examples import examples
 from tui.widgets.conversation import render_parts as parts
 from tui.widgets.conversation.entries import entry_for
 from tui.widgets.conversation.layout import Layout, Position

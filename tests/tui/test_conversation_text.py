@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from agent.core.turns import ThinkingTurn
-from tests.examples import examples
+from tests.support.examples import examples
 from tui.terminal.sanitise import sanitise
 from tui.widgets.conversation import markdown
 from tui.widgets.conversation import markdown_blocks as pieces

@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 import tui
 from agent.models.scripted import answer
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tui.widgets.conversation.scroll_view import EntryScrollView
 from tui.widgets.footer import KeyLine
 

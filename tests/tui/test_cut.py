@@ -8,7 +8,7 @@ import pytest
 from rich.segment import Segment
 from textual.strip import Strip
 
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tests.tui.test_app_dialogs import settle
 from tests.tui.test_app_layout import drawn
 from tui.document.merge import Clash, meet

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.tui.program import Program
+from tests.support.program import Program
 from tui.recording.demo_app import DemoApp
 from tui.recording.playback import LABEL, TypingPace, first_change
 from tui.recording.recorded_session import AT_ONCE, HUMAN, Pace

@@ -18,8 +18,8 @@ from agent.transcript.session_store import start_session
 from personas.errors import PersonaError
 from personas.persona import read_persona
 from personas.store import Store
-from tests.hostile import ESCAPES, forbidden_in
-from tests.tui.program import Program, make_store, program
+from tests.support.hostile import ESCAPES, forbidden_in
+from tests.support.program import Program, make_store, program
 from tests.tui.test_demo import demo
 from tui.cli import demo as demo_command
 from tui.cli.group import persona

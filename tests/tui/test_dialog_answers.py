@@ -11,7 +11,7 @@ import pytest
 from textual import events
 from textual.widgets import Button
 
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tui.document import merge as draft
 from tui.document.merge import Choice, Clash

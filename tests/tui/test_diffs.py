@@ -9,7 +9,7 @@ from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
 from personas.versions.merge import unified_diff
-from tests.hostile import ESCAPES
+from tests.support.hostile import ESCAPES
 from tui.terminal.diff_view import changed_words, close_context, diff_lines
 from tui.terminal.sanitise import sanitise
 from tui.widgets.conversation.diff_parts import diff_parts

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from personas.errors import StorageError
-from tests.tui.drafts import leave_chat, recall
-from tests.tui.program import make_store, program
+from tests.support.drafts import leave_chat, recall
+from tests.support.program import make_store, program
 from tests.tui.test_keys_early import begun, slow
 from tui.app import ui_state
 from tui.drafts.store import DraftStore

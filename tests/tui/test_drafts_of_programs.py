@@ -8,8 +8,8 @@ from pathlib import Path
 
 from agent.models.scripted import answer
 from personas.files.home import Home
-from tests.tui.drafts import leave_chat, recall
-from tests.tui.program import make_store, program
+from tests.support.drafts import leave_chat, recall
+from tests.support.program import make_store, program
 from tui.drafts.draft import CHAT
 from tui.drafts.store import DraftStore
 

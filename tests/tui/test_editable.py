@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from personas.lines import changed_regions, split_lines
 from personas.versions import merge
-from tests.examples import examples
+from tests.support.examples import examples
 from tui.document.merge import Choice, Clash, changed_lines, meet, moved, resolve
 from tui.terminal.sanitise import sanitise
 from tui.terminal.visible_controls import from_shown, is_editable, pasted, to_shown, with_signs

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from personas.errors import PersonaError
 from personas.files.home import Home, open_home
 from personas.files.lock import hold
-from tests.tui.program import ScriptedModel, make_store, program
+from tests.support.program import ScriptedModel, make_store, program
 from tui.app.emergency_save import write_fault
 from tui.external_editor import launcher as external
 from tui.external_editor import message_file as editor_drafts

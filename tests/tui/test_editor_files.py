@@ -10,7 +10,7 @@ import pytest
 from personas.changes import EditPrompt
 from personas.persona import read_persona
 from personas.versions.authorship import Author
-from tests.tui.program import ONE, Program, make_store, program
+from tests.support.program import ONE, Program, make_store, program
 from tui.document.merge import Clash
 from tui.external_editor.persona_file import hand_out, meet_files, take_back, with_what_was_taken
 from tui.external_editor.process import ExternalEditor

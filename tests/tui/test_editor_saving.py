@@ -10,7 +10,7 @@ from agent.models.scripted import ToolUse, answer
 from personas.changes import SetPrompt
 from personas.persona import Persona
 from personas.versions.authorship import USER
-from tests.tui.program import ONE, Program, make_store, program
+from tests.support.program import ONE, Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
 from tui.document import debounce
 from tui.document import document as gone

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import ToolUse, answer
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tui.document import debounce
 from tui.screens.dialogs.conflict import ChooseText
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from agent.core.model import ThinkingLevel
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tui.screens.dialogs.picker import Pick
 from tui.settings.validation import LEVELS
 from tui.widgets.virtual_list import RowList

@@ -11,8 +11,8 @@ from agent.chat.chat import Chat
 from agent.core.turns import AssistantTextTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import ScriptedModel, answer
 from personas.errors import PersonaError
-from tests.hostile import ESCAPES, SURROGATE
-from tests.tui.program import make_store, program
+from tests.support.hostile import ESCAPES, SURROGATE
+from tests.support.program import make_store, program
 from tui.chat.export import as_json, as_markdown, export_conversation
 from tui.terminal.sanitise import sanitise
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.tui.program import make_store
+from tests.support.program import make_store
 from tests.tui.test_app_layout import drawn
 from tui.app.app import PersonaApp
 from tui.app.first_persona import read_first

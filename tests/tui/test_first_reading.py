@@ -8,8 +8,8 @@ import pytest
 
 from agent.models.scripted import answer
 from personas.errors import StorageError
-from tests.tui.drafts import leave_chat, recall
-from tests.tui.program import make_store, program
+from tests.support.drafts import leave_chat, recall
+from tests.support.program import make_store, program
 from tui.app import ui_state
 from tui.chat.chat_bar_drafts import ChatBarDrafts
 from tui.document.async_store import Workspace

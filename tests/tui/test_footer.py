@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import Hang, ToolUse, answer
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tui.chat.panel_state import PanelState
 from tui.commands.footer_keys import FooterState, keys_now
 from tui.screens.dialogs.help import Help

@@ -9,7 +9,7 @@ import pytest
 from agent.chat.chat import Chat
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from personas.store import Store
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tui.document import debounce
 
 NAME = ToolUse("update_persona_name", {"name": "Sunny"})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import answer
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.text_prompt import AskLine

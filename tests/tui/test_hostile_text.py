@@ -30,7 +30,7 @@ from agent.core.turns import (
 )
 from agent.jobs.job import Approval, Question
 from personas.persona import FileError, Persona, TestInput
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tui.chat.panel_state import PanelState
 from tui.commands.slash import Offer

@@ -8,9 +8,9 @@ import pytest
 from textual.events import Paste
 
 from agent.models.scripted import answer
-from tests.messages_server import MessagesServer
-from tests.tui.drafts import recall
-from tests.tui.program import Program, make_store, program
+from tests.support.drafts import recall
+from tests.support.messages_server import MessagesServer
+from tests.support.program import Program, make_store, program
 from tests.tui.test_app_connect import WORKS
 from tests.tui.test_app_settings import preferences
 from tui.drafts.store import DraftStore

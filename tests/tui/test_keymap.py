@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tui.cli.key_probe import meaning
 from tui.commands.footer_keys import FooterState, keys_now
 from tui.commands.keymap import check_keys, normal, refusal

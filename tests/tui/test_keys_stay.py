@@ -8,7 +8,7 @@ import pytest
 
 from personas.changes import DeleteTestInput
 from personas.versions.authorship import USER
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
 from tui.document import debounce
 from tui.document import document as gone

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from agent.models.scripted import ToolUse, answer
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tui.cli.key_probe import meaning
 from tui.commands.footer_keys import FooterState, keys_now

@@ -13,8 +13,8 @@ from agent.jobs.recovery import find_job
 from agent.models.scripted import answer
 from personas.errors import StorageError
 from personas.store import Store
-from tests.tui.drafts import recall, unsaved
-from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tests.support.drafts import recall, unsaved
+from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.app import shutdown as ending
 from tui.document import debounce
 from tui.drafts.store import DraftStore

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.offline import OfflineModel
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tests.tui.test_app_connect import preferences
 from tui.app.emergency_save import left_texts, write_texts
 from tui.cli.doctor import _left_over

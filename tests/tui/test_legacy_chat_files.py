@@ -11,8 +11,8 @@ import pytest
 
 from personas.errors import StorageError
 from personas.files.home import Home
-from tests.tui.drafts import in_dialog, recall
-from tests.tui.program import make_store, program
+from tests.support.drafts import in_dialog, recall
+from tests.support.program import make_store, program
 from tui.app import ui_state
 from tui.app.ui_state import UiState
 from tui.drafts import legacy_files

@@ -12,8 +12,8 @@ import pytest
 from personas.files.home import Home
 from personas.files.lock import hold
 from personas.versions.authorship import USER
-from tests.tui.drafts import unsaved
-from tests.tui.program import make_store, program
+from tests.support.drafts import unsaved
+from tests.support.program import make_store, program
 from tui.drafts.legacy_files import import_legacy_files
 from tui.drafts.store import DraftStore
 from tui.drafts.unsaved_text import documents_with_drafts

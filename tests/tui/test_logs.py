@@ -15,7 +15,7 @@ from agent.core.agent import Agent
 from agent.core.events import Event
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from personas.files.home import Home
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tui.cli import error_handling as boundary
 from tui.cli.logging_setup import LARGEST, log_to, set_up
 

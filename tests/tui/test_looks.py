@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 
 
 async def test_a_look_is_left_out_while_the_one_before_waits_for_a_disk_that_hangs(

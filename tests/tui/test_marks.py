@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import Hang, answer
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.screens.dialogs.confirm import Confirm
 from tui.widgets.virtual_list import MARK

@@ -13,8 +13,8 @@ from agent.jobs.agent_jobs import AgentJobs
 from agent.models.scripted import ToolUse, answer
 from personas.errors import StorageError
 from personas.store import Store
-from tests.tui.drafts import recall
-from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tests.support.drafts import recall
+from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.app import emergency_save as last_resort
 from tui.chat.conversation_state import Talk
 from tui.chat.conversations import Talks

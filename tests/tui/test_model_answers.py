@@ -14,9 +14,9 @@ from agent.core.agent import Agent
 from agent.core.model import Waiting
 from agent.models.local_servers import LocalServer
 from agent.models.scripted import Act, ScriptedModel, answer
-from tests.messages_server import Answer, MessagesServer, call, say
-from tests.persona_agent import Workplace
-from tests.tui.program import Gate, GatedModel, make_store, program
+from tests.support.messages_server import Answer, MessagesServer, call, say
+from tests.support.persona_agent import Workplace
+from tests.support.program import Gate, GatedModel, make_store, program
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_app_settings import preferences
 from tui.cli.stream import JsonPrinter, TextPrinter

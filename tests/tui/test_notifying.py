@@ -8,7 +8,7 @@ import pytest
 from textual.events import AppBlur
 
 from agent.models.scripted import ToolUse, answer, failed
-from tests.tui.program import Gate, GatedModel, make_store, program
+from tests.support.program import Gate, GatedModel, make_store, program
 from tui.app.desktop_notify import announcement, asking, ending
 from tui.settings.schema import Settings
 from tui.terminal.capabilities import Capabilities

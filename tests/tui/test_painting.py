@@ -14,7 +14,7 @@ from textual._compositor import ChopsUpdate, Compositor
 from textual.strip import Strip
 
 from agent.models.scripted import answer
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tui.terminal.textual_compat.diff_rendering import FrontCompositor, SentCells
 
 WIDTH, HEIGHT = 30, 6

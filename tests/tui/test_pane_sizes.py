@@ -8,7 +8,7 @@ import pytest
 from textual.events import MouseMove
 
 from personas.files.home import Home
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.app.ui_state import UiState, load, save
 

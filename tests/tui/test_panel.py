@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.examples import examples
+from tests.support.examples import examples
 from tui.chat.panel_state import Panel, PanelState
 
 HIDDEN, VISIBLE, PINNED = PanelState.HIDDEN, PanelState.VISIBLE, PanelState.PINNED

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import ToolUse, answer
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tui.chat.panel_state import PanelState
 from tui.widgets.agent_panel import AgentPanel
 

@@ -8,7 +8,7 @@ import pytest
 from textual.events import AppBlur, AppFocus
 
 from agent.models.scripted import ToolUse, answer
-from tests.tui.program import Gate, GatedModel, make_store, program
+from tests.support.program import Gate, GatedModel, make_store, program
 from tests.tui.test_panel_and_keys import LONG, SAID, top
 from tui.chat.panel_state import PanelState
 from tui.widgets.chat_input import ChatInput

@@ -15,7 +15,7 @@ from textual.widgets import TextArea
 
 import tui
 from agent.models.scripted import answer
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tests.tui.test_app_connect import choose
 from tests.tui.test_app_settings import page, preferences
 from tests.tui.test_dialog_answers import at_once

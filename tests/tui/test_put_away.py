@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.models.scripted import answer
-from tests.tui.drafts import recall
-from tests.tui.program import make_store, program
+from tests.support.drafts import recall
+from tests.support.program import make_store, program
 from tui.drafts.chat_drafts import KEPT, LARGEST, ChatDrafts
 from tui.drafts.store import DraftStore
 from tui.widgets.input_history import InputHistory

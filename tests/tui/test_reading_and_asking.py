@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.models.scripted import ToolUse, answer
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tui.settings.schema import Settings
 from tui.widgets.footer import KeyLine
 from tui.widgets.plain_text import LiteralLabel

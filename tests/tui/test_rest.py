@@ -12,8 +12,8 @@ import pytest
 from textual.app import App
 from textual.events import Key
 
-from tests.tui import rest
-from tests.tui.program import make_store, program
+from tests.support import rest
+from tests.support.program import make_store, program
 
 
 class Desk(App[None]):

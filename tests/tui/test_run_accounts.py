@@ -12,7 +12,7 @@ from agent.core.model import Usage
 from agent.models.offline import OfflineModel
 from agent.models.prices import cost
 from agent.models.scripted import answer
-from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.screens.dialogs.confirm import Confirm
 from tui.terminal.secrets import keep_out
 from tui.widgets.footer import KeyLine

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tests.examples import examples
+from tests.support.examples import examples
 from tui.terminal.sanitise import (
     Sanitiser,
     both_ends,

@@ -18,7 +18,7 @@ from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
 from agent.jobs.job import Approval, Question
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 from tui.document.merge import Clash, Hunk
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.confirm import Confirm

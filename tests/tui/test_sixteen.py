@@ -11,8 +11,8 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
 from agent.models.scripted import ToolUse, answer
-from tests.screen_svg import cells, runs_of
-from tests.tui.program import STAYS, make_store, program
+from tests.support.program import STAYS, make_store, program
+from tests.support.screen_svg import cells, runs_of
 from tests.tui.test_contrast import says_something
 from tui.settings.schema import Settings
 from tui.terminal.ansi16 import contrast_on, in_sixteen, ink_on

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.models.scripted import answer
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.commands.registry import palette
 from tui.commands.slash import COMMANDS, TAKES_WORDS, SlashCommand, Unknown, as_typed, offers, read
@@ -233,7 +233,7 @@ async def test_an_unknown_command_never_goes_to_the_model(tmp_path: Path, text: 
 
 
 async def test_an_unknown_command_is_not_queued_either(tmp_path: Path) -> None:
-    from tests.tui.program import Gate, GatedModel
+    from tests.support.program import Gate, GatedModel
 
     gate = Gate()
     async with program(make_store(tmp_path), model=GatedModel([[gate, *answer("Hi.")]])) as p:

@@ -10,8 +10,8 @@ import pytest
 from agent.models.scripted import Act, ToolUse, answer
 from agent.tools import spec as tool_spec
 from personas.store import Store
-from tests.slow_fsync import SlowFsync
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
+from tests.support.slow_fsync import SlowFsync
 from tui.document.async_store import Workspace
 
 EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})

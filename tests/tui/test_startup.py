@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.persona_agent import ROOT, Workplace
+from tests.support.persona_agent import ROOT, Workplace
 
 PROBE = """
 import json, sys

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from personas.errors import StorageError
-from tests.tui.drafts import unsaved
-from tests.tui.program import ONE, TWO, Program, make_store, program
+from tests.support.drafts import unsaved
+from tests.support.program import ONE, TWO, Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
 from tui.screens.main import screen as main

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import Hang, ToolUse, answer
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tui.settings.schema import Settings
 from tui.widgets.chat_bar import ChatBar
 

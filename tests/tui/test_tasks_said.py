@@ -17,9 +17,9 @@ from agent.core.turns import NoticeTurn
 from agent.jobs.messages import GO_ON_TASK
 from agent.models.scripted import ToolUse, answer
 from personas.files import trust
-from tests.messages_server import Answer, Call, MessagesServer, call, say
-from tests.persona_agent import Backend, Workplace
-from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tests.support.messages_server import Answer, Call, MessagesServer, call, say
+from tests.support.persona_agent import Backend, Workplace
+from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.chat.export import as_markdown
 from tui.cli import error_handling as boundary
 from tui.screens.dialogs.quit_dialog import Leaving

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual import events
 
-from tests.examples import examples
+from tests.support.examples import examples
 from tests.tui.test_typed_runs import Clock
 from tui.cli.key_probe import KeystrokeReader
 from tui.terminal.textual_compat.input_parser import CUT_WAITS, PASTE_WAITS, InputParser, install

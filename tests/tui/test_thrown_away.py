@@ -11,8 +11,8 @@ import pytest
 
 from personas.files.home import Home
 from personas.versions.authorship import USER
-from tests.tui.drafts import leave_behind, unsaved
-from tests.tui.program import Program, make_store, program
+from tests.support.drafts import leave_behind, unsaved
+from tests.support.program import Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
 from tui.document.text_slot import PROMPT

@@ -10,7 +10,7 @@ from textual.events import Key, MouseDown, MouseUp, Paste
 from textual.widgets._toast import Toast
 
 from agent.models.scripted import answer
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_app_tasks import ASK, ASK_ALL, DONE, EDIT, asked, box, over, task

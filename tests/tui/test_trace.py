@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import ToolUse, answer
-from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.settings.schema import Settings
 
 EDIT = answer(ToolUse("edit_system_prompt", {"old": "first line", "new": "1st line"}))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual import events
 
-from tests.examples import examples
-from tests.tui.program import Program, make_store, program
+from tests.support.examples import examples
+from tests.support.program import Program, make_store, program
 from tui.settings.schema import Settings
 from tui.terminal.textual_compat.input_parser import SAME_PASTE, InputParser, UnmarkedPaste
 

@@ -9,7 +9,7 @@ import pytest
 
 from personas.changes import Change, DeleteTestInput, SetPrompt, UpdateTestInput
 from personas.versions.authorship import Author
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tui.document import debounce
 from tui.document.conflicts import REPLACED
 from tui.screens.dialogs.conflict import ChooseText

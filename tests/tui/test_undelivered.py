@@ -12,8 +12,8 @@ from agent.models.scripted import Hang, ToolUse, answer
 from agent.transcript.session_store import session_lock
 from personas.files.home import Home, open_home
 from personas.store import Store
-from tests.tui.drafts import copy_drafts, leave_chat, recall
-from tests.tui.program import Gate, GatedModel, Program, make_store, program
+from tests.support.drafts import copy_drafts, leave_chat, recall
+from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.drafts.draft import OutboxMessage
 from tui.drafts.outbox import recover_messages
 from tui.drafts.store import DraftStore

@@ -9,7 +9,7 @@ import pytest
 from agent.models.scripted import ToolUse, answer
 from personas.changes import SetPrompt, UpdateTestInput
 from personas.versions.authorship import Author
-from tests.tui.program import STAYS, Program, make_store, program
+from tests.support.program import STAYS, Program, make_store, program
 from tui.document import debounce
 from tui.settings.schema import Settings
 from tui.widgets.text.document_editor import TextEditor

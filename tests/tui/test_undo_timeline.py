@@ -9,8 +9,8 @@ import pytest
 
 from personas.changes import Change, SetName, SetPrompt
 from personas.versions.authorship import Author
-from tests.examples import examples
-from tests.tui.program import Program, make_store, program
+from tests.support.examples import examples
+from tests.support.program import Program, make_store, program
 from tui.document import debounce
 
 FILE = """name = "One"

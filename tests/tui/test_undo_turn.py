@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import Script, ToolUse, answer
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 
 FIRST, SECOND = "first line", "third line"
 

@@ -11,8 +11,8 @@ from personas.changes import AddTestInput, SetName, SetPrompt
 from personas.errors import StorageError
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.tui.drafts import drafts, leave_behind, unsaved
-from tests.tui.program import ONE, Program, make_store, program
+from tests.support.drafts import drafts, leave_behind, unsaved
+from tests.support.program import ONE, Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
 from tui.document.missing_file import last_text, text_of

@@ -9,8 +9,8 @@ import pytest
 from personas.changes import AddTestInput
 from personas.errors import StorageError
 from personas.store import Store
-from tests.tui.drafts import unsaved
-from tests.tui.program import ONE, Program, make_store, program
+from tests.support.drafts import unsaved
+from tests.support.program import ONE, Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
 from tui.screens.dialogs.confirm import Confirm

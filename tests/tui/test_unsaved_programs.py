@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from personas.files.home import Home
-from tests.tui.drafts import drafts, leave_behind
-from tests.tui.program import make_store, program
+from tests.support.drafts import drafts, leave_behind
+from tests.support.program import make_store, program
 from tui.document import debounce
 from tui.document.text_slot import PROMPT
 from tui.screens.main import screen as main

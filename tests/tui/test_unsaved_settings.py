@@ -9,8 +9,8 @@ import pytest
 from personas.errors import StorageError
 from personas.files.home import Home
 from personas.store import Store
-from tests.tui.drafts import leave_behind, unsaved
-from tests.tui.program import Program, make_store, program
+from tests.support.drafts import leave_behind, unsaved
+from tests.support.program import Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
 from tui.screens.dialogs.confirm import Confirm

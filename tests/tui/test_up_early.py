@@ -10,7 +10,7 @@ import pytest
 from agent.chat.chat import Chat
 from agent.models.scripted import answer
 from personas.store import Store
-from tests.tui.program import make_store, program
+from tests.support.program import make_store, program
 
 
 async def test_up_waits_for_the_conversation_to_be_read(

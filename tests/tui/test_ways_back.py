@@ -12,7 +12,7 @@ from agent.models.scripted import answer
 from agent.transcript.session_store import open_session, start_session
 from personas.errors import StorageError
 from personas.files.journal import Journal
-from tests.tui.program import Program, make_store, program
+from tests.support.program import Program, make_store, program
 from tui.screens.dialogs.confirm import Confirm
 
 

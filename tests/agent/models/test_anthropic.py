@@ -26,8 +26,8 @@ from agent.core.model import (
 from agent.models.anthropic.capabilities import EndpointProfile, Profiles
 from agent.models.anthropic.client import AnthropicModel
 from agent.models.anthropic.error_mapping import ModelFailure
-from tests.messages_answers import Answer
-from tests.messages_server import (
+from tests.support.messages_answers import Answer
+from tests.support.messages_server import (
     KEY,
     Call,
     MessagesServer,

@@ -21,9 +21,9 @@ from agent.models.anthropic.capabilities import OLDER_VERSION, EndpointProfile
 from agent.models.anthropic.error_mapping import Where, explain_status, text_of_page
 from agent.models.anthropic.stall_timeouts import StallLimits
 from agent.models.model_list import unknown_model
-from tests.agent.models.clock import FakeClock
 from tests.agent.models.test_anthropic import ask, collect, model_at, text_of
-from tests.messages_server import KEY, Answer, MessagesServer, Page, Refusal, Silence, Text, call, say
+from tests.support.messages_server import KEY, Answer, MessagesServer, Page, Refusal, Silence, Text, call, say
+from tests.support.model_clock import FakeClock
 
 KEYLESS = "no key is set; set MY_KEY, or paste one with /model in the program"
 OVERFLOW = "prompt is too long: 210000 tokens > 200000 maximum"

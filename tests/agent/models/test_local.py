@@ -17,7 +17,7 @@ from agent.models.anthropic.capabilities import Profiles
 from agent.models.anthropic.client import AnthropicModel
 from agent.models.local_servers import LocalServer, find_local_servers
 from agent.models.probe import try_out
-from tests.messages_server import KEY, MessagesServer, Refusal, call, say
+from tests.support.messages_server import KEY, MessagesServer, Refusal, call, say
 
 
 @contextmanager

@@ -25,8 +25,8 @@ from agent.models.anthropic.error_mapping import Where
 from agent.models.anthropic.sse import SSEParser
 from agent.models.anthropic.stream import read_event
 from agent.models.proxy import ProxyModel, ProxyReader
-from tests.agent.models.proxy_server import ProxyServer
-from tests.examples import examples
+from tests.support.examples import examples
+from tests.support.proxy_server import ProxyServer
 
 START = {"type": "block_start", "block": 0, "kind": "text"}
 HELLO = {"type": "block_delta", "block": 0, "text": "Hello"}

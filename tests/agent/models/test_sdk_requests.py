@@ -12,8 +12,8 @@ from agent.models.anthropic.capabilities import OLDER_VERSION, EndpointProfile, 
 from agent.models.anthropic.client import AnthropicModel
 from agent.models.probe import try_out
 from tests.agent.models.test_anthropic import ask, collect
-from tests.messages_server import KEY, MessagesServer, Recorded, say
-from tests.sdk_model import SdkModel
+from tests.support.messages_server import KEY, MessagesServer, Recorded, say
+from tests.support.sdk_model import SdkModel
 
 HEADERS = ("authorization", "x-api-key", "anthropic-version", "anthropic-beta", "accept", "content-type")
 """The headers by which a server decides; the others say who asks."""

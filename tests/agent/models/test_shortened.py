@@ -18,9 +18,9 @@ from agent.models.context_fallback import Shortened, last_messages
 from agent.models.model_list import ModelInfo
 from personas.files.home import open_home
 from personas.store import Store
-from tests.agent.models.clock import FakeClock
-from tests.messages_answers import Reply
-from tests.messages_server import MessagesServer, Refusal, say
+from tests.support.messages_answers import Reply
+from tests.support.messages_server import MessagesServer, Refusal, say
+from tests.support.model_clock import FakeClock
 
 
 def spoken(body: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.models.anthropic.sse import OversizedEvent, ServerEvent, SSEParser
-from tests.examples import examples
+from tests.support.examples import examples
 
 
 def parse(*chunks: bytes) -> list[ServerEvent]:

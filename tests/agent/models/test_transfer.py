@@ -16,8 +16,8 @@ from agent.models.anthropic.error_mapping import Where, explain_exception
 from agent.models.anthropic.stall_timeouts import StallClocks, StallLimits
 from agent.models.anthropic.stream import transfer
 from agent.models.anthropic.stream_accumulator import Accumulator
-from tests.agent.models.clock import FakeClock
-from tests.messages_answers import Answer, Call, Text, encode_event, wire_events
+from tests.support.messages_answers import Answer, Call, Text, encode_event, wire_events
+from tests.support.model_clock import FakeClock
 
 Put = Callable[[bytes], Awaitable[None]]
 STREAM = b"".join(

@@ -26,8 +26,8 @@ from agent.core.response_assembler import parse_input
 from agent.models.anthropic.sse import SSEParser
 from agent.models.anthropic.stream import read_event
 from agent.models.anthropic.stream_accumulator import Accumulator
-from tests.examples import examples
-from tests.messages_answers import Answer, Call, Redacted, Text, Thinking, encode_event, wire_events
+from tests.support.examples import examples
+from tests.support.messages_answers import Answer, Call, Redacted, Text, Thinking, encode_event, wire_events
 
 STOP = {"type": "message_stop"}
 

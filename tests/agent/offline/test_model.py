@@ -19,7 +19,7 @@ from agent.jobs.messages import GO_ON_TASK
 from agent.models.offline import OfflineModel
 from agent.models.offline.dialogue import OF_PROGRAM
 from tests.agent.offline.room import TOOLS, Room
-from tests.examples import examples
+from tests.support.examples import examples
 
 SPECS = [ToolSpec(name, name, {"type": "object"}) for name in TOOLS]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.models.offline.intents import Spot
 from agent.models.offline.prompt_text import appended, find, inserted, prepended, removal, unique
-from tests.examples import examples
+from tests.support.examples import examples
 
 TEXTS = st.text(alphabet="ab \n.", max_size=40)
 

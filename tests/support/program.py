@@ -19,8 +19,8 @@ from agent.core.model import BlockEvent, Model, Request
 from agent.models.scripted import ScriptedModel
 from personas.files.home import Home, open_home
 from tests.support.faulty_store import FaultyStore
-from tests.tui.rest import is_at_rest
-from tests.tui.waiting import begin_at_once
+from tests.support.rest import is_at_rest
+from tests.support.waiting import begin_at_once
 from tui.app.app import PersonaApp
 from tui.screens.main.screen import MainScreen
 from tui.settings.schema import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tests.messages_rules import violations
+from tests.support.messages_rules import violations
 
 KNOWN_VERSIONS = ("2023-06-01", "2026-10-21")
 ALWAYS_THINKING = ("claude-opus-5-5", "claude-fable-5-1")

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.messages_answers import (
+from tests.support.messages_answers import (
     Answer,
     Block,
     Call,
@@ -35,8 +35,8 @@ from tests.messages_answers import (
     say,
     wire_events,
 )
-from tests.messages_brain import ToolUsingBrain
-from tests.messages_strict import KNOWN_VERSIONS, refuse_body
+from tests.support.messages_brain import ToolUsingBrain
+from tests.support.messages_strict import KNOWN_VERSIONS, refuse_body
 
 __all__ = [
     "KEY", "Answer", "Block", "Call", "MessagesServer", "Page", "Recorded", "Redacted", "Refusal", "Silence", "Text",

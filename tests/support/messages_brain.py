@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.messages_answers import Answer, Call, Text, say
+from tests.support.messages_answers import Answer, Call, Text, say
 
 QUOTED = r"""(?:'(?P<single>.+)'|"(?P<double>.+)"|“(?P<curly>.+)”)"""
 TOPICS = {

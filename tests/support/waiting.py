@@ -18,7 +18,7 @@ from textual.app import App
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot, WaitForScreenTimeout
 
-from tests.tui.rest import until_rest
+from tests.support.rest import until_rest
 
 _at_once: WeakSet[App[Any]] = WeakSet()
 
