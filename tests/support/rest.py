@@ -118,7 +118,7 @@ def paint_what_is_put_off(app: App[Any]) -> bool:
         return False
     _resting = True
     try:
-        app._display(screen, screen._compositor.render_update())
+        app._display(screen, screen._compositor.render_update(screen_stack=app._background_screens))
     finally:
         _resting = False
     return True
