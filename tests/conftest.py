@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +32,16 @@ for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.S
 
 _OURS = ("ANTHROPIC_BASE_URL", "PERSONA_MODEL", "PERSONA_HOME", "NO_COLOR", "TEXTUAL_THEME")
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failure that quotes half a surrogate pair could not be sent to the process that prints it."""
+    report = yield
+    text = str(report.longrepr or "")
+    if text.encode("utf-8", "replace") != text.encode("utf-8", "surrogatepass"):
+        report.longrepr = text.encode("utf-8", "backslashreplace").decode()
+    return report
 
 
 @pytest.fixture(scope="session", autouse=True)
