@@ -24,7 +24,7 @@ from personas.persona import Persona
 from personas.store import Store
 from personas.versions.authorship import USER
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 
 
 @dataclass
