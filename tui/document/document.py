@@ -97,8 +97,8 @@ class Document:
 
         `source`, `by_agent`: as in `TextSlot.absorb`.
         """
-        self.persona = persona
-        if persona.error is not None:
+        is_first, self.persona = self.persona is None, persona
+        if persona.error is not None and not is_first:  # the slots keep what was read before it broke
             return []
         stored = stored_texts(persona)
         for slot_id, slot in list(self.slots.items()):

@@ -132,7 +132,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
             if fresh:
                 self._bind(name, field)
             field.disabled = self._locked and not (broken and not fresh and self._has_keys(field))
-            field.placeholder = "" if persona is None or broken else hint  # nobody knows what would hold
+            field.placeholder = "" if persona is None or field.disabled else hint
         for name, choices in CHOICES.items():
             for note in self.field(name).parent.query(".setting-note"):  # type: ignore[union-attr]
                 note.display = not broken and self.slot(name).base not in ("", *choices)
