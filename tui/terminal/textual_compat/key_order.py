@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -92,12 +91,13 @@ class KeyQueue:
     def _is_text(self, event: events.Key | events.Paste) -> bool:
         return self._types and (isinstance(event, events.Paste) or event.is_printable)
 
-    def _follow(self, wait: Any) -> None:
+    def _follow(self, wait: Coroutine[Any, Any, None]) -> None:
         self._under_way = asyncio.create_task(self._wait(wait))
 
-    async def _wait(self, wait: Any) -> None:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(wait, LONGEST)
+    async def _wait(self, wait: Coroutine[Any, Any, None]) -> None:
+        waiting = asyncio.create_task(wait)
+        await asyncio.wait({waiting}, timeout=LONGEST)
+        waiting.cancel()
         self._app.call_later(self._go_on)
 
     async def _go_on(self) -> None:
@@ -118,14 +118,20 @@ class KeyQueue:
             for pump in self._way:
                 await _reach(pump)
             now = self._place
-            opens = now[0] is not self._app.screen_stack[0] and now[1] is None if now else False
-            unchanged = unchanged + 1 if now == before and not opens else 0
+            unchanged = unchanged + 1 if now == before and not self._is_opening else 0
             before = now
         await self._until_read()
 
     @property
     def _place(self) -> tuple[object, object] | None:
         return (self._app.screen, self._app.focused) if self._app.screen_stack else None
+
+    @property
+    def _is_opening(self) -> bool:
+        """Whether a dialog has not given the focus to any of its widgets yet."""
+        if len(self._app.screen_stack) < 2 or self._app.focused is not None:
+            return False
+        return bool(self._app.screen.focus_chain)
 
     @property
     def _way(self) -> list[MessagePump]:
@@ -141,6 +147,9 @@ async def _reach(pump: MessagePump) -> None:
     if not pump.is_running or not pump.call_later(reached.set):
         await asyncio.sleep(0)
         return
-    while pump.is_running and not reached.is_set():
-        with suppress(TimeoutError):
-            await asyncio.wait_for(reached.wait(), 0.02)
+    waiting = asyncio.create_task(reached.wait())
+    try:
+        while pump.is_running and not waiting.done():
+            await asyncio.wait({waiting}, timeout=0.02)
+    finally:
+        waiting.cancel()
