@@ -345,7 +345,7 @@ def test_a_piece_that_no_person_wrote_is_shown_as_it_is_and_not_parsed(
     mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = (mark * 16_000)[:15_999]
-    monkeypatch.setattr(markdown, "_parser", None)
+    monkeypatch.setattr(markdown, "load_parser", None)
     assert "".join(line.text for line in draw_markdown(text, 80)).replace(" ", "") == text.replace(" ", "")
 
 
