@@ -36,11 +36,15 @@ _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failure that quotes half a surrogate pair could not be sent to the process that prints it."""
+    """What a test quotes or logs of half a surrogate pair could not be sent to the process that prints it."""
+
+    def sendable(text: str) -> str:
+        return text.encode("utf-8", "backslashreplace").decode()
+
     report = yield
-    text = str(report.longrepr or "")
-    if text.encode("utf-8", "replace") != text.encode("utf-8", "surrogatepass"):
-        report.longrepr = text.encode("utf-8", "backslashreplace").decode()
+    if sendable(text := str(report.longrepr or "")) != text:
+        report.longrepr = sendable(text)
+    report.sections = [(name, sendable(text)) for name, text in report.sections]
     return report
 
 
