@@ -32,6 +32,7 @@ from tests.support.messages_server import Answer, Call, MessagesServer, Text, ca
 from tests.support.persona_agent import Backend, Workplace
 from tests.support.terminal import Terminal
 from tests.support.terminal_drafts import queued, state
+from tui.app.ui_state import UiState, save
 from tui.drafts.outbox import recover_messages
 from tui.drafts.store import DraftStore
 from tui.drafts.unsaved_text import UnsavedText
@@ -252,6 +253,7 @@ class Seat:
         """Begin, answer or go on, perhaps queue something, and kill the program."""
         choose = self._choose
         forget_drafts(self._place)  # a draft of an earlier life is in nobody's way
+        save(self._place.store.home, UiState("kept"))  # a new home has the examples too, and shows the first
         kept.queued = {text for text in kept.queued if self._was_heard(text)}
         with Terminal(["--home", str(self._place.home)], self._place.home.parent, self._env) as terminal:
             # What is asked may cover the pane that says that the prompt is saved.
