@@ -278,9 +278,9 @@ class Chat:
         with suppress(RunCancelled):
             await self.scope.wait(self._flush(), cancels=False)
 
-    def steer(self, text: str) -> None:
+    def steer(self, said: str | UserTurn) -> None:
         """Say something while the agent works; it hears it after the tool it is running."""
-        self._agent.steer(text)
+        self._agent.steer(said)
 
     def follow_up(self, text: str) -> None:
         """Say something for when the agent is done with what it does."""

@@ -197,12 +197,13 @@ class AgentJobs:
         with self._begin(persona_id):
             return await self._respond_to_found(chat, text, question_id)
 
-    async def resume(self, chat: Chat, text: str = "") -> Job:
+    async def resume(self, chat: Chat, text: str = "", *, turn_id: str | None = None) -> Job:
         """Go on with a task that a limit stopped or that was interrupted.
 
         Args:
             chat: its conversation.
             text: what the person says to it; empty asks to continue.
+            turn_id: the id that the turn with this text gets; None for a new one.
 
         Raises:
             InvalidValue: there is none to continue.
@@ -216,7 +217,9 @@ class AgentJobs:
             await _read(chat)
             anew: dict[str, Any] = {"ended_at": None, "error_message": None, "idle_steps": 0, "pending": None}
             task = move(found, "running", used=Used(), **anew)
-            return await self._launch(self._make_run(chat, task, found), None, go_on_with(chat, found, text))
+            return await self._launch(
+                self._make_run(chat, task, found), None, go_on_with(chat, found, text, turn_id)
+            )
 
     def steer(self, persona_id: str, text: str, *, later: bool = False) -> None:
         """Say something to the task at work: heard after the tool that runs, or (`later`) when it would be idle.

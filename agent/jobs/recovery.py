@@ -385,18 +385,19 @@ def settle_answer(chat: Chat, question: Question, text: str) -> Prepare:
     return settle
 
 
-def go_on_with(chat: Chat, task: Job, text: str) -> Prepare:
+def go_on_with(chat: Chat, task: Job, text: str, turn_id: str | None = None) -> Prepare:
     """Ask the task to go on; an answer that was given right before the program ended is not lost.
 
     Args:
         chat: its conversation.
         task: as it was left.
         text: what the person says to it; blank asks to continue.
+        turn_id: the id that the turn with this text gets; None for a new one.
     """
 
     async def go_on() -> Sequence[Turn]:
         _settle_known_answer(chat, task)
-        return _words_to_go_on(task, chat, text)
+        return _words_to_go_on(task, chat, text, turn_id or new_id("turn"))
 
     return go_on
 
@@ -448,16 +449,17 @@ def _refused(question: Question, decision: Decision) -> ToolResultTurn:
     )
 
 
-def _words_to_go_on(task: Job, chat: Chat, text: str) -> Sequence[Turn]:
+def _words_to_go_on(task: Job, chat: Chat, text: str, turn_id: str) -> Sequence[Turn]:
     """What is said to a task that goes on, and what goes before it.
 
-    Words that began a task and never reached the conversation are said in place of anything else.
+    Words that began a task and never reached the conversation are said before those, and in place of `CONTINUE`.
     """
-    text = text if text.strip() else CONTINUE
+    said = [UserTurn(content=text if text.strip() else CONTINUE, id=turn_id)]
     if task.status != "interrupted":
-        return [UserTurn(content=text)]
+        return said
     note = f"The program ended while this task was {where_it_was(task)}; it goes on here."
     aside = NoticeTurn(content=note, kind="resumed")
     if task.step_count == 0 and all(turn.id != task.prompt_turn_id for turn in chat.turns):
-        return [aside, UserTurn(content=task.original_prompt, id=task.prompt_turn_id or new_id("turn"))]
-    return [aside, UserTurn(content=text)]
+        first = UserTurn(content=task.original_prompt, id=task.prompt_turn_id or new_id("turn"))
+        return [aside, first, *(said if text.strip() else ())]
+    return [aside, *said]

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.core.turns import AssistantTextTurn
+from agent.core.turns import AssistantTextTurn, UserTurn
 from agent.jobs.recovery import find_job
 from agent.models.scripted import Pause, answer
 from personas.store import Store
-from tests.support.task_bench import ASK, COMPLETE, EDIT, Bench
+from tests.support.task_bench import ASK, COMPLETE, EDIT, Bench, session_file
 
 AT_WORK = answer("Half of an", Pause(3600), " answer.")
 """An answer that stops in the middle."""
@@ -106,3 +106,20 @@ async def test_a_task_that_is_about_to_begin_as_the_program_ends_begins_in_the_n
     await starting
     left = find_job(store, "kept")
     assert left is not None and left.status == "interrupted" and bench.model.requests == []
+
+
+async def test_words_to_go_on_with_are_said_behind_those_that_never_reached_the_conversation(
+    store: Store,
+) -> None:
+    bench = await begin(store)
+    await bench.runner.close()
+    log = session_file(store)
+    lines = log.read_text("utf-8").splitlines(keepends=True)
+    begun = next(number for number, line in enumerate(lines) if '"started"' in line)
+    log.write_text("".join(lines[: begun + 1]), "utf-8")  # killed before the words were in the log
+    again = Bench(store, [answer(COMPLETE)])
+    await again.runner.resume(again.chat, "And be quick.", turn_id="turn_quick")
+    await again.runner.wait("kept")
+    said = [turn for turn in again.chat.turns if isinstance(turn, UserTurn)]
+    assert [turn.content for turn in said] == ["Do it.", "And be quick."]
+    assert said[1].id == "turn_quick"

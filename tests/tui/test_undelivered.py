@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from agent.core.turns import UserTurn
 from agent.models.scripted import Hang, ToolUse, answer
-from agent.transcript.session_store import session_lock
+from agent.transcript.session_store import read_history, session_lock
+from personas.errors import StorageError
 from personas.files.home import Home, open_home
 from personas.store import Store
 from tests.support.drafts import copy_drafts, leave_chat, recall
 from tests.support.program import Gate, GatedModel, Program, make_store, program
+from tui.chat.conversation_state import Talk
 from tui.drafts.draft import OutboxMessage
 from tui.drafts.outbox import recover_messages
 from tui.drafts.store import DraftStore
@@ -232,3 +236,43 @@ async def test_a_message_that_begins_with_a_slash_comes_back_as_it_was_typed(
         await p.press("up")
         assert p.main.chat_bar.draft == "//clear the table"
     assert await draft_of_next_program(left) == "//clear the table"
+
+
+async def test_a_message_is_stored_under_the_id_that_its_turn_has_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put, stored = DraftStore.put_in_outbox, dict[str, set[str]]()
+
+    def note(store: DraftStore, message: OutboxMessage) -> None:
+        stored.setdefault(message.text, set()).add(message.turn_id)
+        put(store, message)
+
+    monkeypatch.setattr(DraftStore, "put_in_outbox", note)
+    store = make_store(tmp_path)
+    gate = Gate()
+    model = GatedModel([[gate, *answer(EDIT)], answer("Heard."), answer(DONE)])
+    async with program(store, model=model, settings=Settings(max_steps=2, task_pause=0.0)) as p:
+        await p.say("/task go")
+        await p.until(lambda: p.main.conversing.running)
+        await p.say("my precious words")
+        await p.until(lambda: "my precious words" in noted(store))
+        gate.set()
+        await p.until(lambda: p.main.conversing._can_continue)
+        await p.say("/continue and finish")
+        await p.until(lambda: model.requests[2:] and not p.main.conversing.running)
+    _, turns, _ = read_history(store, "one")
+    said = {turn.content: {turn.id} for turn in turns if isinstance(turn, UserTurn)}
+    as_stored = {"/task go": "go", "/continue and finish": "and finish"}
+    assert {as_stored.get(text, text): ids for text, ids in stored.items()} == said
+
+
+async def test_a_message_stays_in_the_outbox_while_the_log_of_the_conversation_refuses_its_turn() -> None:
+    said = UserTurn(content="my precious words", id="turn_1")
+    session = SimpleNamespace(failure=StorageError("The disk is full."), mark=("session_1", 1))
+    chat: Any = SimpleNamespace(session=session, queued=((said,), ()))
+    conversation = Talk("one", chat=chat)
+    assert [message.text for message in conversation.outbox()] == ["my precious words"]
+    chat.queued, conversation.earlier = ((), ()), (said,)
+    assert [message.text for message in conversation.outbox()] == ["my precious words"]
+    session.failure = None
+    assert conversation.outbox() == []

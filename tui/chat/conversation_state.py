@@ -121,8 +121,11 @@ class Talk:
         """Return what the person said and the conversation does not have yet, in the order of sending."""
         queued = {turn.id: turn.content for turn, _ in self.queued}
         left = {key: text for key, text in self.undelivered.items() if key not in queued}
-        for turn_id in {turn.id for turn in self.shown}.intersection(left) if left else ():
-            del left[turn_id]
+        if left and (
+            self.chat is None or self.chat.session.failure is None
+        ):  # else its log may not have them
+            for turn_id in {turn.id for turn in self.shown}.intersection(left):
+                del left[turn_id]
         self.undelivered = {**left, **queued}
         where, session_id = self.persona_id, self._session_id
         waiting = [OutboxMessage(where, *item, session_id, "queued") for item in self.undelivered.items()]

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from agent.core.turns import new_id
+from agent.core.turns import UserTurn, new_id
 from personas.errors import PersonaError
 from tui.chat.activity import Activity
 from tui.chat.conversation_state import Talk
@@ -318,20 +318,23 @@ class Talks:
         """
         if talk.chat is None:
             return
+        turn_id = turn_id or new_id("turn")
         if talk.running:
-            talk.chat.steer(text)
+            talk.chat.steer(UserTurn(content=text, id=turn_id))
             return
-        typed, turn_id = as_typed(text) if typed is None else typed, turn_id or new_id("turn")
+        typed = as_typed(text) if typed is None else typed
         self._start(
             talk, typed, self.runner.start(talk.chat, text, kind=kind, turn_id=turn_id), turn_id=turn_id
         )
 
-    def resume(self, talk: Talk, text: str = "") -> None:
-        """Go on with a task that a limit stopped or that was interrupted."""
+    def resume(self, talk: Talk, text: str = "", *, turn_id: str = "") -> None:
+        """Go on with a task that a limit stopped or that was interrupted; `turn_id`: the id that the turn gets."""
         if talk.chat is not None and not talk.running:
+            turn_id = turn_id or new_id("turn")
             worked = talk.task.worked_seconds if talk.task is not None else 0.0
             typed = f"/continue {text}" if text else ""
-            self._start(talk, typed, self.runner.resume(talk.chat, text), worked)
+            begin = self.runner.resume(talk.chat, text, turn_id=turn_id)
+            self._start(talk, typed, begin, worked, turn_id=turn_id)
 
     async def answer(self, talk: Talk, text: str, question_id: str) -> None:
         """Answer what the conversation's task waits for, in this program or since an earlier one.

@@ -182,11 +182,11 @@ class Tasking(ChatBarDrafts):
                 message.typed = as_typed(text)
                 return
             if talk.task.kind == "task":
-                talks.resume(talk, text)
+                talks.resume(talk, text, turn_id=message.turn_id)
             else:
                 from agent.jobs.recovery import CONTINUE
 
-                talks.send(talk, text or CONTINUE, typed=message.typed)
+                talks.send(talk, text or CONTINUE, typed=message.typed, turn_id=message.turn_id)
             self._outbox.end(message)
         self.sync()
 
