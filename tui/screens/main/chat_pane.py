@@ -192,11 +192,11 @@ class ChatActions(Screen[None]):
         event.stop()
         self._chat.grown(event.characters)
 
-    def on_canvas_followed(self, event: ConversationView.Followed) -> None:
+    def on_entry_scroll_view_followed(self, event: ConversationView.Followed) -> None:
         event.stop()
         self._chat.followed()
 
-    def on_canvas_scrolled(self, event: ConversationView.Scrolled) -> None:
+    def on_entry_scroll_view_scrolled(self, event: ConversationView.Scrolled) -> None:
         event.stop()
         if not event.view.following:  # at the end it goes on with what comes: that is nobody's doing
             self._chat.interacted()
