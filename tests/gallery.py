@@ -220,7 +220,7 @@ async def _conversation(p: Program) -> AsyncIterator[str]:
     await p.until(lambda: conversing.panel.enlarged)
     await settle(p)
     yield "panel-enlarged"
-    conversing.enlarge()
+    conversing.panel_controller.enlarge()
     await p.press("escape", "escape")
     await settle(p)
     yield "panel-hidden"

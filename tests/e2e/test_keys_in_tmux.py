@@ -47,7 +47,7 @@ class Probe(PersonaApp):
         timer.stop()
         if where == "output":
             self.main.action_read = lambda what: note(f"read({what!r})")
-            self.main.conversing.start_reading()
+            self.main.conversing.panel_controller.start_reading()
         else:
             widget = {"chat": self.main.chat_bar.input, "personas": self.main.personas.rows,
                       "tests": self.main.tests.rows, "prompt": self.main.prompt}[where]

@@ -53,7 +53,9 @@ async def test_the_output_takes_the_whole_height_by_a_key_the_mouse_and_the_pale
 
         await p.press("ctrl+o", "ctrl+o", "f")
         await becomes(True)
-        assert p.main.conversing.reading and p.main.conversing.panel.state is PanelState.PINNED
+        assert (
+            p.main.conversing.panel_controller.reading and p.main.conversing.panel.state is PanelState.PINNED
+        )
         await p.press("f")
         await becomes(False)
         await p.pilot.click(".panel--title", times=2)
@@ -83,7 +85,7 @@ async def test_ctrl_o_pins_then_reads_then_hides_and_the_draft_stays(tmp_path: P
         await p.press("ctrl+o")
         assert p.main.conversing.panel.state is PanelState.PINNED
         await p.press("ctrl+o")
-        assert p.main.conversing.reading
+        assert p.main.conversing.panel_controller.reading
         await p.press("k", "j", "k")
         assert p.main.conversing.view.cursor is not None
         assert p.main.chat_bar.draft == "half"
@@ -171,7 +173,7 @@ async def test_a_run_goes_on_in_the_background_and_is_marked(tmp_path: Path) -> 
         gate.set()
         await p.until(lambda: "2nd" in p.on_disk("one"))
         assert p.prompt.raw == "I am two."
-        await p.until(lambda: not p.main.conversing._talks.running)
+        await p.until(lambda: not p.main.conversing.talks.running)
         assert set(p.main.conversing.badges) == {"one"}, "it has unseen turns"
         await p.press("ctrl+n")
         await p.until(lambda: p.main.editing.id == "one" and p.main.conversing.talk is not None)
@@ -400,7 +402,7 @@ async def test_older_turns_are_read_when_one_comes_to_the_top(
         await p.press("ctrl+o")
         entries = p.main.conversing.view.layout_model.entries
         assert "message 0" not in [entry.text() for entry in entries]
-        await p.main.conversing.load_older()
+        await p.main.conversing.history.load_older()
         texts = [entry.text() for entry in p.main.conversing.view.layout_model.entries]
         assert texts == [text for n in range(6) for text in (f"message {n}", f"answer {n}")]
 

@@ -53,8 +53,8 @@ def queued(p: Program) -> list[tuple[str, bool]]:
 
 
 def box(p: Program) -> Any:
-    assert p.main.conversing._widget is not None
-    return p.main.conversing._widget.box
+    assert p.main.conversing.panel_controller.widget is not None
+    return p.main.conversing.panel_controller.widget.box
 
 
 def badge(p: Program, persona_id: str) -> str:
@@ -214,8 +214,10 @@ async def test_a_question_is_answered_by_keyboard_alone(tmp_path: Path) -> None:
         await asked(p)
         assert p.main.conversing.panel.state is PanelState.PINNED
         assert str(p.main.chat_bar.input.placeholder) == "Which [/] one?" and label(p) == "Reply"
-        assert p.main.conversing._widget is not None
-        await p.until(lambda: p.main.conversing._widget._title == "Agent · waits for your answer")
+        assert p.main.conversing.panel_controller.widget is not None
+        await p.until(
+            lambda: p.main.conversing.panel_controller.widget._title == "Agent · waits for your answer"
+        )
         await p.press("enter")
         assert p.main.conversing.question is not None, "nothing is picked before somebody picks"
         await p.press("down", "down", "up", "2", "enter")
@@ -431,7 +433,7 @@ async def test_coming_back_shows_everything_in_place(tmp_path: Path) -> None:
     model = GatedModel([answer(long), [gate, *answer(EDIT)], answer("Ready.")])
     async with program(make_store(tmp_path), model=model, frames=True) as p:
         await p.run_to_end("tell me")
-        p.main.conversing.panel_event("show_output")
+        p.main.conversing.panel_controller.panel_event("show_output")
         await p.pilot.pause()
         await p.say("go on")
         await p.until(lambda: len(model.requests) == 2)

@@ -84,7 +84,7 @@ async def test_an_answer_to_what_was_answered_elsewhere_comes_back(tmp_path: Pat
     async with program(store, settings=ASK_ALL) as p:
         await started(p, answer(made))
         shown = await asked(p)
-        p.main.conversing._catching_up = True  # what the screen shows stays what it was
+        p.main.conversing.history.catching_up = True  # what the screen shows stays what it was
         other = Other(store, answer(LAST, ids="later"))
         await other.runner.respond(other.chat, "no")
         await p.until(
@@ -115,7 +115,7 @@ async def test_a_message_from_before_the_question_does_not_become_its_answer(
     store = make_store(tmp_path)
     trust.trust(store.home.root)
     async with program(store, answer(DONE), settings=ASK_ALL) as p:
-        p.main.conversing._catching_up = True  # the screen knows nothing of it
+        p.main.conversing.history.catching_up = True  # the screen knows nothing of it
         await started(p, answer(made))
         assert p.main.conversing.question is None
         await p.say("ok")
@@ -158,7 +158,7 @@ async def test_a_conversation_that_another_program_began_is_the_one_that_is_show
         await p.until(lambda: texts(p) == ["from elsewhere", "New.", "and on", "More."])
         talk = p.main.conversing.talk
         assert talk is not None and talk.chat is not None and talk.chat.session_id == new
-        await p.main.conversing.load_older()
+        await p.main.conversing.history.load_older()
         await p.run_to_end("from here")
         assert texts(p)[-2:] == ["from here", "Here."] and "hello" not in texts(p)
 
@@ -188,7 +188,7 @@ async def test_the_words_that_began_a_refused_task_come_back_as_they_were_typed(
         await p.say("/task improve it")
         await p.until(lambda: p.main.chat_bar.draft == "/task improve it")
         gate.set()
-        await p.until(lambda: not p.main.conversing.working)
+        await p.until(lambda: not p.main.conversing.runs.working)
 
 
 async def test_a_disk_that_is_full_takes_neither_the_question_nor_the_answer(

@@ -48,7 +48,7 @@ async def leave(p: Program) -> None:
 
 def look(p: Program) -> dict[str, Any]:
     """What the screen says of a task that waits."""
-    widget = p.main.conversing._widget
+    widget = p.main.conversing.panel_controller.widget
     assert widget is not None
     entries = p.main.conversing.view.layout_model.entries
     call = entries[-1]

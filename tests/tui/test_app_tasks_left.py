@@ -92,7 +92,7 @@ async def test_an_interrupted_task_is_seen_at_the_start_whatever_is_in_the_chat_
         await p.until(lambda: "step 2" in texts(p))
         await p.say("and be brief")
         killed = copy_of(store, tmp_path / "killed" / "home")
-        p.main.conversing.stop()
+        p.main.conversing.tasks.stop()
     async with program(killed, settings=QUICK) as p:
         await p.until(lambda: p.main.chat_bar.input.text)
         assert p.main.conversing.panel.state is PanelState.VISIBLE
@@ -142,7 +142,7 @@ async def test_what_was_queued_beside_a_found_question_comes_back_when_the_task_
         p.main.chat_bar.set_draft("kept", older=True)
         await p.press("tab")
         await p.until(lambda: queued(p) == [("kept", True)])
-        p.main.conversing.stop()
+        p.main.conversing.tasks.stop()
         await p.dialog(Confirm)
         await p.press("y")
         await p.until(lambda: task(p).status == "cancelled" and p.main.chat_bar.draft == "kept")
@@ -169,7 +169,7 @@ async def test_an_answer_written_before_a_restart_is_given_by_the_first_enter_an
         await p.until(lambda: label(p) == "Reply" and p.main.chat_bar.mode == "asking")
         await p.open("two")
         await p.open("one")
-        await p.until(lambda: p.main.conversing.may_answer)
+        await p.until(lambda: p.main.conversing.questions.may_answer)
         await p.press("enter")
         await p.until(lambda: task(p).status == "completed")
         await over(p)
@@ -208,7 +208,7 @@ async def test_an_answer_in_the_middle_of_which_the_program_was_killed_is_said_t
         await p.say("tell me")
         await p.until(lambda: "Many" in "".join(texts(p)))
         killed = copy_of(store, tmp_path / "killed" / "home")
-        p.main.conversing.stop()
+        p.main.conversing.tasks.stop()
         await over(p)
     said = "in the middle of this answer"
     async with program(killed, answer("Again."), settings=QUICK) as p:

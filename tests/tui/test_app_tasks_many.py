@@ -66,7 +66,7 @@ async def begin_all(p: Program) -> None:
 
 
 async def all_over(p: Program) -> None:
-    talks = p.main.conversing._talks
+    talks = p.main.conversing.talks
     assert talks is not None
     await p.until(lambda: len(talks.running) == 1)
     await p.open(STOPPED)
@@ -161,4 +161,4 @@ async def test_keys_are_heard_while_ten_tasks_are_at_work(tmp_path: Path) -> Non
                 break
         print(f"key to letter: {at_rest * 1000:.1f} ms idle, {at_work * 1000:.1f} ms with ten tasks")
         assert at_work <= max(2 * at_rest, NOISE)
-        assert len(p.main.conversing.working) == 10
+        assert len(p.main.conversing.runs.working) == 10

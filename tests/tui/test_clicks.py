@@ -56,9 +56,9 @@ async def test_a_click_on_a_key_in_the_last_line_presses_it(tmp_path: Path) -> N
         await click(p, "Ctrl+O pin")
         await p.until(lambda: p.main.conversing.panel.state is PanelState.PINNED)
         await click(p, "Ctrl+O read")  # the panel is not clicked away by it
-        await p.until(lambda: p.main.conversing.reading)
+        await p.until(lambda: p.main.conversing.panel_controller.reading)
         await click(p, "Esc chat")
-        await p.until(lambda: not p.main.conversing.reading)
+        await p.until(lambda: not p.main.conversing.panel_controller.reading)
         await click(p, "Esc hide output")
         await p.until(lambda: p.main.conversing.panel.state is PanelState.HIDDEN)
 

@@ -76,7 +76,7 @@ async def test_a_recorded_task_gives_the_recorded_answers_to_its_questions(tmp_p
     async with program(store, answer(ASK), answer(DONE), settings=Settings(task_pause=0.0)) as p:
         await p.say("/task go")
         await p.until(lambda: p.main.conversing.question is not None)
-        await p.until(lambda: p.main.conversing.may_answer)
+        await p.until(lambda: p.main.conversing.questions.may_answer)
         await p.press("2", "enter")
         await p.until(lambda: not p.main.conversing.running)
     recording = read_recording(find_recording(store.home, "one")[0])

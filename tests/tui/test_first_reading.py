@@ -68,7 +68,7 @@ async def test_what_is_written_is_remembered_where_the_disk_never_lets_the_progr
             await p.write("words")
             of_whom = {"two": "of before\nwords"} if last else {"": "words", "two": "of before"}
             await p.until(lambda: recall(store.home).drafts == of_whom)
-            assert p.main.conversing.nowhere_else() == {}
+            assert p.main.conversing.drafts.nowhere_else() == {}
     async with program(store, persona_id="two") as p:
         drafts = ["queued"] if place != "ids" else []
         assert p.main.chat_bar.draft == "\n".join([*drafts, "of before", "words"])

@@ -40,7 +40,7 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         assert conversing.panel.state is PanelState.PINNED
         await says(p, "Esc hide output", "Ctrl+O read")
         await p.press("ctrl+o")
-        assert conversing.reading
+        assert conversing.panel_controller.reading
         await says(p, "Esc chat", "Ctrl+O hide", "Tab panes", "Enter open", "u undo")
         await p.press("tab")
         await p.until(lambda: main.prompt.has_focus)
@@ -123,7 +123,7 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         await p.press("ctrl+o")
         assert conversing.bar_focused
         assert conversing.panel.state is PanelState.PINNED
-        widget = conversing._widget
+        widget = conversing.panel_controller.widget
         assert widget is not None
         await p.until(lambda: widget.box._appeared is not None)
         widget.box._appeared = float("-inf")

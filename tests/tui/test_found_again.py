@@ -26,12 +26,12 @@ async def test_the_cursor_of_reading_mode_stands_on_the_turn_that_was_found(tmp_
         await p.run_to_end("second")
         await p.press("ctrl+f")
         await p.answer("needle")
-        await p.until(lambda: p.main.conversing.reading)
+        await p.until(lambda: p.main.conversing.panel_controller.reading)
         assert p.main.conversing.view.cursor_text() == "A needle."
         await p.press("ctrl+f")
         await p.answer("nowhere at all")
         await p.told("Not found")
-        assert p.main.conversing.reading, "it was read before that"
+        assert p.main.conversing.panel_controller.reading, "it was read before that"
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ async def test_what_was_said_long_ago_is_found_too(long_ago: Store) -> None:
         await p.press("ctrl+f")
         await p.answer("message 1.")
         await p.told("1 found")
-        assert p.main.conversing.reading and view.cursor_text() == "message 1."
+        assert p.main.conversing.panel_controller.reading and view.cursor_text() == "message 1."
         await p.until(lambda: any("message 1." in view.render_line(y).text for y in range(view.size.height)))
 
 
@@ -64,7 +64,7 @@ async def test_the_first_turn_is_the_first_of_all_and_who_reads_on_stays_where_t
         view = p.main.conversing.view
         await p.press("ctrl+o", "ctrl+o", "k")
         assert view.cursor_text() == "message 29."
-        await p.main.conversing.load_older()
+        await p.main.conversing.history.load_older()
         assert len(view.layout_model.entries) == 60 and view.cursor_text() == "message 29."
         assert view.following
         await p.press("g")

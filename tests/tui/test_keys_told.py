@@ -95,7 +95,9 @@ async def test_no_screen_and_no_dialog_names_a_key_that_was_moved(tmp_path: Path
         await p.until(lambda: "stops the task" in screen_of(p))
         assert named(screen_of(p)) == set()
         await p.press(ODD["output.toggle"])
-        await p.until(lambda: p.main.conversing.reading and "goes back to answer" in screen_of(p))
+        await p.until(
+            lambda: p.main.conversing.panel_controller.reading and "goes back to answer" in screen_of(p)
+        )
         assert named(screen_of(p)) == set()
         for kind, make in DIALOGS.items():
             dialog = make("Word.", tmp_path)
@@ -130,8 +132,8 @@ async def test_the_keys_of_reading_lists_and_dialogs_can_be_moved(tmp_path: Path
     keys |= {"output.find_next": "f9", "output.find_previous": ""}
     async with program(make_store(tmp_path), answer("Hi."), settings=Settings(keys=keys)) as p:
         await p.run_to_end("hello")
-        p.main.conversing.start_reading()
-        await p.until(lambda: p.main.conversing.reading)
+        p.main.conversing.panel_controller.start_reading()
+        await p.until(lambda: p.main.conversing.panel_controller.reading)
         last = p.main.conversing.view.cursor
         assert last
         await p.press("k")

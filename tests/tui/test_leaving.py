@@ -125,7 +125,7 @@ async def test_a_task_is_found_interrupted_unless_the_person_stopped_it(tmp_path
     async with program(store, model=GatedModel([[gate, *answer("Done.")]])) as p:
         p.main.action_task_mode()
         await p.say("go")
-        await p.until(lambda: p.main.conversing.working)
+        await p.until(lambda: p.main.conversing.runs.working)
         if how == "stop and quit":
             p.main.action_leave()
             await p.dialog(Leaving)
@@ -133,9 +133,9 @@ async def test_a_task_is_found_interrupted_unless_the_person_stopped_it(tmp_path
         elif how == "signal":
             p.app.leave_by_signal(129)
         else:
-            (running,) = p.main.conversing._talks.runner._ends.values()  # type: ignore[union-attr]
+            (running,) = p.main.conversing.talks.runner._ends.values()  # type: ignore[union-attr]
             running.cancel()  # what the end of the loop does
-            await p.until(lambda: not p.main.conversing.working)
+            await p.until(lambda: not p.main.conversing.runs.working)
             p.main.action_leave()
         await p.until(lambda: p.app._exit)
     left = find_job(store, "one")

@@ -77,13 +77,13 @@ async def test_what_is_sent_while_another_persona_is_opened_goes_to_the_one_it_w
             p.main.start(p.main.open_persona("one"))
             await p.until(lambda: p.main.conversing.shown_id == "one")
             await p.write("for one")
-            await p.main.conversing.remember()
+            await p.main.conversing.drafts.remember()
             assert recall(store.home).drafts == {"one": "for one", "two": "for two only"}
         finally:
             go.set()
         await p.until(lambda: "for two only" in said_to(store, "two"))
-        await p.until(lambda: set(p.main.conversing.badges) == {"two"} and not p.main.conversing.working)
-        await p.main.conversing.remember()
+        await p.until(lambda: set(p.main.conversing.badges) == {"two"} and not p.main.conversing.runs.working)
+        await p.main.conversing.drafts.remember()
         assert recall(store.home).drafts == {"one": "for one"}
         assert not said_to(store, "one")
 
@@ -117,7 +117,7 @@ async def test_a_message_is_remembered_until_the_conversation_has_it(tmp_path: P
         hold = begin_late(p)
         await p.say("on its way")
         await p.until(lambda: p.main.conversing.running)
-        await p.main.conversing.remember()
+        await p.main.conversing.drafts.remember()
         assert recall(store.home).drafts == {"one": "on its way"}
         hold.set()
         await p.until(lambda: "on its way" in said_to(store, "one"))
@@ -126,7 +126,7 @@ async def test_a_message_is_remembered_until_the_conversation_has_it(tmp_path: P
 
 def begin_late(p: Program) -> asyncio.Event:
     """Have runs begin only after the event, as where a disk is slow."""
-    hold, talks = asyncio.Event(), p.main.conversing._talks
+    hold, talks = asyncio.Event(), p.main.conversing.talks
     assert talks is not None
     start = talks.runner.start
 
@@ -160,7 +160,7 @@ async def test_what_is_sent_while_the_last_run_is_looked_back_at_does_not_come_b
         go.set()
         await p.pilot.pause()
         assert p.main.chat_bar.draft == ""
-        await p.main.conversing.remember()
+        await p.main.conversing.drafts.remember()
         assert recall(store.home).drafts == {"one": "the second"}
         hold.set()
         await p.until(lambda: "the second" in said_to(store, "one") and not p.main.conversing.running)
@@ -186,7 +186,7 @@ async def test_a_run_after_which_the_disk_fails_is_over_and_gives_back_what_was_
         await p.until(lambda: p.main.conversing.running)
         await p.say("and more")
         monkeypatch.setattr(AgentJobs, "find", fail)
-        (hold.set if refuses else p.main.conversing.stop)()
+        (hold.set if refuses else p.main.conversing.tasks.stop)()
         await p.until(lambda: not p.main.conversing.panel.in_flight)
         assert p.main.chat_bar.draft == ("the first\nand more" if refuses else "and more")
         assert p.main.chat_bar.mode != "running"
@@ -208,14 +208,14 @@ async def test_an_answer_that_is_not_taken_comes_back_to_its_own_persona(
         await p.say("/task go")
         await p.until(lambda: p.main.conversing.question is not None)
         monkeypatch.setattr(Talks, "answer", refuse)
-        p.main.start(p.main.conversing.answer(p.main.conversing.question.id, "the first"))  # type: ignore[union-attr]
-        await p.main.conversing.remember()
+        p.main.start(p.main.conversing.questions.answer(p.main.conversing.question.id, "the first"))  # type: ignore[union-attr]
+        await p.main.conversing.drafts.remember()
         assert recall(store.home).drafts == {"one": "the first"}
         await p.open("two")
         await p.write("for two")
         hold.set()
         await p.told("The disk is full.")
-        await p.main.conversing.remember()
+        await p.main.conversing.drafts.remember()
         assert recall(store.home).drafts == {"one": "the first", "two": "for two"}
         await p.open("one")
         await p.until(lambda: p.main.chat_bar.draft == "the first")
@@ -233,7 +233,7 @@ async def test_the_panel_goes_also_where_its_persona_was_shown_before_the_run_be
         await p.until(lambda: not p.main.conversing.running)
         assert not p.main.conversing.panel.in_flight
         await p.press("escape")
-        assert not p.main.conversing.panel_shown
+        assert not p.main.conversing.panel_controller.panel_shown
 
 
 def test_what_was_sent_before_a_persona_was_known_is_the_first_ones() -> None:

@@ -133,21 +133,21 @@ async def test_a_question_that_lies_over_what_has_the_keys_costs_nothing_while_i
     ask = ToolUse("ask_user", {"question": "Which one? " * 80, "options": ["the first", "the second"]})
     async with program(make_store(tmp_path), answer(ask), size=(120, 40)) as p:
         conversing = p.main.conversing
-        monkeypatch.setattr(conversing, "_lift_settings", lambda _top: None)
+        monkeypatch.setattr(conversing.panel_controller, "_lift_settings", lambda _top: None)
         field = p.main.settings.field("max_tokens")
         p.main.action_go("settings")
         field.focus()
         await p.until(lambda: field.has_focus and field.region)
         p.main.start(conversing.send("/task go", kind="task"))
         looked: list[int] = []
-        cover = conversing._cover
+        cover = conversing.panel_controller.cover
 
         def look() -> None:
             looked.append(field.region.y)
             assert len(looked) < 500, "who looks again and again leaves no turn of the loop to anybody"
             cover()
 
-        monkeypatch.setattr(conversing, "_cover", look)
+        monkeypatch.setattr(conversing.panel_controller, "cover", look)
         await p.until(lambda: conversing.question is not None and looked and field.region.y >= top(p), 20)
         looked.clear()
         for _ in range(400):
@@ -164,7 +164,9 @@ async def test_only_the_person_ends_reading(tmp_path: Path) -> None:
 
         def is_reading() -> bool:
             return (
-                conversing.reading and p.main.focused is None and conversing.view.cursor_entry() is not None
+                conversing.panel_controller.reading
+                and p.main.focused is None
+                and conversing.view.cursor_entry() is not None
             )
 
         for width, height in ((80, 24), (40, 10), (120, 30)):
@@ -178,7 +180,7 @@ async def test_only_the_person_ends_reading(tmp_path: Path) -> None:
         assert is_reading()
         await p.press("j", "escape")
         await p.until(lambda: conversing.bar_focused)
-        assert not conversing.reading
+        assert not conversing.panel_controller.reading
 
 
 async def test_who_has_scrolled_up_reads_and_at_the_end_the_time_runs_again(tmp_path: Path) -> None:
@@ -205,7 +207,7 @@ async def test_who_has_scrolled_up_reads_and_at_the_end_the_time_runs_again(tmp_
 async def test_end_in_the_empty_chat_bar_follows_the_output_again(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer(SAID), size=(80, 24)) as p:
         await p.press("end")  # nothing is shown that it could follow
-        assert not p.main.conversing.panel_shown
+        assert not p.main.conversing.panel_controller.panel_shown
         await p.run_to_end("hello")
         view = p.main.conversing.view
         await p.press("pageup", "pageup")

@@ -69,7 +69,7 @@ async def test_the_agent_can_keep_its_output_on_the_screen(tmp_path: Path, dismi
         await p.say("hello")
         await p.until(lambda: p.main.conversing.running)
         if dismissed:
-            p.main.conversing.panel_event("dismiss")
+            p.main.conversing.panel_controller.panel_event("dismiss")
         gate.set()
         await p.until(lambda: not p.main.conversing.running)
         assert p.main.conversing.panel.state is PanelState.PINNED

@@ -44,7 +44,7 @@ async def test_what_is_put_away_before_the_home_is_read_belongs_to_the_persona_s
     store = make_store(tmp_path)
     async with program(store, persona_id="two", ready=False) as p:
         p.main.chat_bar.set_draft("early")
-        assert p.main.conversing.clear_draft()
+        assert p.main.conversing.drafts.clear_draft()
         await p.until(lambda: p.main.conversing.talk is not None)
         assert p.main.conversing.sent_messages() == ["early"]
         await p.until(lambda: "two" in recall(store.home).stashed)

@@ -29,7 +29,7 @@ async def test_a_fault_in_a_run_is_told_without_secrets_and_written_down(
         raise RuntimeError("bad header: Bearer sk-verysecret123456, typed-as-a-key-123")
 
     async with program(make_store(tmp_path), answer("Yes.")) as p:
-        p.main.conversing._talks.runner.start = fail  # type: ignore[union-attr, method-assign, assignment]
+        p.main.conversing.talks.runner.start = fail  # type: ignore[union-attr, method-assign, assignment]
         await p.run_to_end("hello")
         log = tmp_path / "state" / "persona-editor" / "fault.log"
         await p.until(log.exists)

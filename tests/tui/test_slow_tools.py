@@ -129,7 +129,7 @@ async def test_a_stop_during_a_write_is_told_with_what_was_done(tmp_path: Path, 
         await over(p)
         assert "better line" in p.on_disk("one") and "better line" in p.prompt.raw
         assert results(p)[0].startswith("The system prompt is changed.")
-        assert p.main.conversing.trace_text().startswith("edit_system_prompt +1 −1 ·")
+        assert p.main.conversing.activity.trace_text().startswith("edit_system_prompt +1 −1 ·")
         await p.press("f8")
         await p.until(lambda: "second line" in p.on_disk("one") and "second line" in p.prompt.raw)
 

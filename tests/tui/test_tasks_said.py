@@ -90,7 +90,7 @@ async def test_the_answer_to_a_question_stands_behind_it(tmp_path: Path) -> None
         assert not any("you  " in line for line in drawn(p)[1:])
         question = p.main.conversing.question
         assert question is not None
-        await p.main.conversing.answer(question.id, "deep [b]blue[/b]")
+        await p.main.conversing.questions.answer(question.id, "deep [b]blue[/b]")
         await over(p)
         shown = drawn(p)
         place = next(number for number, line in enumerate(shown) if "Which colour do you like?" in line)
@@ -128,7 +128,7 @@ async def test_a_task_that_asks_while_the_program_is_to_end_says_so(tmp_path: Pa
         await p.told("One asks something. The program ends when")
         question = p.main.conversing.question
         assert question is not None and p.app.is_running
-        await p.main.conversing.answer(question.id, "blue")
+        await p.main.conversing.questions.answer(question.id, "blue")
         await p.until(lambda: p.app._exit)
 
 

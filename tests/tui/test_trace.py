@@ -15,7 +15,7 @@ END = {"chat": answer("Done."), "task": answer(ToolUse("task_complete", {"summar
 
 
 def trace(p: Program) -> str:
-    return p.main.conversing.trace_text()
+    return p.main.conversing.activity.trace_text()
 
 
 @pytest.mark.parametrize("mode", ["chat", "task"])
@@ -23,15 +23,15 @@ async def test_it_knows_of_undo_and_of_runs_without_a_tool(tmp_path: Path, mode:
     async with program(make_store(tmp_path), EDIT, END[mode], answer("Hello.")) as p:
         conversing = p.main.conversing
         await p.run_to_end("/task change it" if mode == "task" else "change it")
-        did = conversing.trace_text()
+        did = conversing.activity.trace_text()
         assert did.startswith("edit_system_prompt +1 −1 ·")
         for key, told in (("f8", ""), ("f9", did.partition(" ·")[0])):
             await p.press(key)
-            await p.until(lambda told=told: conversing.trace_text().partition(" ·")[0] == told)  # type: ignore[misc]
+            await p.until(lambda told=told: conversing.activity.trace_text().partition(" ·")[0] == told)  # type: ignore[misc]
         await p.press("f8")
-        await p.until(lambda: not conversing.trace_text())
+        await p.until(lambda: not conversing.activity.trace_text())
         await p.run_to_end("hello")
-        assert conversing.trace_text() == ""
+        assert conversing.activity.trace_text() == ""
 
 
 @pytest.mark.parametrize("look", ["get_persona", "keep_output_visible"])
@@ -56,7 +56,7 @@ async def test_a_call_that_the_person_stopped_is_nothing_that_failed(tmp_path: P
     async with program(make_store(tmp_path), EDIT, settings=settings) as p:
         await p.say("change it")
         await p.until(lambda: p.main.conversing.question is not None)
-        p.main.conversing.stop()
+        p.main.conversing.tasks.stop()
         await p.until(lambda: not p.main.conversing.running)
         assert trace(p).startswith("edit_system_prompt not run ·")
 
@@ -81,7 +81,7 @@ async def test_one_change_has_one_count(tmp_path: Path) -> None:
     files = {"one": 'name = "One"\n[[test_inputs]]\nid = "note"\ncontent = """\nhello\nyou\n"""\n'}
     async with program(make_store(tmp_path, files), answer(update), answer("Done.")) as p:
         await p.run_to_end("change it")
-        assert p.main.conversing.trace_text().startswith("update_test_input +1 −2 ·")
+        assert p.main.conversing.activity.trace_text().startswith("update_test_input +1 −2 ·")
         await p.press("f8")
         await p.told("Undone: the agent's run (test input note +1 −2)")
 

@@ -257,7 +257,7 @@ async def test_a_message_is_stored_under_the_id_that_its_turn_has_in_the_log(
         await p.say("my precious words")
         await p.until(lambda: "my precious words" in noted(store))
         gate.set()
-        await p.until(lambda: p.main.conversing._can_continue)
+        await p.until(lambda: p.main.conversing.tasks.can_continue)
         await p.say("/continue and finish")
         await p.until(lambda: model.requests[2:] and not p.main.conversing.running)
     _, turns, _ = read_history(store, "one")

@@ -275,7 +275,7 @@ async def test_what_the_agent_undoes_in_another_conversation_changes_nothing_of_
         await p.open("two")
         await p.until(lambda: conversing.question is not None)
         assert conversing.question is not None
-        await conversing.answer(conversing.question.id, "once")
+        await conversing.questions.answer(conversing.question.id, "once")
         await p.until(lambda: not conversing.running and p.on_disk("two") == p.prompt.raw == "better")
         await p.press("f8")
         await p.until(lambda: p.on_disk("two") == p.prompt.raw == "prompt")

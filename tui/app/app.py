@@ -364,7 +364,7 @@ class PersonaApp(Ending, inherit_bindings=False):
             return
         if isinstance(event, Key | Paste) and not event.is_forwarded and self.screen_stack:
             self.has_typed = True
-            self.main.conversing.key_pressed()  # whichever widget or dialog it is for: an error has been seen
+            self.main.conversing.panel_controller.key_pressed()  # whichever widget or dialog it is for: an error has been seen
             if (make_way := getattr(self.screen, "make_way", None)) is not None:
                 make_way(event)
         if not self.keys.hold(event):
@@ -376,7 +376,7 @@ class PersonaApp(Ending, inherit_bindings=False):
     # -- focus of the terminal ----------------------------------------------------------------------------
 
     def on_app_focus(self) -> None:
-        self.main.conversing.focus_changed(True)
+        self.main.conversing.panel_controller.focus_changed(True)
 
     def on_app_blur(self) -> None:
-        self.main.conversing.focus_changed(False)
+        self.main.conversing.panel_controller.focus_changed(False)

@@ -157,13 +157,13 @@ class Ending(Appearance, inherit_bindings=False):
         main, by_signal = self.main, bool(self._leaving)
         editing = main.editing
         self._note_begun()
-        main.conversing.note_drafts()
+        main.conversing.drafts.note()
         save = partial(save_before_exit, editing, FILES_WITHIN if by_signal else None)
         # Beside one another, and before the runs stop: either may take longer than there is time.
-        await asyncio.gather(*map(self._try, [main.conversing.remember, *([save] if editing else [])]))
+        await asyncio.gather(*map(self._try, [main.conversing.drafts.remember, *([save] if editing else [])]))
         for step in (
             lambda: asyncio.gather(main.conversing.stop_all(SETTLE), self.external_editor.give_up()),
-            main.conversing.remember,
+            main.conversing.drafts.remember,
             partial(settle, editing) if editing and by_signal else partial(asyncio.sleep, 0),
         ):
             await self._try(step)
@@ -243,7 +243,7 @@ class Ending(Appearance, inherit_bindings=False):
         try:
             self._note_begun()
         finally:
-            self.main.conversing.store_at_once()
+            self.main.conversing.drafts.store_at_once()
 
     def _keep_elsewhere(self, given_up: Mapping[str, str]) -> None:
         """Write what the home does not have, and would be gone with the program, into a file outside of it.
@@ -252,7 +252,7 @@ class Ending(Appearance, inherit_bindings=False):
         """
         texts: dict[str, str] = {}
         self._note_begun()
-        for find in (self._unsaved, self.main.conversing.nowhere_else):
+        for find in (self._unsaved, self.main.conversing.drafts.nowhere_else):
             try:
                 texts |= find()
             except Exception as error:  # noqa: BLE001 - the other texts are still to be kept

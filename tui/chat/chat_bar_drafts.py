@@ -7,35 +7,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from tui.chat.panel_controller import PanelWatch
 from tui.drafts.chat_drafts import ChatDrafts
 from tui.drafts.draft import CHAT, DIALOG, OutboxMessage, is_text
 from tui.drafts.outbox import Message, Outbox
 
 if TYPE_CHECKING:
     from tui.app.ui_state import UiState
-    from tui.chat.conversations import Talks
+    from tui.chat.context import ChatContext
     from tui.document.controller import DocumentController
-    from tui.screens.main.screen import MainScreen
-    from tui.widgets.chat_bar import ChatBar
 
 
 RECALL_WITHIN = 1.0
 """Seconds that the storing of drafts waits until what ended programs left is read."""
 
 
-class ChatBarDrafts(PanelWatch):
+class ChatBarDrafts:
     """Whose the text in the chat bar is, and where a message is until it has arrived."""
 
-    _editing: DocumentController | None = None
-    _talks: Talks | None = None
-
-    def __init__(self, screen: MainScreen) -> None:
-        super().__init__(screen)
-        self.drafts = ChatDrafts()
-        self._outbox = Outbox()
+    def __init__(self, context: ChatContext) -> None:
+        self._context = context
+        self.unsent = ChatDrafts()
+        self.outbox = Outbox()
         self._noted: list[OutboxMessage] = []
-        self._shown: str | None = None
         self._last_id = ""
         self._stored_state: UiState | None = None
         self._storing_state = asyncio.Lock()
@@ -44,68 +37,59 @@ class ChatBarDrafts(PanelWatch):
         """Whether nothing was known of this home when it was opened."""
 
     @property
-    def _bar(self) -> ChatBar:
-        return self._screen.chat_bar
-
-    @property
-    def shown_id(self) -> str:
-        """Whose conversation is shown; empty for nobody's."""
-        return self._shown or ""
-
-    @property
     def _first_owner(self) -> str:
         """Whose a draft is that was begun before a conversation was shown; empty where nobody knows yet."""
-        opened = self._editing.id if self._editing is not None else None
+        opened = self._context.document.id if self._context.document is not None else None
         return opened or self._last_id
 
     @property
     def answered_now(self) -> str:
         """The id of the question that the draft in the chat bar is the answer to; empty for none."""
-        bar = self._bar
+        bar = self._context.bar
         return bar.asked if bar.mode == "asking" and bar.draft.strip() else ""
 
     # -- sending ------------------------------------------------------------------------------------------
 
-    def _sent(self, typed: str) -> Message:
+    def sent(self, typed: str) -> Message:
         """Something was sent just now, about the persona that is open."""
-        opened = self._editing.id if self._editing is not None else None
-        message = self._outbox.begin(self._shown or opened or "", typed)
-        self._note_outbox()
+        opened = self._context.document.id if self._context.document is not None else None
+        message = self.outbox.begin(self._context.shown or opened or "", typed)
+        self.note_outbox()
         return message
 
     @contextmanager
-    def _on_its_way(self, message: Message) -> Iterator[None]:
+    def on_its_way(self, message: Message) -> Iterator[None]:
         """Deliver a message in the block: what it has not said to be delivered by its end comes back."""
         try:
             yield
         finally:
             # While the screen is taken down it stays in the outbox.
-            if self._screen.program.is_running and message in self._outbox:
-                self._give_back(message.persona_id, message.typed, mine=message.is_answer)
-                self._outbox.end(message)
-                self.sync()
+            if self._context.screen.program.is_running and message in self.outbox:
+                self.give_back(message.persona_id, message.typed, mine=message.is_answer)
+                self.outbox.end(message)
+                self._context.sync()
 
-    def _give_back(self, persona_id: str, text: str, *, mine: bool = False) -> None:
+    def give_back(self, persona_id: str, text: str, *, mine: bool = False) -> None:
         """Put a text back before the draft of the persona it was written for; `mine`: it answers what is asked."""
-        if text.strip() and persona_id in ("", self._shown or ""):
-            self._bar.put_back(text, mine=mine)
+        if text.strip() and persona_id in ("", self._context.shown or ""):
+            self._context.bar.put_back(text, mine=mine)
         elif text.strip():
-            self.drafts.put_before(persona_id, text)
+            self.unsent.put_before(persona_id, text)
 
     def _in_outbox(self) -> list[OutboxMessage]:
         """Return the messages that are in no conversation's log yet, in the order of sending."""
         on_the_way = [
             OutboxMessage(message.persona_id or self._first_owner, message.turn_id, message.typed)
-            for message in self._outbox
+            for message in self.outbox
             if message.typed.strip()
         ]
-        return [*(self._talks.outbox if self._talks is not None else ()), *on_the_way]
+        return [*(self._context.talks.outbox if self._context.talks is not None else ()), *on_the_way]
 
-    def _note_outbox(self) -> None:
+    def note_outbox(self) -> None:
         """Store the outbox at once if it changed: the program may end any moment."""
         if (messages := self._in_outbox()) != self._noted:
             self._noted = messages
-            self._screen.start(self.store_drafts())
+            self._context.screen.start(self.store())
 
     # -- changing the draft -------------------------------------------------------------------------------
 
@@ -120,98 +104,102 @@ class ChatBarDrafts(PanelWatch):
         """
         from tui.external_editor.message_file import merged
 
-        if persona_id == self.shown_id:
-            self._bar.set_draft(merged(before, self._bar.draft, written), older=older)
+        if persona_id == self._context.shown_id:
+            self._context.bar.set_draft(merged(before, self._context.bar.draft, written), older=older)
         else:
-            self.drafts.texts[persona_id] = merged(before, self.drafts.texts.get(persona_id, ""), written)
-            self.drafts.answers.pop(persona_id, None)
+            self.unsent.texts[persona_id] = merged(before, self.unsent.texts.get(persona_id, ""), written)
+            self.unsent.answers.pop(persona_id, None)
 
     def clear_draft(self) -> bool:
         """Stash the draft; returns whether there was one."""
         from agent.core.turns import utc_now
 
-        text = self._bar.draft
-        if not self._bar.input.put_aside():
+        text = self._context.bar.draft
+        if not self._context.bar.input.put_aside():
             return False
         if text.strip():
-            self.drafts.stash(self.shown_id, text, utc_now())
-            self._screen.start(self.store_drafts())
+            self.unsent.stash(self._context.shown_id, text, utc_now())
+            self._context.screen.start(self.store())
         return True
 
-    def _show_sent(self, messages: Iterable[tuple[str, str]]) -> None:
+    def show_sent(self, messages: Iterable[tuple[str, str]]) -> None:
         """Have Up bring back these messages, given as (when, text), and what was stashed between them."""
-        self._bar.set_sent(self.drafts.with_stashes(self.shown_id, messages))
+        self._context.bar.set_sent(self.unsent.with_stashes(self._context.shown_id, messages))
         for text in self._of_other_windows:
-            self._bar.input.sent.add(text)
+            self._context.bar.input.sent.add(text)
 
     @property
     def _of_other_windows(self) -> list[str]:
         return (
-            self._editing.unsaved.of_other_windows.get(self.shown_id, []) if self._editing is not None else []
+            self._context.document.unsaved.of_other_windows.get(self._context.shown_id, [])
+            if self._context.document is not None
+            else []
         )
 
     def _show_other_windows(self) -> None:
         """Have Up bring back what was written here in another window, and say so."""
-        sent = self._bar.input.sent
+        sent = self._context.bar.input.sent
         new = [text for text in self._of_other_windows if text not in sent.messages]
         if new and not sent.browsing:
             for text in new:
                 sent.add(text)
-            self._screen.tell("Another window had written a draft here too: Up brings it back.")
+            self._context.screen.tell("Another window had written a draft here too: Up brings it back.")
 
     # -- storing ------------------------------------------------------------------------------------------
 
-    async def store_drafts(self) -> None:
+    async def store(self) -> None:
         """Have the drafts database say what is in the chat bars and in the outbox, if that changed."""
         if self._recalling is not None:  # the program may end in the first moments
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._recalling.wait(), RECALL_WITHIN)
-        if self._editing is not None:
-            self.note_drafts()
-            await self._editing.write_drafts()
+        if self._context.document is not None:
+            self.note()
+            await self._context.document.write_drafts()
             self._show_other_windows()
 
     async def remember(self) -> None:
         """Store drafts and outbox, and how the screen stands in the home, if that changed: its disk may hang."""
         from tui.app import ui_state
 
-        await self.store_drafts()
-        if (editing := self._editing) is None:
+        await self.store()
+        if (editing := self._context.document) is None:
             return
         async with self._storing_state:  # a later state is never overwritten by an earlier one
-            state = ui_state.UiState(self._shown or self._first_owner, self._screen.layouts)
+            state = ui_state.UiState(self._context.shown or self._first_owner, self._context.screen.layouts)
             if state != self._stored_state:
                 self._stored_state = state
                 await editing.workspace.call(ui_state.save, editing.workspace.store.home, state)
 
-    def note_drafts(self) -> None:
+    def note(self) -> None:
         """Note what is to be in the drafts database; its next writing stores it."""
-        if self._editing is not None:
-            draft, answered = self._bar.unsent, self.answered_now
-            drafts = self.drafts.to_store(self._shown, draft, answered, self._first_owner)
-            self._editing.unsaved.note_chat(drafts, self._in_outbox())
+        if self._context.document is not None:
+            draft, answered = self._context.bar.unsent, self.answered_now
+            drafts = self.unsent.to_store(self._context.shown, draft, answered, self._first_owner)
+            self._context.document.unsaved.note_chat(drafts, self._in_outbox())
 
     def store_at_once(self) -> None:
         """Store the same, and what is not saved of the documents, although the program is failing. Blocking."""
-        self.note_drafts()
-        if self._editing is not None:
-            self._editing.unsaved.write()
+        self.note()
+        if self._context.document is not None:
+            self._context.document.unsaved.write()
 
-    async def close_drafts(self) -> None:
+    async def close(self) -> None:
         """The program ends: what it leaves in the drafts database is for the next one."""
-        if self._editing is not None:
-            await asyncio.to_thread(self._editing.unsaved.store.close)
+        if self._context.document is not None:
+            await asyncio.to_thread(self._context.document.unsaved.store.close)
 
     def nowhere_else(self) -> dict[str, str]:
         """Return what is not sent, or not delivered, and is nowhere but in memory, by what it is, in words."""
-        self.note_drafts()
-        if self._editing is not None:
-            unsaved = self._editing.unsaved
+        self.note()
+        if self._context.document is not None:
+            unsaved = self._context.document.unsaved
             messages = unsaved.not_in_outbox()
             texts = {(key, slot): text for key, slot, text in unsaved.nowhere_else() if not is_text(slot)}
         else:  # the home is not open
             messages = self._in_outbox()
-            drafts = self.drafts.to_store(self._shown, self._bar.unsent, "", self._first_owner)
+            drafts = self.unsent.to_store(
+                self._context.shown, self._context.bar.unsent, "", self._first_owner
+            )
             texts = {key: text for key, (_, text) in drafts.items()}
         found: dict[str, list[str]] = {}
         for (key, slot), text in texts.items():
@@ -246,13 +234,13 @@ class ChatBarDrafts(PanelWatch):
         self.first_time = state is None
         self._last_id = state.persona_id if state is not None else ""
         if state is not None:
-            self._screen.take_layouts(state.layouts)
+            self._context.screen.take_layouts(state.layouts)
         # What fails here lies where it was until the next start; what is written is stored all the same.
         for step in (self._recover_drafts, self._recover_messages, self._take_from_editors):
-            await self._screen.start(step(editing))
-        if nobodys := self.drafts.texts.pop("", ""):
-            self._bar.put_back(nobodys)
-        self._editing = editing  # now: what is not read yet must not be overwritten
+            await self._context.screen.start(step(editing))
+        if nobodys := self.unsent.texts.pop("", ""):
+            self._context.bar.put_back(nobodys)
+        self._context.document = editing  # now: what is not read yet must not be overwritten
 
     async def _recover_drafts(self, editing: DocumentController) -> None:
         from tui.drafts.legacy_files import import_chat_files
@@ -261,9 +249,9 @@ class ChatBarDrafts(PanelWatch):
         try:
             for sentence in await workspace.call(import_chat_files, workspace.store.home, unsaved.store):
                 self.first_time = False
-                self._screen.tell(sentence, error=True)
+                self._context.screen.tell(sentence, error=True)
         finally:
-            self.drafts.take_left(await workspace.call(unsaved.recover_chat))
+            self.unsent.take_left(await workspace.call(unsaved.recover_chat))
 
     async def _recover_messages(self, editing: DocumentController) -> None:
         from tui.drafts.outbox import recover_messages
@@ -272,20 +260,20 @@ class ChatBarDrafts(PanelWatch):
         for persona_id, text in (
             await workspace.call(recover_messages, workspace.store, editing.unsaved)
         ).items():
-            self.drafts.put_before(persona_id, text)
+            self.unsent.put_before(persona_id, text)
 
     async def _take_from_editors(self, editing: DocumentController) -> None:
         from tui.external_editor.message_file import BACK, take_back
 
-        def store(texts: Mapping[str, str]) -> bool:
-            self.drafts.replace(texts)
-            editing.unsaved.note_chat(self.drafts.to_store(None, "", "", ""), self._in_outbox())
+        def store_taken(texts: Mapping[str, str]) -> bool:
+            self.unsent.replace(texts)
+            editing.unsaved.note_chat(self.unsent.to_store(None, "", "", ""), self._in_outbox())
             return not editing.unsaved.write()
 
-        workspace, texts = editing.workspace, dict(self.drafts.texts)
+        workspace, texts = editing.workspace, dict(self.unsent.texts)
         home, ids = workspace.store.home, workspace.store.ids
-        for word in await workspace.call(take_back, home, texts, ids, store):
-            self._screen.tell(word, error=word != BACK)
+        for word in await workspace.call(take_back, home, texts, ids, store_taken):
+            self._context.screen.tell(word, error=word != BACK)
 
 
 def _in_words(slot: str) -> str:

@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from textual.widgets import Input, TextArea
-
 from personas.errors import PersonaError
-from tui.chat.event_handlers import Hearing
+from tui.chat.activity_line import ActivityLine
+from tui.chat.chat_bar_drafts import ChatBarDrafts
+from tui.chat.context import ChatContext
+from tui.chat.history import ConversationHistory
 from tui.chat.labels import spent
-from tui.chat.panel_state import PanelState
+from tui.chat.panel_controller import PanelController
+from tui.chat.panel_state import Panel, PanelState
+from tui.chat.questions import QuestionController
+from tui.chat.run_events import RunEvents
+from tui.chat.tasks import TaskController
 from tui.commands.slash import as_typed
 from tui.drafts.chat_drafts import below
 from tui.settings.schema import OFFLINE
-from tui.terminal.visible_controls import from_shown
 from tui.widgets.chat_bar_labels import HINT
-from tui.widgets.text.document_editor import TextEditor
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
     from agent.core.model import Model
     from agent.jobs.agent_jobs import AgentJobs
-    from agent.jobs.job import AgentKind
+    from agent.jobs.job import AgentKind, Question
     from tui.chat.conversation_state import Talk
-    from tui.chat.conversations import Badge
+    from tui.chat.conversations import Badge, Talks
     from tui.drafts.outbox import Message
     from tui.screens.main.screen import MainScreen
     from tui.settings.schema import Settings
     from tui.widgets.agent_panel import AgentPanel
+    from tui.widgets.conversation import ConversationView
 
 
 ENDS_WHEN_DONE = "quits when done"
@@ -42,11 +45,28 @@ SETTINGS_WITHIN = 1.0
 """Seconds that a message waits for a look at the settings file."""
 
 
-class Conversing(Hearing):
-    """What is said about the open persona, and what the others' runs do meanwhile."""
+class ConversationController:
+    """Shows and sends what is said about the open persona; each part has its own subject.
+
+    Attributes:
+        panel_controller: when the panel shows, and what it covers.
+        drafts: the draft in the chat bar, and the outbox.
+        activity: the line that says what the agent does.
+        history: the turns that are shown, and other conversations.
+        questions: what the task asks.
+        tasks: going on with a task, stopping it, what is queued.
+        runs: what runs tell.
+    """
 
     def __init__(self, screen: MainScreen) -> None:
-        super().__init__(screen)
+        self._context = context = ChatContext(screen, self.sync)
+        self.panel_controller = panel = PanelController(context)
+        self.drafts = ChatBarDrafts(context)
+        self.activity = ActivityLine(context, panel)
+        self.history = ConversationHistory(context, panel, self.drafts, self.activity)
+        self.questions = QuestionController(context, panel, self.drafts)
+        self.tasks = TaskController(context, panel, self.drafts, self.history)
+        self.runs = RunEvents(context, panel, self.drafts, self.activity)
         self._usual_hint = HINT
         self._attached = asyncio.Event()
 
@@ -54,17 +74,17 @@ class Conversing(Hearing):
         """The panel is there: conversations can be."""
         from tui.chat.conversations import Talks
 
-        self.attach(panel)
-        self.use_times(self._screen.program.settings)
-        if self._screen.program.model_name == OFFLINE:
+        self.panel_controller.attach(panel)
+        self.panel_controller.use_times(self._context.screen.program.settings)
+        if self._context.screen.program.model_name == OFFLINE:
             self._usual_hint = "Ask for a change in plain words…"
-        self._talks = Talks(
+        self._context.talks = Talks(
             self._make_runner(),
             self._make_chat,
-            on_event=self._hear,
-            on_end=self._ended,
-            on_task=self._task_changed,
-            on_mark=self._marked,
+            on_event=self.runs.hear,
+            on_end=self.runs.ended,
+            on_task=self.runs.task_changed,
+            on_mark=self.runs.marked,
             on_fault=self._note_fault,
         )
         self._attached.set()
@@ -72,21 +92,46 @@ class Conversing(Hearing):
 
     async def find_tasks(self) -> None:
         """Look in all conversations for tasks an earlier program left, so that the list can show them."""
-        if self._talks is not None and self._editing is not None:
-            await self._talks.runner.find_all(self._editing.workspace.store)
-            self._screen.show_badges()
+        if self._context.talks is not None and self._context.document is not None:
+            await self._context.talks.runner.find_all(self._context.document.workspace.store)
+            self._context.screen.show_badges()
 
     # -- state --------------------------------------------------------------------------------------------
 
     @property
     def talk(self) -> Talk | None:
         """The conversation about the open persona."""
-        return self._talk
+        return self._context.talk
+
+    @property
+    def talks(self) -> Talks | None:
+        """All conversations; None until the panel is there."""
+        return self._context.talks
+
+    @property
+    def view(self) -> ConversationView:
+        """The turns on the screen."""
+        return self.panel_controller.view
+
+    @property
+    def panel(self) -> Panel:
+        """The panel's state machine."""
+        return self.panel_controller.machine
+
+    @property
+    def shown_id(self) -> str:
+        """Whose conversation is shown; empty for nobody's."""
+        return self._context.shown_id
+
+    @property
+    def question(self) -> Question | None:
+        """What the open persona's task waits for."""
+        return self._context.question
 
     @property
     def running(self) -> bool:
         """Whether a task about the open persona is at work, or waits, in this program."""
-        return self._talk is not None and self._talk.running
+        return self._context.running
 
     @property
     def from_when(self) -> str:
@@ -94,15 +139,15 @@ class Conversing(Hearing):
         return "Once this run is over" if self.running else "From the next message on"
 
     @property
-    def badges(self) -> dict[str, Badge]:
-        """What each persona's task is, for those where there is something to say."""
-        return self._talks.badges if self._talks else {}
-
-    @property
     def note(self) -> str:
         """Which model answers, and what it took so far; before it, that the program is about to end."""
-        told = spent(self._screen.program.model_name, self._talk)
-        return f"{ENDS_WHEN_DONE} · {told}" if self.when_idle is not None else told
+        told = spent(self._context.screen.program.model_name, self._context.talk)
+        return f"{ENDS_WHEN_DONE} · {told}" if self.runs.when_idle is not None else told
+
+    @property
+    def badges(self) -> dict[str, Badge]:
+        """What each persona's task is, for those where there is something to say."""
+        return self._context.talks.badges if self._context.talks else {}
 
     # -- opening ------------------------------------------------------------------------------------------
 
@@ -111,25 +156,27 @@ class Conversing(Hearing):
         from agent.jobs.saved_approvals import SavedApprovals
         from tui.settings.model_factory import task_options
 
-        return AgentJobs(task_options(self._screen.program.settings), grants=SavedApprovals.of_person())
+        return AgentJobs(
+            task_options(self._context.screen.program.settings), grants=SavedApprovals.of_person()
+        )
 
     def _make_chat(self, talk: Talk) -> Chat:
         """Make a conversation; runs in a thread."""
         from agent.chat.chat import Chat
         from tui.settings.model_factory import chat_options
 
-        program = self._screen.program
-        assert self._editing is not None
+        program = self._context.screen.program
+        assert self._context.document is not None
         loop = program.loop
 
-        workspace = self._editing.workspace
+        workspace = self._context.document.workspace
 
         def keep() -> None:
-            loop.call_soon_threadsafe(self._keep, talk)
+            loop.call_soon_threadsafe(self.runs.keep, talk)
 
         async def flush() -> None:
-            if self._editing is not None and self._editing.id == talk.persona_id:
-                await self._editing.flush()
+            if self._context.document is not None and self._context.document.id == talk.persona_id:
+                await self._context.document.flush()
 
         return Chat(
             workspace.store,
@@ -137,13 +184,18 @@ class Conversing(Hearing):
             program.model(),
             options=chat_options(program.settings),
             flush=flush,
-            on_change=self._changed,
+            on_change=self.runs.changed,
             on_keep=keep,
             writes=workspace.write_then,
         )
 
     def _note_fault(self, error: Exception) -> None:
-        self._screen.start(asyncio.to_thread(self._screen.program.note_fault, error))
+        self._context.screen.start(asyncio.to_thread(self._context.screen.program.note_fault, error))
+
+    @property
+    def settled(self) -> asyncio.Event:
+        """Set while the conversation of the open persona is read, or there is none."""
+        return self._context.settled
 
     def show(self, persona_id: str, reading: Awaitable[bool] | None = None) -> Awaitable[None]:
         """Show a persona's conversation: the chat bar is its own at once, what was said is shown when it is read.
@@ -152,59 +204,59 @@ class Conversing(Hearing):
             persona_id: the persona; the draft of the one before is kept.
             reading: gives whether the persona itself could be read, which is waited for; None where it is read.
         """
-        self.stop_reading()
+        self.panel_controller.stop_reading()
         self.settled.clear()
-        if self._shown is not None:
-            self.drafts.texts[self._shown] = self._bar.unsent
+        if self._context.shown is not None:
+            self.drafts.unsent.texts[self._context.shown] = self._context.bar.unsent
         self._leave_talk()
-        typed = "" if self._shown is not None else self._bar.unsent
-        self._bar.input.sent.begin()
-        goes_on = self._shown == persona_id or typed.strip()
-        show_draft = self._bar.set_draft if goes_on else self._bar.begin_draft
-        if self._shown is not None:
-            show_draft(self.drafts.texts.pop(persona_id, ""))
-        elif stored := self.drafts.texts.pop(persona_id, ""):
+        typed = "" if self._context.shown is not None else self._context.bar.unsent
+        self._context.bar.input.sent.begin()
+        goes_on = self._context.shown == persona_id or typed.strip()
+        show_draft = self._context.bar.set_draft if goes_on else self._context.bar.begin_draft
+        if self._context.shown is not None:
+            show_draft(self.drafts.unsent.texts.pop(persona_id, ""))
+        elif stored := self.drafts.unsent.texts.pop(persona_id, ""):
             show_draft(below(stored, typed))
         if typed.strip():
-            self.drafts.answers.pop(persona_id, None)  # who typed ahead did not see what is asked
-        self._shown, self._talk = persona_id, None
-        self._outbox.assign(persona_id)
-        self.drafts.assign(persona_id)
-        self._show_sent(())  # what was said to another is not recalled here
+            self.drafts.unsent.answers.pop(persona_id, None)  # who typed ahead did not see what is asked
+        self._context.shown, self._context.talk = persona_id, None
+        self.drafts.outbox.assign(persona_id)
+        self.drafts.unsent.assign(persona_id)
+        self.drafts.show_sent(())  # what was said to another is not recalled here
         self._clear_view()
-        self._show_question()
+        self.questions.show()
         self.sync()
-        return self._screen.start(self._read(persona_id, self._bar.draft, reading))
+        return self._context.screen.start(self._read(persona_id, self._context.bar.draft, reading))
 
-    def once_read(self, deed: Callable[[], object]) -> None:
+    def once_read(self, action: Callable[[], object]) -> None:
         """Do something with the conversation, once it is read."""
 
         async def later() -> None:
             await self.settled.wait()
-            deed()
+            action()
 
         if self.settled.is_set():
-            deed()
+            action()
         else:
-            self._screen.start(later())
+            self._context.screen.start(later())
 
     def show_none(self) -> None:
         """Show no conversation: a persona is being made, and what is written is for that one."""
         self.settled.clear()
-        if self._shown is not None:
+        if self._context.shown is not None:
             self._leave_talk()
-            self.drafts.texts[self._shown] = self._bar.unsent
-            self._bar.begin_draft("")
-        self._shown = self._talk = None
-        self._show_sent(())
+            self.drafts.unsent.texts[self._context.shown] = self._context.bar.unsent
+            self._context.bar.begin_draft("")
+        self._context.shown = self._context.talk = None
+        self.drafts.show_sent(())
         self._clear_view()
         self.sync()
 
     def _clear_view(self) -> None:
-        if self._widget is not None:
-            self.view.clear()
-        self._panel.reset()
-        self._trace.clear()
+        if self.panel_controller.widget is not None:
+            self.panel_controller.view.clear()
+        self.panel_controller.machine.reset()
+        self.activity.trace.clear()
 
     async def _read(self, persona_id: str, draft: str, reading: Awaitable[bool] | None) -> None:
         """Read a conversation and show it; `draft`: what was in the chat bar when it was asked for."""
@@ -212,83 +264,70 @@ class Conversing(Hearing):
             if reading is not None and not await reading:
                 return
             await self._attached.wait()
-            assert self._talks is not None
-            talk = await self._talks.open(persona_id)
-            if self._editing is not None and self._editing.id == persona_id == self._shown:
+            assert self._context.talks is not None
+            talk = await self._context.talks.open(persona_id)
+            if (
+                self._context.document is not None
+                and self._context.document.id == persona_id == self._context.shown
+            ):
                 self._show_opened(talk, draft)
         except PersonaError as error:
-            self._screen.tell(str(error), error=True)
-            self.drafts.answers.pop(persona_id, None)
-            if self._shown == persona_id:
-                self.view.when_empty = UNREAD
+            self._context.screen.tell(str(error), error=True)
+            self.drafts.unsent.answers.pop(persona_id, None)
+            if self._context.shown == persona_id:
+                self.panel_controller.view.when_empty = UNREAD
         finally:  # whatever happened: nobody waits for it any more
-            if self._shown in (persona_id, None):
+            if self._context.shown in (persona_id, None):
                 self.settled.set()
-                self._bar.input.take_kept_ups()
+                self._context.bar.input.take_kept_ups()
         self.sync()
 
     async def show_unread(self) -> None:
         """Show the conversation of the open persona where that was not possible before."""
-        if self._talk is None and self._shown is not None and self.settled.is_set():
-            await self.show(self._shown)
+        if self._context.talk is None and self._context.shown is not None and self.settled.is_set():
+            await self.show(self._context.shown)
 
     def _show_opened(self, talk: Talk, draft: str) -> None:
         """Show a conversation that was read; `draft`: what was in the chat bar when it was asked for."""
-        self._talk = talk
+        self._context.talk = talk
         persona_id = talk.persona_id
         had_news, talk.news = talk.news, False
-        self.show_talk(talk)
-        self._panel.reset(pinned=talk.pinned)
+        self.history.show(talk)
+        self.panel_controller.machine.reset(pinned=talk.pinned)
         if talk.running or had_news:
-            self._panel.user_sent()  # what was said while another persona was open comes up like an answer
+            # what was said while another persona was open comes up like an answer
+            self.panel_controller.machine.user_sent()
         elif talk.task is not None and talk.task.status == "interrupted" and talk.kept is None:
-            self._panel.error_shown()  # what was being written when the program ended may cover the placeholder
+            # what was being written when the program ended may cover the placeholder
+            self.panel_controller.machine.error_shown()
         if talk.kept is not None:
-            self.view.restore_view_state(talk.kept)
-        answered, question = self.drafts.answers.pop(persona_id, None), talk.question
-        is_answer = question is not None and question.id == answered and self._bar.draft == draft
-        self._show_question(mine=is_answer)
+            self.panel_controller.view.restore_view_state(talk.kept)
+        answered, question = self.drafts.unsent.answers.pop(persona_id, None), talk.question
+        is_answer = question is not None and question.id == answered and self._context.bar.draft == draft
+        self.questions.show(mine=is_answer)
 
     def _leave_talk(self) -> None:
         """Remember how the conversation stood on the screen."""
-        talk, self._asked = self._talk, None
-        if self._widget is not None:
-            self._widget.ask(None)
+        talk = self._context.talk
+        self.questions.leave()
         if talk is None:
             return
-        talk.kept = self.view.view_state()
-        talk.pinned = self._panel.state is PanelState.PINNED
-        if asked := self.answered_now:
-            self.drafts.answers[talk.persona_id] = asked
-
-    def show_talk(self, talk: Talk) -> None:
-        """Show the turns of a conversation."""
-        self.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
-        for event in tuple(talk.events):
-            self.view.feed(event)
-            if event.type == "turn_end":
-                for mark in talk.marks.get(event.turn.id, ()):  # type: ignore[union-attr]
-                    self.view.end_turn(mark)
-        if talk.chat is not None:
-            for problem in talk.chat.problems:
-                self.view.add_notice(problem)
-        if note := talk.cut_short():
-            self.view.add_notice(note)
-        turns = [*talk.earlier, *(talk.chat.turns if talk.chat else ())]
-        said = [(t.created_at, as_typed(t.content)) for t in turns if t.type == "user"]  # type: ignore[union-attr]
-        self._show_sent(said)
+        talk.kept = self.panel_controller.view.view_state()
+        talk.pinned = self.panel_controller.machine.state is PanelState.PINNED
+        if asked := self.drafts.answered_now:
+            self.drafts.unsent.answers[talk.persona_id] = asked
 
     def forget(self, persona_id: str) -> None:
         """A persona was deleted; its draft stays its own, and is there again when it is brought back."""
-        if self._talks is not None:
-            self._talks.forget(persona_id)
-        self.drafts.answers.pop(persona_id, None)
-        if self._shown == persona_id:
-            self.drafts.texts[persona_id] = self._bar.unsent
-            self._bar.begin_draft("")
-            self._talk = self._shown = None
-            self.view.clear()
-            self._panel.reset()
+        if self._context.talks is not None:
+            self._context.talks.forget(persona_id)
+        self.drafts.unsent.answers.pop(persona_id, None)
+        if self._context.shown == persona_id:
+            self.drafts.unsent.texts[persona_id] = self._context.bar.unsent
+            self._context.bar.begin_draft("")
+            self._context.talk = self._context.shown = None
+            self.panel_controller.view.clear()
+            self.panel_controller.machine.reset()
         self.sync()
 
     # -- sending ------------------------------------------------------------------------------------------
@@ -303,38 +342,38 @@ class Conversing(Hearing):
             kind: how long it goes on; None for what the person has chosen.
         """
         typed = f"/task {text}" if kind == "task" else as_typed(text)
-        return self._send(self._sent(typed), text, kind or ("task" if self.task_mode else "chat"))
+        return self._send(self.drafts.sent(typed), text, kind or ("task" if self.tasks.task_mode else "chat"))
 
     async def _send(self, message: Message, text: str, kind: AgentKind) -> None:
-        with self._on_its_way(message):
+        with self.drafts.on_its_way(message):
             await self.settled.wait()  # in the first moments the home is still being read
             if not message.persona_id:
                 message.is_answer = True
-                self._screen.tell("Open a persona first.")
+                self._context.screen.tell("Open a persona first.")
                 return
             await self._look_at_settings()
-            talk, talks = await self._talk_for(message.persona_id), self._talks
+            talk, talks = await self._talk_for(message.persona_id), self._context.talks
             if talk is None or talks is None:
                 message.is_answer = True
                 return
             if talk.question is not None and not talk.running:
                 message.is_answer = True
-                self._screen.tell("The task waits for an answer; Enter gives this as the answer.")
+                self._context.screen.tell("The task waits for an answer; Enter gives this as the answer.")
                 return
-            if talk is self._talk:
-                self._panel.user_sent()
-                self.view.follow()
+            if talk is self._context.talk:
+                self.panel_controller.machine.user_sent()
+                self.panel_controller.view.follow()
                 self.sync()
             if not talk.running:
-                await self._flush()
+                await self._context.flush()
             talks.send(talk, text, kind=kind, typed=message.typed, turn_id=message.turn_id)
-            self._outbox.end(message)
+            self.drafts.outbox.end(message)
         self.sync()
 
     async def _look_at_settings(self) -> None:
         """A message goes by the settings as they are; a disk that hangs does not hold it up."""
-        if self._screen.program.preferences is not None:
-            look = self._screen.start(self._screen.program.look_at_settings())
+        if self._context.screen.program.preferences is not None:
+            look = self._context.screen.start(self._context.screen.program.look_at_settings())
             await asyncio.wait({look}, timeout=SETTINGS_WITHIN)
 
     async def _talk_for(self, persona_id: str) -> Talk | None:
@@ -345,98 +384,93 @@ class Conversing(Hearing):
         Raises:
             PersonaError: that of a persona that is not shown cannot be read.
         """
-        if self._talks is None or not persona_id:
-            self._screen.tell("Open a persona first.")
+        if self._context.talks is None or not persona_id:
+            self._context.screen.tell("Open a persona first.")
             return None
-        if persona_id == self._shown and self._talk is None:
+        if persona_id == self._context.shown and self._context.talk is None:
             await self.show(persona_id)
-        if persona_id == self._shown:
-            return self._talk
-        return await self._talks.open(persona_id)
+        if persona_id == self._context.shown:
+            return self._context.talk
+        return await self._context.talks.open(persona_id)
 
     async def stop_all(self, seconds: float) -> None:
         """End every task: the next program can go on with those at work. The program is about to end.
 
         A tool's write that is under way has its own time: its result says what was done.
         """
-        if self._talks is not None:
+        if self._context.talks is not None:
             from agent.tools.context import SETTLES_WITHIN
 
-            is_writing = self._editing is not None and self._editing.workspace.writing
-            await self._talks.close(seconds + (SETTLES_WITHIN if is_writing else 0.0))
+            is_writing = self._context.document is not None and self._context.document.workspace.writing
+            await self._context.talks.close(seconds + (SETTLES_WITHIN if is_writing else 0.0))
 
     def use_settings(self, settings: Settings) -> None:
         """Go by other settings in every conversation from the next message on, and for how long the panel stays."""
         from tui.settings.model_factory import chat_options, task_options
 
-        self.use_times(settings)
-        if self._talks is not None:
-            self._talks.use_options(chat_options(settings), task_options(settings))
+        self.panel_controller.use_times(settings)
+        if self._context.talks is not None:
+            self._context.talks.use_options(chat_options(settings), task_options(settings))
 
     def use_model(self, model: Model, before: Model | None) -> None:
         """Use another model in every conversation from the next message on; the one before goes when no run has it."""
-        if self._talks is not None:
-            self._talks.use_model(model, before)
+        if self._context.talks is not None:
+            self._context.talks.use_model(model, before)
         self.sync()
 
     # -- the panel ----------------------------------------------------------------------------------------
 
     def sync(self) -> None:
         """Bring panel, chat bar and marks in line with what is."""
-        if self._widget is None or not self._widget.is_mounted or self._is_over:
+        if (
+            self.panel_controller.widget is None
+            or not self.panel_controller.widget.is_mounted
+            or self._context.is_over
+        ):
             return
-        self._show_question()
-        if self.running != self._panel.in_flight:
-            (self._panel.request_started if self.running else self._panel.request_ended)()
-        self.give_way()
-        state = self._panel.state
-        if state is PanelState.HIDDEN and self.reading:
-            self.stop_reading()
-        self._widget.show_state(state)
-        self._widget.enlarge(self._panel.enlarged)
-        self.show_way_back()
-        self._bar.show_output_button(state is PanelState.HIDDEN and bool(self.view.layout_model.entries))
-        self._bar.set_hint(self._hint(self._usual_hint), can_continue=self._can_continue)
-        self._bar.set_task_mode(self.task_mode)
-        self._give_queue_back()
-        self._show_queued()
-        self._note_outbox()
-        self._show_activity()
-        self._keep_time()
-        self._arm()
-        self._screen.call_after_refresh(self._cover)
-        self._screen.show_badges()
+        self.questions.show()
+        if self._context.running != self.panel_controller.machine.in_flight:
+            (
+                self.panel_controller.machine.request_started
+                if self._context.running
+                else self.panel_controller.machine.request_ended
+            )()
+        self.panel_controller.give_way()
+        state = self.panel_controller.machine.state
+        if state is PanelState.HIDDEN and self.panel_controller.reading:
+            self.panel_controller.stop_reading()
+        self.panel_controller.widget.show_state(state)
+        self.panel_controller.widget.enlarge(self.panel_controller.machine.enlarged)
+        self.panel_controller.show_way_back()
+        self._context.bar.show_output_button(
+            state is PanelState.HIDDEN and bool(self.panel_controller.view.layout_model.entries)
+        )
+        self._context.bar.set_hint(self.tasks.hint(self._usual_hint), can_continue=self.tasks.can_continue)
+        self._context.bar.set_task_mode(self.tasks.task_mode)
+        self.tasks.give_queue_back()
+        self.tasks.show_queued()
+        self.drafts.note_outbox()
+        self.activity.show()
+        self.activity.keep_time()
+        self.panel_controller.arm()
+        self._context.screen.call_after_refresh(self.panel_controller.cover)
+        self._context.screen.show_badges()
 
     def tick(self) -> None:
         """A second went by: ages, durations, and what is to be remembered."""
-        self._screen.again(self.store_drafts)
-        self._screen.again(self.remember)
-        if not self.running:
-            self._show_activity()
-            self._screen.again(self.catch_up)
-
-    def trace_text(self) -> str:
-        """Return what the agent did last."""
-        return self._trace.text(time.monotonic())
+        self._context.screen.again(self.drafts.store)
+        self._context.screen.again(self.drafts.remember)
+        if not self._context.running:
+            self.activity.show()
+            self._context.screen.again(self.history.catch_up)
 
     # -- the chat bar -------------------------------------------------------------------------------------
 
     @property
     def bar_focused(self) -> bool:
         """Whether the chat bar has the keys."""
-        return self._screen.focused is self._bar.input
+        return self._context.screen.focused is self._context.bar.input
 
     def sent_messages(self) -> list[str]:
         """What the person sent, latest first."""
-        return self._bar.input.sent.find("")
-
-    def selected_text(self) -> str:
-        """What is selected: in the focused editor, else anywhere on the screen."""
-        focused = self._screen.focused
-        if isinstance(focused, TextEditor) and focused.selected_text:
-            return from_shown(focused.selected_text)
-        if isinstance(focused, TextArea) and focused.selected_text:
-            return focused.selected_text
-        if isinstance(focused, Input) and not focused.selection.is_empty:
-            return focused.selected_text
-        return self._screen.get_selected_text() or ""
+        return self._context.bar.input.sent.find("")

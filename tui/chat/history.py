@@ -5,43 +5,51 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from tui.chat.labels import Trace
-from tui.chat.questions import Tasking
+from tui.commands.slash import as_typed
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
-    from personas.versions.undo import Direction
+    from tui.chat.activity_line import ActivityLine
+    from tui.chat.chat_bar_drafts import ChatBarDrafts
+    from tui.chat.context import ChatContext
+    from tui.chat.conversation_state import Talk
+    from tui.chat.panel_controller import PanelController
     from tui.screens.dialogs.confirm import Confirm
-    from tui.screens.main.screen import MainScreen
 
 
-BACK = "/unclear brings this one back."
+class ConversationHistory:
+    """Shows the open conversation's turns, older ones and other programs' among them, and changes conversations."""
 
-
-class SaidBefore(Tasking):
-    """What was said about the open persona before."""
-
-    def __init__(self, screen: MainScreen) -> None:
-        super().__init__(screen)
-        self._trace = Trace()
-        self._catching_up = False
+    def __init__(
+        self, context: ChatContext, panel: PanelController, drafts: ChatBarDrafts, activity: ActivityLine
+    ) -> None:
+        self._context = context
+        self._panel = panel
+        self._drafts = drafts
+        self._activity = activity
+        self.catching_up = False
         self._looking_back = asyncio.Lock()
-        self.settled = asyncio.Event()
-        """Set while the conversation of the open persona is read, or there is none."""
 
-    def stepped(self, operation: Direction, run_id: str | None) -> None:
-        """A unit of the open persona was undone or redone; `run_id`: the agent's run that it is, None for none."""
-        self._trace.stepped(operation, run_id)
-        self._show_activity()
-
-    def greet(self, text: str) -> None:
-        """Say a welcome above the chat bar, where it covers nothing, until the agent does something."""
-        self._trace.greeting = text
-        self._show_activity()
+    def show(self, talk: Talk) -> None:
+        """Show the turns of a conversation."""
+        self._panel.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
+        for event in tuple(talk.events):
+            self._panel.view.feed(event)
+            if event.type == "turn_end":
+                for mark in talk.marks.get(event.turn.id, ()):  # type: ignore[union-attr]
+                    self._panel.view.end_turn(mark)
+        if talk.chat is not None:
+            for problem in talk.chat.problems:
+                self._panel.view.add_notice(problem)
+        if note := talk.cut_short():
+            self._panel.view.add_notice(note)
+        turns = [*talk.earlier, *(talk.chat.turns if talk.chat else ())]
+        said = [(t.created_at, as_typed(t.content)) for t in turns if t.type == "user"]  # type: ignore[union-attr]
+        self._drafts.show_sent(said)
 
     async def load_older(self) -> None:
         """Show the turns from before those that were read, where there are any; the view stays where it stands."""
-        talk = self._talk
+        talk = self._context.talk
         if talk is None or talk.chat is None:
             return
         async with self._looking_back:  # whoever comes second waits for what is being read
@@ -49,45 +57,51 @@ class SaidBefore(Tasking):
                 return
             session_id = talk.chat.session_id
             older = tuple(await asyncio.to_thread(talk.chat.earlier))
-            if self._talks is not None:
-                await self._talks.mark_found(talk, older)
+            if self._context.talks is not None:
+                await self._context.talks.mark_found(talk, older)
             if talk.chat.session_id != session_id:
                 return  # another conversation is shown by now
             talk.older = older
-            if older and talk is self._talk:
-                stood = self.view.view_state()
-                self.show_talk(talk)
-                self.view.restore_view_state(stood)
+            if older and talk is self._context.talk:
+                stood = self._panel.view.view_state()
+                self.show(talk)
+                self._panel.view.restore_view_state(stood)
 
     async def catch_up(self) -> None:
         """Show what another program has said in the open conversation, or asks there."""
-        talk = self._talk
-        if talk is None or self._talks is None or self._catching_up:
+        talk = self._context.talk
+        if talk is None or self._context.talks is None or self.catching_up:
             return
-        self._catching_up = True
+        self.catching_up = True
         try:
-            if await self._talks.catch_up(talk) and talk is self._talk and not talk.running:
-                stood = self.view.view_state()
-                self.show_talk(talk)
-                self.view.restore_view_state(stood)
-                self.sync()
+            if await self._context.talks.catch_up(talk) and talk is self._context.talk and not talk.running:
+                stood = self._panel.view.view_state()
+                self.show(talk)
+                self._panel.view.restore_view_state(stood)
+                self._context.sync()
         finally:
-            self._catching_up = False
+            self.catching_up = False
 
     def tell_none(self) -> None:
         """Say why there is no conversation."""
         unread = "The conversation could not be opened: nothing can be done with it until that is mended."
-        self._screen.tell(unread if self._shown else "Open a persona first.")
+        self._context.screen.tell(unread if self._context.shown else "Open a persona first.")
 
     async def clear(self) -> None:
         """Begin a new conversation after asking once; `unclear` brings the old one back."""
         from tui.screens.dialogs.confirm import Confirm
 
-        if self.settled.is_set() and not self._can_clear():
+        if self._context.settled.is_set() and not self._can_clear():
             return
-        asked = Confirm("Begin a new conversation?", BACK, deed="Clear", keep="Keep")
-        reading = self._screen.start(self._read_for_clear(asked))
-        if not await self._screen.ask(asked) or not await reading or (talk := self._talk) is None:
+        asked = Confirm(
+            "Begin a new conversation?", "/unclear brings this one back.", deed="Clear", keep="Keep"
+        )
+        reading = self._context.screen.start(self._read_for_clear(asked))
+        if (
+            not await self._context.screen.ask(asked)
+            or not await reading
+            or (talk := self._context.talk) is None
+        ):
             return
         if talk.chat is None:
             return
@@ -95,22 +109,22 @@ class SaidBefore(Tasking):
         talk.older = None
         talk.earlier, talk.events = (), []
         talk.task = None
-        if talk is self._talk:
-            self.view.clear()
-            self._trace.clear()
-            self._panel.reset()
-            self._screen.tell("A new conversation begins. /unclear brings the old one back.")
-        self.sync()
+        if talk is self._context.talk:
+            self._panel.view.clear()
+            self._activity.trace.clear()
+            self._panel.machine.reset()
+            self._context.screen.tell("A new conversation begins. /unclear brings the old one back.")
+        self._context.sync()
 
     def _can_clear(self) -> bool:
         """Whether there is a conversation to leave; where there is none, say why."""
-        talk = self._talk
+        talk = self._context.talk
         if talk is None or talk.chat is None:
             self.tell_none()
         elif talk.running:
-            self._screen.tell("Stop the agent first.")
+            self._context.screen.tell("Stop the agent first.")
         elif not talk.chat.turns:
-            self._screen.tell("The conversation is empty.")
+            self._context.screen.tell("The conversation is empty.")
         else:
             return True
         return False
@@ -119,8 +133,8 @@ class SaidBefore(Tasking):
         """Say in the question what stays behind, once that is read; close it where nothing can be cleared."""
         left = None
         try:
-            await self.settled.wait()
-            talk = self._talk
+            await self._context.settled.wait()
+            talk = self._context.talk
             if self._can_clear() and talk is not None and talk.chat is not None:
                 left = await self._leave_task(talk.chat)
         finally:
@@ -137,25 +151,25 @@ class SaidBefore(Tasking):
         try:
             return await asyncio.to_thread(leave_task, chat.store, chat.persona_id)
         except JobWaits:
-            self._screen.tell("The task waits for your answer; give it, or stop the task first.")
+            self._context.screen.tell("The task waits for your answer; give it, or stop the task first.")
             return None
 
     async def unclear(self) -> None:
         """Go to the conversation before the open one, from the first to the last: nothing said is out of reach."""
         from agent.transcript.session_store import other_conversations
 
-        await self.settled.wait()
-        talk = self._talk
-        if talk is None or talk.chat is None or self._talks is None or self._editing is None:
+        await self._context.settled.wait()
+        talk = self._context.talk
+        if talk is None or talk.chat is None or self._context.talks is None or self._context.document is None:
             self.tell_none()
             return
         if talk.running:
-            self._screen.tell("Stop the agent first.")
+            self._context.screen.tell("Stop the agent first.")
             return
-        chat, workspace = talk.chat, self._editing.workspace
+        chat, workspace = talk.chat, self._context.document.workspace
         older, younger = await asyncio.to_thread(other_conversations, workspace.store, talk.persona_id)
         if not older and not younger:
-            self._screen.tell("There is no other conversation about this persona.")
+            self._context.screen.tell("There is no other conversation about this persona.")
             return
         if (left := await self._leave_task(chat)) is None or talk.running:
             return
@@ -165,16 +179,16 @@ class SaidBefore(Tasking):
         await asyncio.to_thread(chat.load)
         talk.older, talk.earlier, talk.events = None, tuple(chat.turns), []
         talk.marks.clear()
-        await self._talks.look(talk)
+        await self._context.talks.look(talk)
         talk.earlier = talk.turns_now()
-        await self._talks.mark_found(talk, talk.earlier)
+        await self._context.talks.mark_found(talk, talk.earlier)
         count = len(older) + len(younger) + leads_back
         where = len(older) or count
         told = f"This is conversation {where} of {count}; /unclear leads to the others." if count > 1 else ""
-        if talk is self._talk:
-            self.show_talk(talk)
-            self._trace.clear()
-            self._panel.show_output()
+        if talk is self._context.talk:
+            self.show(talk)
+            self._activity.trace.clear()
+            self._panel.machine.show_output()
             if told := f"{left} {told}".strip():
-                self._screen.tell(told)
-        self.sync()
+                self._context.screen.tell(told)
+        self._context.sync()

@@ -52,8 +52,8 @@ async def edit_draft(app: PersonaApp) -> None:
         written = await _read_back(draft)
         news = draft.is_news(written) and not (failure and not written)
         if news:
-            main.conversing.take_draft(persona_id, text, written, older=main.chat_bar.asked != asked)
-            await main.conversing.remember()
+            main.conversing.drafts.take_draft(persona_id, text, written, older=main.chat_bar.asked != asked)
+            await main.conversing.drafts.remember()
         left_others = bool(failure) and await asyncio.to_thread(draft.has_others)
         if left_others:
             await asyncio.to_thread(draft.keep, written)

@@ -76,7 +76,7 @@ async def _play_runs(
             return False
         if model.left or not _completed(talk) or not await _wait(screen, talk, 0.0):
             return False
-        conversing.panel_event("show_output")
+        conversing.panel_controller.panel_event("show_output")
         if not await _wait(screen, talk, hands.reading) or not await _show_change(
             screen, talk, hands.reading
         ):
@@ -101,7 +101,7 @@ async def play_run(screen: MainScreen, run: RecordedRun, talk: Talk, hands: Typi
         if question is not None and reply is not None and await _wait(screen, talk, hands.reading):
             now = talk.question
             if now is not None and now.id == question.id:  # not answered by the person meanwhile
-                await conversing.answer(question.id, reply)
+                await conversing.questions.answer(question.id, reply)
         await asyncio.sleep(POLL_INTERVAL)  # a run that fails to begin posts no event
     return True
 

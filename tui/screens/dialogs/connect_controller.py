@@ -61,7 +61,7 @@ class Connecting:
 
     def greet_in_a_line(self) -> None:
         """The same for somebody who knows what they want already: nothing stands in their way."""
-        self._screen.conversing.greet(
+        self._screen.conversing.activity.greet(
             f"Welcome. {first_key('help', self._program.settings.keys) or '/help'} shows the keys, "
             "/model connects another model."
         )

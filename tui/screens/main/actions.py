@@ -15,6 +15,7 @@ from textual.screen import Screen
 from tui.commands.registry import first_key
 from tui.widgets.persona_list import PersonaList
 from tui.widgets.test_input_list import TestInputs
+from tui.widgets.text.selection import selected_text
 from tui.widgets.virtual_list import RowList
 
 if TYPE_CHECKING:
@@ -44,17 +45,17 @@ class MainActions(Screen[None]):
             return "close filter", screen.personas.close_filter
         if screen.chat_bar.commands.display:
             return "close list", screen.chat_bar.close_commands
-        if screen.conversing.can_stop:
-            return "stop", screen.conversing.stop
+        if screen.conversing.tasks.can_stop:
+            return "stop", screen.conversing.tasks.stop
         for pane in (screen.personas, screen.tests):
             if pane.rows.has_focus and pane.rows.marked:
                 return "clear the marks", pane.rows.clear_marks
-        if screen.conversing.reading:
-            return "chat", screen.conversing.stop_reading
+        if screen.conversing.panel_controller.reading:
+            return "chat", screen.conversing.panel_controller.stop_reading
         if not screen.conversing.bar_focused:
             return "chat", screen.focus_chat
-        if screen.conversing.panel_shown and not screen.conversing.panel.asking:
-            return "hide output", screen.conversing.escape_panel
+        if screen.conversing.panel_controller.panel_shown and not screen.conversing.panel.asking:
+            return "hide output", screen.conversing.panel_controller.escape_panel
         return "", None
 
     def action_back(self) -> None:
@@ -64,13 +65,13 @@ class MainActions(Screen[None]):
         self._screen.show_keys()
 
     def action_stop_agent(self) -> None:
-        self._screen.conversing.stop()
+        self._screen.conversing.tasks.stop()
 
     def action_task_mode(self) -> None:
-        self._screen.conversing.toggle_task_mode()
+        self._screen.conversing.tasks.toggle_task_mode()
 
     def action_continue_task(self) -> None:
-        self._screen.start(self._screen.conversing.resume())
+        self._screen.start(self._screen.conversing.tasks.resume())
 
     def action_copy_or_stop(self) -> None:
         if self._screen.conversing.bar_focused:
@@ -80,11 +81,11 @@ class MainActions(Screen[None]):
 
     def _copy_or_stop(self) -> None:
         screen = self._screen
-        if text := screen.conversing.selected_text():
+        if text := selected_text(screen):
             screen.program.copy(text)
-        elif screen.conversing.can_stop:
-            screen.conversing.stop()
-        elif screen.conversing.clear_draft():
+        elif screen.conversing.tasks.can_stop:
+            screen.conversing.tasks.stop()
+        elif screen.conversing.drafts.clear_draft():
             screen.tell("The draft is put away; Up brings it back.")
         elif time.monotonic() - self._last_quit_key < QUIT_WITHIN:
             self.action_leave()
@@ -106,24 +107,24 @@ class MainActions(Screen[None]):
         known = agreed is not None and nowhere.items() <= agreed.items()
         if not known and not await self._may_leave():
             return
-        if working := screen.conversing.working:
+        if working := screen.conversing.runs.working:
             from tui.screens.dialogs.quit_dialog import Leaving
 
             choice = await screen.ask(Leaving(working))
-            screen.conversing.when_idle = None
+            screen.conversing.runs.when_idle = None
             if choice == "wait":
-                screen.conversing.when_idle = lambda: self._leave_now_idle(nowhere)
+                screen.conversing.runs.when_idle = lambda: self._leave_now_idle(nowhere)
                 screen.tell("The program ends when the agent is done.")
-                if not screen.conversing.working:
-                    screen.conversing.when_idle()
+                if not screen.conversing.runs.working:
+                    screen.conversing.runs.when_idle()
             screen.show_keys()  # they tell whether the program is to end
             if choice != "stop":
                 return
-            screen.conversing.stop_working()
+            screen.conversing.runs.stop_working()
         await screen.program.leave(0, given_up=nowhere)
 
     def _leave_now_idle(self, agreed: Mapping[str, str]) -> None:
-        self._screen.conversing.when_idle = None
+        self._screen.conversing.runs.when_idle = None
         self._screen.start(self._leave(agreed))
 
     async def _save_before_leaving(self) -> dict[str, str]:

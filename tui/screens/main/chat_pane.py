@@ -17,7 +17,7 @@ from tui.widgets.footer import KeyLine
 
 if TYPE_CHECKING:
     from personas.versions.undo import Direction
-    from tui.chat.controller import Conversing
+    from tui.chat.controller import ConversationController
     from tui.screens.dialogs.picker import Pick
     from tui.screens.main.screen import MainScreen
     from tui.widgets.agent_panel import AgentPanel
@@ -40,7 +40,7 @@ class ChatActions(Screen[None]):
     """Whether commands are offered, and whether anything is written, when the keys were shown last."""
 
     @property
-    def _chat(self) -> Conversing:
+    def _chat(self) -> ConversationController:
         return self.conversing  # type: ignore[attr-defined, no-any-return]
 
     @property
@@ -55,8 +55,12 @@ class ChatActions(Screen[None]):
         text = self._message_in(event.text)
         if text is None:
             return
-        if event.mode == "asking" and self._chat.may_answer and (question := self._chat.question) is not None:
-            self._all.start(self._chat.answer(question.id, text))
+        if (
+            event.mode == "asking"
+            and self._chat.questions.may_answer
+            and (question := self._chat.question) is not None
+        ):
+            self._all.start(self._chat.questions.answer(question.id, text))
         else:
             self._all.start(self._chat.send(text))
 
@@ -87,33 +91,33 @@ class ChatActions(Screen[None]):
     @on(ChatBar.Picked)
     def _picked(self, event: ChatBar.Picked) -> None:
         event.stop()
-        self._chat.pick(event.key)
+        self._chat.questions.pick(event.key)
 
     @on(ChatBar.TakeBack)
     def _take_back(self, event: ChatBar.TakeBack) -> None:
         event.stop()
-        self._chat.take_back(event.key, edit=event.edit)
+        self._chat.tasks.take_back(event.key, edit=event.edit)
 
     @on(ChatBar.FollowUp)
     def _follow_up(self, event: ChatBar.FollowUp) -> None:
         event.stop()
         if (text := self._message_in(event.text)) is not None:
-            self._chat.follow_up(text)
+            self._chat.tasks.follow_up(text)
 
     @on(ChatBar.StopPressed)
     def _stop_pressed(self, event: ChatBar.StopPressed) -> None:
         event.stop()
-        self._chat.stop()
+        self._chat.tasks.stop()
 
     @on(ChatBar.TaskModePressed)
     def _task_mode_pressed(self, event: ChatBar.TaskModePressed) -> None:
         event.stop()
-        self._chat.toggle_task_mode()
+        self._chat.tasks.toggle_task_mode()
 
     @on(ChatBar.ShowOutputPressed)
     def _show_output(self, event: ChatBar.ShowOutputPressed) -> None:
         event.stop()
-        self._chat.panel_event("show_output")
+        self._chat.panel_controller.panel_event("show_output")
 
     @on(ChatBar.Paged)
     def _paged(self, event: ChatBar.Paged) -> None:
@@ -124,25 +128,25 @@ class ChatActions(Screen[None]):
             self._page(0)
 
     def _page(self, pages: int) -> None:
-        shown = self._chat.panel_shown
+        shown = self._chat.panel_controller.panel_shown
         if not pages:
             if shown:
                 self._chat.view.follow()
-                self._chat.interacted()
+                self._chat.panel_controller.interacted()
             return
-        if self._chat.scroll_question(pages):
+        if self._chat.questions.scroll_question(pages):
             return
         if shown:
             self._chat.view.page(pages)
-            self._chat.interacted()
+            self._chat.panel_controller.interacted()
         else:
-            self._chat.panel_event("show_output")
+            self._chat.panel_controller.panel_event("show_output")
 
     @on(TextArea.Changed)
     def _typed(self, event: TextArea.Changed) -> None:
         if event.text_area is self._all.chat_bar.input:
             event.stop()
-            self._chat.interacted()
+            self._chat.panel_controller.interacted()
             bar = self._all.chat_bar
             if (now := (bar.commands.display, bool(bar.draft))) != self._written:
                 self._written = now
@@ -165,71 +169,71 @@ class ChatActions(Screen[None]):
 
     def on_agent_panel_dismiss_pressed(self, event: AgentPanel.DismissPressed) -> None:
         event.stop()
-        self._chat.panel_event("dismiss")
+        self._chat.panel_controller.panel_event("dismiss")
 
     def on_agent_panel_enlarge_pressed(self, event: AgentPanel.EnlargePressed) -> None:
         event.stop()
-        self._chat.enlarge()
+        self._chat.panel_controller.enlarge()
 
     def on_agent_panel_resized(self, event: AgentPanel.Resized) -> None:
         event.stop()
-        self._chat.cover_again()
+        self._chat.panel_controller.cover_again()
 
     def on_question_box_answered(self, event: QuestionBox.Answered) -> None:
         event.stop()
-        if not (event.text == "no" and self._chat.ask_reason()):
-            self._all.start(self._chat.answer(event.question_id, event.text))
+        if not (event.text == "no" and self._chat.questions.ask_reason()):
+            self._all.start(self._chat.questions.answer(event.question_id, event.text))
 
     def on_agent_panel_pressed(self, event: AgentPanel.Pressed) -> None:
         event.stop()
-        self._chat.panel_event("clicked_inside")
+        self._chat.panel_controller.panel_event("clicked_inside")
 
     def on_agent_panel_hovered(self, event: AgentPanel.Hovered) -> None:
         event.stop()
-        self._chat.hovered()
+        self._chat.panel_controller.hovered()
 
     def on_conversation_view_grown(self, event: ConversationView.Grown) -> None:
         event.stop()
-        self._chat.grown(event.characters)
+        self._chat.panel_controller.grown(event.characters)
 
     def on_entry_scroll_view_followed(self, event: ConversationView.Followed) -> None:
         event.stop()
-        self._chat.followed()
+        self._chat.panel_controller.followed()
 
     def on_entry_scroll_view_scrolled(self, event: ConversationView.Scrolled) -> None:
         event.stop()
         if not event.view.following:  # at the end it goes on with what comes: that is nobody's doing
-            self._chat.interacted()
+            self._chat.panel_controller.interacted()
         if event.view.scroll_offset.y == 0:
-            self._all.start(self._chat.load_older())
+            self._all.start(self._chat.history.load_older())
 
     def _forward_event(self, event: events.Event) -> None:
         # Whether a press is in the panel, on the bar or away from both is decided for the whole screen, on mouse
         # down: clicks do not come up from buttons and several other widgets.
         if isinstance(event, events.MouseDown) and not event.is_forwarded:
-            self._chat.mouse_down(int(event.screen_x), int(event.screen_y))
+            self._chat.panel_controller.mouse_down(int(event.screen_x), int(event.screen_y))
         super()._forward_event(event)
 
     def stepped(self, operation: Direction, run_id: str | None) -> None:
         """The store took a step back or forth."""
-        self._chat.stepped(operation, run_id)
+        self._chat.activity.stepped(operation, run_id)
 
     # -- commands -----------------------------------------------------------------------------------------
 
     def action_output(self) -> None:
-        self._chat.once_read(self._chat.cycle_output)
+        self._chat.once_read(self._chat.panel_controller.cycle_output)
 
     def action_pin_output(self) -> None:
-        self._chat.once_read(lambda: self._chat.panel_event("show_output"))
+        self._chat.once_read(lambda: self._chat.panel_controller.panel_event("show_output"))
 
     def action_enlarge_output(self) -> None:
-        self._chat.once_read(self._chat.enlarge)
+        self._chat.once_read(self._chat.panel_controller.enlarge)
 
     def action_clear_conversation(self) -> None:
-        self._all.start(self._chat.clear())
+        self._all.start(self._chat.history.clear())
 
     def action_unclear_conversation(self) -> None:
-        self._all.start(self._chat.unclear())
+        self._all.start(self._chat.history.unclear())
 
     def action_export_conversation(self) -> None:
         self._all.start(self._export(""))
@@ -249,14 +253,14 @@ class ChatActions(Screen[None]):
         if not text:
             return
         await self._chat.settled.wait()
-        was_reading = self._chat.reading
-        await self._chat.load_older()  # all that was ever said is looked through
+        was_reading = self._chat.panel_controller.reading
+        await self._chat.history.load_older()  # all that was ever said is looked through
         if not was_reading:
-            self._chat.start_reading()  # before the search, which goes to what it finds
+            self._chat.panel_controller.start_reading()  # before the search, which goes to what it finds
         found = self._chat.view.search(text)
         if not found:
             if not was_reading:
-                self._chat.end_reading()
+                self._chat.panel_controller.end_reading()
             self._all.tell(f"Not found in the conversation: {text}")
             return
         keymap = self._all.keymap
@@ -323,19 +327,19 @@ class ChatActions(Screen[None]):
         screen = self._all
         match name:
             case "clear":
-                await self._chat.clear()
+                await self._chat.history.clear()
             case "unclear":
-                await self._chat.unclear()
+                await self._chat.history.unclear()
             case "model":
                 await self._choose_model(rest)
             case "task" if rest:
                 await self._begin_task(rest)
             case "task":
-                self._chat.toggle_task_mode()
+                self._chat.tasks.toggle_task_mode()
             case "continue":
-                await self._chat.resume(rest)
+                await self._chat.tasks.resume(rest)
             case "stop":
-                self._chat.stop()
+                self._chat.tasks.stop()
             case "undo":
                 screen.action_undo_agent()
             case "redo":
@@ -384,7 +388,7 @@ class ChatActions(Screen[None]):
         await self._chat.settled.wait()
         talk = self._chat.talk
         if talk is None or talk.chat is None:
-            self._chat.tell_none()
+            self._chat.history.tell_none()
             return
         path = await asyncio.to_thread(export_conversation, talk.chat, name)
         self._all.tell(f"The conversation is in {path}.")
@@ -392,20 +396,20 @@ class ChatActions(Screen[None]):
     # -- reading mode ----------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
-        if not self._chat.reading:
+        if not self._chat.panel_controller.reading:
             return
         pressed = command_of("output", event.key, self._all.program.settings.keys)
-        if event.character in DIGITS and self._chat.can_pick:
+        if event.character in DIGITS and self._chat.questions.can_pick:
             # The answer is given where the keys of the question are: Enter opens a turn here.
             event.stop()
             event.prevent_default()
-            self._chat.stop_reading()
+            self._chat.panel_controller.stop_reading()
             self._all.chat_bar.input.take_digit(event.character)
         elif pressed:
             event.stop()
             event.prevent_default()
             self.action_read(pressed.partition(".")[2])
-            self._chat.interacted()
+            self._chat.panel_controller.interacted()
 
     def action_read(self, what: str) -> None:
         """Do what a key does while the output is read, by the last part of its command's id."""
@@ -421,14 +425,14 @@ class ChatActions(Screen[None]):
             "find_next": lambda: view.search_step(1),
             "find_previous": lambda: view.search_step(-1),
             "follow": view.cursor_end,
-            "full": self._chat.enlarge,
+            "full": self._chat.panel_controller.enlarge,
             "page_up": lambda: view.page(-1),
             "page_down": lambda: view.page(1),
         }
         deeds[what]()
 
     async def _read_first(self) -> None:
-        await self._chat.load_older()
+        await self._chat.history.load_older()
         self._chat.view.cursor_home()
 
     def _undo_turn(self) -> None:

@@ -204,7 +204,7 @@ class PaneLayout(Screen[None]):
     # -- focus and the pane in front ----------------------------------------------------------------------
 
     def _keep_focus(self) -> None:
-        if self._main.conversing.reading:
+        if self._main.conversing.panel_controller.reading:
             return  # the turns have the keys, and keep them whatever else happens
         if self.is_current and (self.focused is None or not self.focused.display):
             self._main.focus_chat()
@@ -236,8 +236,8 @@ class PaneLayout(Screen[None]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if self.focused is not None:
-            self._main.conversing.keys_moved()  # reading is the state in which no widget has the keys
-        self._main.conversing.show_way_back()
+            self._main.conversing.panel_controller.keys_moved()  # reading is the state in which no widget has the keys
+        self._main.conversing.panel_controller.show_way_back()
         if self.app.size.width >= WIDE and (pane := self._here()) != "chat":
             self.pane = pane  # it stays in sight when the terminal gets narrow
         self.call_later(self._main.show_keys)

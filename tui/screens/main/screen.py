@@ -21,7 +21,7 @@ from personas.errors import PersonaError
 from tui.app.notifications import OF_BROKEN
 from tui.app.operation_context import begin_deed
 from tui.app.shutdown import load
-from tui.chat.controller import Conversing
+from tui.chat.controller import ConversationController
 from tui.commands.footer_keys import FocusArea, FooterState, keys_now
 from tui.commands.registry import Keymap, bindings, first_key
 from tui.document.document import Document
@@ -80,7 +80,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, PaneLayout)
         self.editing: DocumentController | None = None
         self._listing: Listing | None = None
         self.deeds: Deeds | None = None
-        self.conversing = Conversing(self)
+        self.conversing = ConversationController(self)
 
     @property
     def program(self) -> PersonaApp:
@@ -123,9 +123,15 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, PaneLayout)
     def chat_bar(self) -> ChatBar:
         return self.query_one(ChatBar)
 
+    async def confirm(self, question: str, text: str, *, deed: str, keep: str, danger: bool = False) -> bool:
+        """Ask the person whether something is to be done; for the arguments, see `Confirm`."""
+        from tui.screens.dialogs.confirm import Confirm
+
+        return bool(await self.ask(Confirm(question, text, deed=deed, keep=keep, danger=danger)))
+
     def focus_chat(self) -> None:
         """Give the keys to the chat bar."""
-        self.conversing.end_reading()
+        self.conversing.panel_controller.end_reading()
         self.set_focus(self.chat_bar.input)  # at once: what is typed behind the key goes there
 
     def note_persona(self, persona: Persona) -> None:
@@ -133,7 +139,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, PaneLayout)
         self.personas.show_entries([PersonaEntry.of(persona)])
 
     async def on_unmount(self) -> None:
-        await self.conversing.close_drafts()
+        await self.conversing.drafts.close()
 
     # -- beginning ----------------------------------------------------------------------------------------
 
@@ -264,7 +270,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, PaneLayout)
             self.personas.show_ids(ids)
         finally:  # also where the personas are not read
             if self._last is None:  # once: what is written since is remembered
-                self._last = await self.conversing.recall(editing)
+                self._last = await self.conversing.drafts.recall(editing)
         last = self._last
         kept = [] if last in ids else await editing.recovery.without_file()
         first = self._wanted or (last if last in [*ids, *kept] else ids[0] if ids else None)
@@ -296,7 +302,9 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, PaneLayout)
             return
         self.program.tell_odd_settings()
         await self.tell_left_texts()
-        if not self.conversing.first_time or preferences.warnings:  # what is wrong is told, and comes first
+        if (
+            not self.conversing.drafts.first_time or preferences.warnings
+        ):  # what is wrong is told, and comes first
             return
         from tui.screens.dialogs.connect_controller import Connecting
 
@@ -472,7 +480,7 @@ class MainScreen(TooSmall, MainActions, PersonaActions, ChatActions, PaneLayout)
 
     def _place_of_keys(self) -> FocusArea:
         chain = self.focused.ancestors_with_self if self.focused else []
-        if self.conversing.reading:
+        if self.conversing.panel_controller.reading:
             return "output"
         if self.chat_bar in chain:
             return "commands" if self.chat_bar.commands.display else "chat"

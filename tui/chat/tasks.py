@@ -1,0 +1,151 @@
+"""The task about the open persona: going on with it, stopping it, and what is queued for it."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from tui.commands.slash import as_typed
+from tui.drafts.outbox import Message
+from tui.widgets.queued_messages import Queued
+
+if TYPE_CHECKING:
+    from tui.chat.chat_bar_drafts import ChatBarDrafts
+    from tui.chat.context import ChatContext
+    from tui.chat.conversation_state import Talk
+    from tui.chat.history import ConversationHistory
+    from tui.chat.panel_controller import PanelController
+
+
+class TaskController:
+    """Continues and stops the open persona's task, and keeps its queue in the chat bar.
+
+    Attributes:
+        task_mode: whether what is sent begins a task that goes on until the work is done.
+    """
+
+    def __init__(
+        self,
+        context: ChatContext,
+        panel: PanelController,
+        drafts: ChatBarDrafts,
+        history: ConversationHistory,
+    ) -> None:
+        self._context = context
+        self._panel = panel
+        self._drafts = drafts
+        self._history = history
+        self.task_mode = False
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether there is something to stop at once: a task at work, or one that waits, wherever it began."""
+        return self._context.can_stop
+
+    def resume(self, text: str = "") -> Coroutine[Any, Any, None]:
+        """Go on with the task that a limit stopped or that was interrupted."""
+        return self._resume(self._context.talk, self._drafts.sent(f"/continue {text}" if text else ""), text)
+
+    async def _resume(self, talk: Talk | None, message: Message, text: str) -> None:
+        with self._drafts.on_its_way(message):
+            talks = self._context.talks
+            if talk is None or talks is None:
+                self._history.tell_none()
+                return
+            if talk.running or talk.task is None or not talk.task.can_continue:
+                self._context.screen.tell("There is no task to continue.")
+                return
+            self._panel.machine.user_sent()
+            self._panel.view.follow()
+            await self._context.flush()
+            if talk.running:  # asked for twice
+                message.typed = as_typed(text)
+                return
+            if talk.task.kind == "task":
+                talks.resume(talk, text, turn_id=message.turn_id)
+            else:
+                from agent.jobs.recovery import CONTINUE
+
+                talks.send(talk, text or CONTINUE, typed=message.typed, turn_id=message.turn_id)
+            self._drafts.outbox.end(message)
+        self._context.sync()
+
+    def stop(self) -> None:
+        """Stop the task about the open persona, at once; one that does not run here is closed after asking."""
+        talk = self._context.talk
+        if talk is None or self._context.talks is None:
+            return
+        if talk.running:
+            self._context.talks.stop(talk)
+            self._context.sync()
+        elif talk.task is not None and talk.task.is_working:
+            self._context.screen.tell("Another program works on this task; it can be stopped there.")
+        elif talk.task is not None and not talk.task.is_over:
+            self._context.screen.start(self._give_up(talk))
+
+    async def _give_up(self, talk: Talk) -> None:
+        if self._context.talks is None or not await self._context.screen.confirm(
+            "Give this task up?", "What it did stays and can be undone.", deed="Give up", keep="Keep it"
+        ):
+            return
+        await self._context.talks.give_up(talk)
+        if talk is self._context.talk:
+            self._history.show(talk)
+            self._context.sync()
+
+    def toggle_task_mode(self) -> None:
+        """Let messages begin tasks, or plain runs again."""
+        self.task_mode = not self.task_mode
+        self._context.screen.tell(
+            "Task mode: the agent works until the job is done." if self.task_mode else "Task mode is off."
+        )
+        self._context.sync()
+
+    @property
+    def can_continue(self) -> bool:
+        """Whether a task that a limit stopped or that was interrupted can be gone on with."""
+        talk = self._context.talk
+        return talk is not None and talk.task is not None and talk.task.can_continue and not talk.running
+
+    def hint(self, usual: str) -> str:
+        """Return what the empty chat bar says."""
+        task = self._context.talk.task if self._context.talk is not None else None
+        if task is not None and self.can_continue:
+            why = "The task was interrupted" if task.status == "interrupted" else "It stopped at a limit"
+            return f"{why}. /continue goes on with it."
+        if task is not None and task.is_working and not self._context.running:
+            return "Another program is at work on this persona…"
+        return "Give it a task; it works until it is done…" if self.task_mode else usual
+
+    # -- what is queued ---------------------------------------------------------------------------------
+
+    def give_queue_back(self) -> None:
+        """What was queued for a found task that cannot go on any more comes back into the draft."""
+        talk = self._context.talk
+        if talk is None or talk.chat is None or talk.running or talk.question is not None or not talk.queued:
+            return
+        turns = talk.chat.withdraw_all()
+        talk.undelivered.clear()
+        self._context.bar.put_back(as_typed("\n".join(turn.content for turn in turns)))
+
+    def show_queued(self) -> None:
+        queued = self._context.talk.queued if self._context.talk is not None else []
+        self._context.bar.set_queued([Queued(turn.id, turn.content, later) for turn, later in queued])
+
+    def follow_up(self, text: str) -> None:
+        """Queue a message for when the run is over."""
+        talk = self._context.talk
+        if talk is not None and talk.chat is not None and (talk.running or talk.question is not None):
+            talk.chat.follow_up(text)
+            self._context.sync()
+        else:
+            self._context.bar.put_back(as_typed(text))
+
+    def take_back(self, key: str, *, edit: bool) -> None:
+        """Take a queued message back: into the draft to be edited, or for good."""
+        turn = self._context.talk.take_back(key) if self._context.talk is not None else None
+        if turn is None:
+            self._context.screen.tell("It was delivered already.")
+        elif edit:
+            self._context.bar.put_back(as_typed(turn.content))
+        self._context.sync()
