@@ -16,9 +16,9 @@ ESC, F1, F3 = "\x1b", "\x1bOP", "\x1bOR"
 FAULT = (
     sys.executable,
     "-c",
-    "from tui.screens.main.actions import MainActions\n"
+    "from tui.screens.main.program_actions import ProgramActions\n"
     "def boom(self): raise RuntimeError('boom sk-abcdefghijklmnop')\n"
-    "MainActions.action_help = boom\n"
+    "ProgramActions.action_help = boom\n"
     "from tui.cli import main; main()",
 )
 """The program with a fault: F1 is an exception that nobody expects."""

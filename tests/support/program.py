@@ -76,8 +76,8 @@ class Program:
 
     @property
     def state(self) -> str:
-        assert self.main.editing is not None
-        return self.main.editing.state
+        assert self.main.documents is not None
+        return self.main.documents.state
 
     def on_disk(self, persona_id: str) -> str:
         return self.store.get(persona_id).system_prompt
@@ -124,8 +124,8 @@ class Program:
         )
 
     async def open(self, persona_id: str) -> None:
-        await self.main.open_persona(persona_id)
-        await self.until(lambda: self.main.editing is not None and self.main.editing.id == persona_id)
+        await self.main.view.open_persona(persona_id)
+        await self.until(lambda: self.main.documents is not None and self.main.documents.id == persona_id)
 
     async def answer(self, text: str) -> None:
         """Fill the line a dialog asks for."""
@@ -216,6 +216,7 @@ async def program(
     used = model or ScriptedModel(answers)
     app = PersonaApp(
         open_store or (lambda: store),
+        MainScreen,
         make_model=make_model or (lambda _name: used),
         name_model=lambda: used.name,
         settings=settings or Settings(panel_seconds=STAYS),
@@ -229,7 +230,7 @@ async def program(
         async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
             running = Program(app, pilot, store)
             if ready:
-                await running.until(lambda: running.main.editing is not None)
+                await running.until(lambda: running.main.documents is not None)
             if ready and store.ids():
                 await running.until(lambda: running.main.conversing.talk is not None)
             yield running

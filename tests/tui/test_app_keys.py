@@ -102,7 +102,7 @@ async def test_one_esc_stops_the_run_from_anywhere_and_the_partial_answer_stays(
         await p.until(lambda: p.main.conversing.running)
         await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversing.talk.events))
         await p.press("f3")
-        assert p.main.escape_meaning()[0] == "stop"
+        assert p.main.program_actions.escape_meaning()[0] == "stop"
         await p.press("escape")
         await p.until(lambda: not p.main.conversing.running)
         turns = p.main.conversing.talk.chat.turns
@@ -118,7 +118,7 @@ async def test_esc_leaves_a_pane_for_the_chat_bar_and_then_hides_the_panel(tmp_p
         assert p.main.conversing.panel.shown
         await p.press("escape")
         assert not p.main.conversing.panel.shown
-        assert p.main.escape_meaning() == ("", None)
+        assert p.main.program_actions.escape_meaning() == ("", None)
 
 
 async def test_tab_goes_round_the_panes_and_back(tmp_path: Path) -> None:
@@ -126,10 +126,10 @@ async def test_tab_goes_round_the_panes_and_back(tmp_path: Path) -> None:
         seen = []
         for _ in range(5):
             await p.press("tab")
-            seen.append(p.main._here())
+            seen.append(p.main.panes.here)
         assert seen == ["prompt", "tests", "settings", "personas", "chat"]
         await p.press("shift+tab")
-        assert p.main._here() == "personas"
+        assert p.main.panes.here == "personas"
 
 
 async def test_ctrl_c_stops_then_clears_the_draft_then_quits(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ async def test_a_run_goes_on_in_the_background_and_is_marked(tmp_path: Path) -> 
         await p.until(lambda: not p.main.conversing.talks.running)
         assert set(p.main.conversing.badges) == {"one"}, "it has unseen turns"
         await p.press("ctrl+n")
-        await p.until(lambda: p.main.editing.id == "one" and p.main.conversing.talk is not None)
+        await p.until(lambda: p.main.documents.id == "one" and p.main.conversing.talk is not None)
         assert set(p.main.conversing.badges) == set()
         assert p.main.conversing.panel.shown
         assert len(p.main.conversing.view.layout_model.entries) == 4
@@ -281,7 +281,7 @@ async def test_slash_commands_do_what_they_say(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer("Hi.")) as p:
         await p.run_to_end("hello")
         await p.say("/persona two")
-        await p.until(lambda: p.main.editing.id == "two")
+        await p.until(lambda: p.main.documents.id == "two")
         await p.say("/persona one")
         await p.until(lambda: p.main.conversing.talk and p.main.conversing.talk.persona_id == "one")
         await p.say("/clear")
@@ -376,7 +376,7 @@ async def test_drafts_and_the_open_persona_are_there_after_a_restart(tmp_path: P
         p.main.chat_bar.set_draft("for two \x1b[31m[/]")
         await p.app.leave(0)
     async with program(store) as p:
-        assert p.main.editing.id == "two"
+        assert p.main.documents.id == "two"
         assert p.main.chat_bar.draft == "for two \x1b[31m[/]"
         await p.open("one")
         assert p.main.chat_bar.draft == "for one"
@@ -387,7 +387,7 @@ async def test_a_damaged_memory_is_no_hindrance(tmp_path: Path, text: str) -> No
     store = make_store(tmp_path)
     (store.home.state / "screen.json").write_text(text, encoding="latin-1")
     async with program(store) as p:
-        assert p.main.editing.id == "one"
+        assert p.main.documents.id == "one"
 
 
 async def test_older_turns_are_read_when_one_comes_to_the_top(

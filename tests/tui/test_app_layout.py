@@ -168,7 +168,7 @@ async def test_a_folder_with_personas_is_offered_once_as_home(tmp_path: Path) ->
         await p.dialog(Confirm)
         assert "[x]" in str(p.app.screen.query_one(".dialog-text").render())
         await p.press("y")
-        await p.until(lambda: p.main.editing is not None)
+        await p.until(lambda: p.main.documents is not None)
         assert answers == [True]
 
 
@@ -179,7 +179,7 @@ async def test_putting_the_offer_off_remembers_nothing(tmp_path: Path) -> None:
     ) as p:
         await p.dialog(Confirm)
         await p.press("escape")
-        await p.until(lambda: p.main.editing is not None)
+        await p.until(lambda: p.main.documents is not None)
         assert answers == []
 
 
@@ -273,5 +273,5 @@ async def test_the_settings_take_their_room_before_their_fields_are_there(
         await p.until(lambda: settings.region.height)
         first = settings.region
         go_on.set()
-        await p.until(lambda: settings.first_field and settings.first_field.region)
+        await p.until(lambda: settings.focus_target and settings.focus_target.region)
         assert settings.region == first and settings.max_scroll_y == 0

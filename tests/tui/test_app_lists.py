@@ -21,7 +21,7 @@ from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskLine, AskText
 from tui.screens.main import screen as main
-from tui.screens.main.catalog import Listing
+from tui.screens.main.persona_catalog import CatalogReader
 from tui.widgets.persona_list import PersonaEntry
 from tui.widgets.plain_text import LiteralStatic
 from tui.widgets.virtual_list import RowList
@@ -59,7 +59,7 @@ async def test_a_new_persona_is_made_and_opened(tmp_path: Path) -> None:
         p.main.action_go("personas")
         await p.press("n")
         await p.answer("Night Owl")
-        await p.until(lambda: p.main.editing.id == "night-owl")
+        await p.until(lambda: p.main.documents.id == "night-owl")
         assert "night-owl" in p.main.personas.entries
 
 
@@ -69,7 +69,7 @@ async def test_a_persona_is_duplicated_comments_and_all(tmp_path: Path) -> None:
         p.main.action_go("personas")
         await p.press("c")
         await p.answer("Copy")
-        await p.until(lambda: p.main.editing.id == "copy")
+        await p.until(lambda: p.main.documents.id == "copy")
         assert p.file("copy").read_text() == p.file("one").read_text().replace('"One"', '"Copy"')
 
 
@@ -121,12 +121,12 @@ async def test_a_deleted_persona_can_be_brought_back(tmp_path: Path) -> None:
         await p.dialog(Confirm)
         await p.press("y")
         await p.until(lambda: p.store.ids() == ["two"])
-        await p.until(lambda: p.main.editing.id == "two")
+        await p.until(lambda: p.main.documents.id == "two")
         p.main.action_go("personas")
         await p.press("u")
         await p.dialog(Pick)
         await p.press("enter")
-        await p.until(lambda: p.main.editing.id == "one")
+        await p.until(lambda: p.main.documents.id == "one")
         assert p.file("one").read_bytes() == before
 
 
@@ -136,19 +136,19 @@ async def test_after_a_deletion_and_a_copy_the_list_has_the_focus(tmp_path: Path
         await p.press("x")
         await p.dialog(Confirm)
         await p.press("y")
-        await p.until(lambda: p.main.editing.id == "two")
+        await p.until(lambda: p.main.documents.id == "two")
         await p.until(lambda: p.main.conversing.talk and p.main.conversing.talk.persona_id == "two")
         assert p.main.focused is p.main.personas.rows
         assert p.main.personas.rows.key == "two"
         await p.press("c")
         await p.answer("Copy")
-        await p.until(lambda: p.main.editing.id == "copy")
+        await p.until(lambda: p.main.documents.id == "copy")
         assert p.main.focused is p.main.personas.rows
         await p.press("u")
         rows = (await p.dialog(Pick)).query_one(RowList).rows
         assert [(row.text, row.tail) for row in rows] == [("One", "one")]
         await p.press("enter")
-        await p.until(lambda: p.main.editing.id == "one")
+        await p.until(lambda: p.main.documents.id == "one")
         assert p.main.focused is p.main.personas.rows
         assert p.main.chat_bar.draft == ""
 
@@ -271,7 +271,7 @@ async def test_the_filter_narrows_the_list_and_esc_takes_it_away(tmp_path: Path)
         await p.press("slash", "t", "w")
         await p.until(lambda: [row.text for row in p.main.personas.rows.rows] == ["Two"])
         await p.press("enter")
-        await p.until(lambda: p.main.editing.id == "two")
+        await p.until(lambda: p.main.documents.id == "two")
         p.main.action_go("personas")
         await p.press("escape")
         await p.until(lambda: len(p.main.personas.rows.rows) == 2)
@@ -286,7 +286,7 @@ async def test_a_persona_made_outside_appears_in_the_list(tmp_path: Path) -> Non
 async def test_the_switcher_finds_personas_commands_and_test_inputs(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         await p.press("ctrl+p", "t", "w", "o", "enter")
-        await p.until(lambda: p.main.editing.id == "two")
+        await p.until(lambda: p.main.documents.id == "two")
         await p.press("f2", "number_sign", "2", "plus", "enter")
         await p.until(lambda: p.app.screen is p.main)
         assert p.main.focused is p.main.tests.rows
@@ -345,7 +345,7 @@ async def test_typing_into_a_test_input_deleted_meanwhile_is_kept_as_a_new_one(
     async with program(store) as p:
         await p.press("f4", "enter")
         await p.write("Mine: ")
-        p.main.editing.take(store.change("three", DeleteTestInput("sum"), revision=None, by=USER))
+        p.main.documents.take(store.change("three", DeleteTestInput("sum"), revision=None, by=USER))
         await p.until(lambda: [t.content for t in store.get("three").test_inputs][-1] == "Mine: What is 2+2?")
 
 
@@ -359,7 +359,7 @@ async def test_settings_are_stored_when_a_field_is_left(tmp_path: Path) -> None:
         await p.press("enter")
         await p.until(lambda: p.store.get("one").description == "Short")
         await p.press("escape")
-        await p.main.editing.flush()
+        await p.main.documents.flush()
         assert p.store.get("one").tags == ("demo", "[/]")
         assert p.store.get("one").model.effort == "high"
 
@@ -467,12 +467,12 @@ async def test_a_test_input_is_copied_from_its_own_persona_whichever_is_open_by_
 ) -> None:
     other = TWO.replace("2+2", "3+3")
     async with program(make_store(tmp_path, {"one": TWO, "two": other})) as p:
-        editing, deeds = p.main.editing, p.main.deeds
+        editing, deeds = p.main.documents, p.main.persona_commands
         assert editing is not None and deeds is not None and editing.persona is not None
 
         async def flush() -> None:
             monkeypatch.undo()
-            await p.main.open_persona("two")
+            await p.main.view.open_persona("two")
 
         for copy in (
             lambda one: deeds._duplicate_test_input(one, "sum"),
@@ -487,13 +487,13 @@ async def test_a_test_input_is_copied_from_its_own_persona_whichever_is_open_by_
 async def test_the_switcher_shows_names_that_are_read_while_it_is_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go, read = threading.Event(), Listing.read
+    go, read = threading.Event(), CatalogReader.read
 
-    def slow(listing: Listing, keys: Sequence[str]) -> list[PersonaEntry]:
+    def slow(listing: CatalogReader, keys: Sequence[str]) -> list[PersonaEntry]:
         go.wait(60)
         return read(listing, keys)
 
-    monkeypatch.setattr(Listing, "read", slow)
+    monkeypatch.setattr(CatalogReader, "read", slow)
     store = make_store(tmp_path, {"one": ONE, "two": TWO, "zz": TWO.replace("Two", "Sunny")})
     async with program(store) as p:
         await p.press("ctrl+p")

@@ -13,6 +13,7 @@ from agent.models.scripted import ScriptedModel
 from tests.support.program import make_store, program
 from tui.app.app import PersonaApp
 from tui.app.environment import as_given
+from tui.screens.main.screen import MainScreen
 from tui.settings.schema import Settings
 from tui.terminal.capabilities import detect
 
@@ -40,7 +41,7 @@ def test_tmux_is_calm_unless_the_person_says_otherwise() -> None:
 
 async def test_a_calm_screen_moves_nothing_by_itself_and_is_drawn_less_often(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), settings=Settings(calm="always")) as p:
-        await p.until(lambda: p.main.settings.first_field)
+        await p.until(lambda: p.main.settings.focus_target)
         assert p.app.animation_level == "none"
         assert p.main.conversing.view.frames_per_second == 10
         fields = [*p.main.query(TextArea), *p.main.query(Input)]
@@ -113,7 +114,7 @@ def test_the_program_goes_by_what_was_set(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("LANG", "C")
     monkeypatch.setenv("LC_CTYPE", "C.UTF-8")
     monkeypatch.setattr("tui.app.environment.begun_with", lambda: b"LANG=C\0")
-    app = PersonaApp(lambda: None, make_model=lambda _: ScriptedModel(), name_model=lambda: "")  # type: ignore[arg-type,return-value]
+    app = PersonaApp(lambda: None, MainScreen, make_model=lambda _: ScriptedModel(), name_model=lambda: "")  # type: ignore[arg-type,return-value]
     assert app.capabilities.ascii_only
 
 

@@ -79,7 +79,7 @@ async def test_a_click_on_the_model_s_name_chooses_another(tmp_path: Path) -> No
 
 async def test_a_click_on_a_setting_s_label_goes_to_its_field(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(120, 40)) as p:
-        await p.until(lambda: p.main.settings.first_field)
+        await p.until(lambda: p.main.settings.focus_target)
         p.main.action_go("prompt")
         label = p.main.settings.query(LiteralLabel)[1]
         await p.pilot.click(label)
@@ -117,7 +117,7 @@ async def test_under_a_dialog_the_last_line_tells_of_no_keys(tmp_path: Path) -> 
         await p.dialog(ProgramSettings)
         await p.until(lambda: "Esc" not in told_of_keys(p) and "Tab" not in told_of_keys(p))
         assert p.main.conversing.note in told_of_keys(p)
-        p.main.show_state()
+        p.main.view.show_state()
         assert "Esc" not in told_of_keys(p)
         await p.press("escape")
         await p.until(lambda: "hide output" in told_of_keys(p))

@@ -75,7 +75,7 @@ async def test_every_text_that_a_vanished_home_cannot_take_at_the_end_is_written
         p.main.settings.query_one("#setting-name").focus()
         await p.press("end")
         await p.write("fold")
-        p.main.start(p.main.deeds.on_test_input("new", None))  # type: ignore[union-attr]
+        p.main.start(p.main.persona_commands.on_test_input("new", None))
         dialog = await p.dialog(AskText)
         await p.write("begun")
         await p.until(lambda: dialog._answer.raw == "begun")
@@ -131,7 +131,7 @@ async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_bac
     async with program(store) as p:
         await p.until(lambda: p.main.chat_bar.draft == "for one")
         p.main.chat_bar.set_draft("for one alone")
-        p.main.start(p.main.deeds.on_persona("delete", "one"))  # type: ignore[union-attr]
+        p.main.start(p.main.persona_commands.on_persona("delete", "one"))
         await p.dialog(Confirm)
         await p.press("y")
         await p.until(lambda: p.main.conversing.shown_id == "two")
@@ -141,7 +141,7 @@ async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_bac
         assert recall(store.home).drafts == drafts
         p.main.chat_bar.input.undo()
         assert p.main.chat_bar.draft == "for two"
-        p.main.start(p.main.deeds.on_persona("restore", None))  # type: ignore[union-attr]
+        p.main.start(p.main.persona_commands.on_persona("restore", None))
         await p.dialog(Pick)
         await p.press("enter")
         await p.until(lambda: p.main.chat_bar.draft == "for one alone")

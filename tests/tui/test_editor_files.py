@@ -83,13 +83,13 @@ async def test_what_the_editor_did_is_kept_and_one_step_of_undo_whatever_it_wrot
 
         async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
             path.write_bytes(b"half of it")
-            await p.main.editing.look()  # type: ignore[union-attr]
+            await p.main.documents.look()  # type: ignore[union-attr]
             path.write_bytes(written)
             return True
 
         monkeypatch.setattr(ExternalEditor, "run", edit)
         await p.press("f3", "ctrl+g")
-        await p.until(lambda: p.store.log("one") and not p.main.editing.in_hand)  # type: ignore[union-attr]
+        await p.until(lambda: p.store.log("one") and not p.main.documents.in_hand)  # type: ignore[union-attr]
         (kept,) = p.store.log("one")
         assert (kept.by.kind, kept.reason) == ("user", "edited by hand")
         assert p.store.version_text("one", 0).encode() == given
@@ -111,12 +111,12 @@ async def test_what_the_editor_saved_and_what_the_agent_did_after_that_are_two_s
         async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
             path.write_text(path.read_text().replace("third", "third (editor)"))
             now = p.store.change("one", EditPrompt("first", agents("first")), revision=None, by=AGENT)
-            p.main.editing.agent_wrote(now, "r")  # type: ignore[union-attr]
+            p.main.documents.agent_wrote(now, "r")  # type: ignore[union-attr]
             return True
 
         monkeypatch.setattr(ExternalEditor, "run", edit)
         await p.press("f3", "ctrl+g")
-        await p.until(lambda: "(editor)" in p.prompt.raw and not p.main.editing.in_hand)  # type: ignore[union-attr]
+        await p.until(lambda: "(editor)" in p.prompt.raw and not p.main.documents.in_hand)  # type: ignore[union-attr]
         p.main.personas.rows.focus()
         await p.press("ctrl+z")
         await p.until(lambda: p.on_disk("one") == "first line\nsecond line\nthird (editor) line\n")

@@ -53,7 +53,7 @@ async def test_looking_without_typing_leaves_the_file_alone(tmp_path: Path) -> N
     store = make_store(tmp_path, {"one": odd})
     async with program(store) as p:
         await p.press("f3", "right", "end", "down", "escape")
-        await p.main.editing.flush()
+        await p.main.documents.flush()
         assert p.file("one").read_bytes() == odd.encode()
         assert store.log("one") == []
 
@@ -124,7 +124,7 @@ async def test_an_agents_edit_is_merged_with_text_typed_meanwhile(
         changed = store.change(
             "one", SetPrompt("first line\nsecond line\nlast line\n"), revision=None, by=USER
         )
-        p.main.editing.take(changed)
+        p.main.documents.take(changed)
         assert p.prompt.raw == "my first line\nsecond line\nlast line\n"
         assert p.prompt.cursor_location == (0, 3)
         await p.press("escape")
@@ -213,7 +213,7 @@ async def test_putting_a_conflict_off_keeps_both_and_says_so(
         await p.until(lambda: p.app.screen is p.main)
         assert p.state == "conflict"
         assert p.main.query_one("#prompt-banner").display
-        assert p.main.editing.not_saved() == ["one"]
+        assert p.main.documents.not_saved() == ["one"]
         await p.press("f5")
         await p.dialog(ChooseText)
         await p.press("2")
@@ -231,7 +231,7 @@ async def test_an_agents_edit_that_meets_typing_in_the_same_line_shows_both(
         changed = store.change(
             "one", SetPrompt("its line\nsecond line\nthird line\n"), revision=None, by=USER
         )
-        p.main.editing.take(changed)
+        p.main.documents.take(changed)
         assert p.state == "conflict"
         assert p.prompt.raw.startswith("my first line")
         await p.press("f5")
@@ -249,13 +249,13 @@ async def test_what_cannot_be_saved_is_kept_over_a_visit_to_another_persona(tmp_
         await p.until(lambda: p.state == "failed")
         await p.told("disk is full")
         await p.open("two")
-        assert p.main.editing.not_saved() == ["one"]
+        assert p.main.documents.not_saved() == ["one"]
         store.mend()
         await p.open("one")
         assert p.prompt.raw.startswith("precious first line")
         await p.open("two")
         await p.until(lambda: p.on_disk("one").startswith("precious first line"))
-        assert p.main.editing.not_saved() == []
+        assert p.main.documents.not_saved() == []
 
 
 async def test_a_persona_deleted_outside_is_told_and_closed(
@@ -264,7 +264,7 @@ async def test_a_persona_deleted_outside_is_told_and_closed(
     async with program(make_store(tmp_path)) as p:
         monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
         p.file("one").unlink()
-        await p.until(lambda: p.main.editing.persona is None)
+        await p.until(lambda: p.main.documents.persona is None)
         await p.until(lambda: list(p.main.personas.entries) == ["two"])
         await p.told("deleted outside")
 
@@ -316,7 +316,9 @@ async def test_a_test_input_changed_on_both_sides_is_chosen_and_no_word_is_lost(
     async with program(store) as p:
         await p.press("f4", "enter")
         await p.write("Mine ")
-        p.main.editing.take(store.change("t", UpdateTestInput("sum", "Theirs 2+2?"), revision=None, by=USER))
+        p.main.documents.take(
+            store.change("t", UpdateTestInput("sum", "Theirs 2+2?"), revision=None, by=USER)
+        )
         assert p.main.tests.editor.raw == "Mine What is 2+2?"
         await p.press("escape")
         await p.told("changed elsewhere")
@@ -340,9 +342,9 @@ async def test_no_dialog_opens_by_itself_over_a_person_who_types(
     async with program(store) as p:
         await p.press("f3")
         await p.write("my ")
-        p.main.editing.take(store.change("one", SetPrompt("its line\n"), revision=None, by=USER))
+        p.main.documents.take(store.change("one", SetPrompt("its line\n"), revision=None, by=USER))
         await p.write("version 2 of it ")
-        await p.main.editing.flush()
+        await p.main.documents.flush()
         await p.until(lambda: p.state == "conflict")
         assert p.app.screen is p.main
         assert p.prompt.raw.startswith("my version 2 of it first line")
@@ -356,7 +358,7 @@ async def test_a_text_that_is_not_taken_is_kept_as_a_version(
     async with program(store) as p:
         await p.press("f3")
         await p.write("my ")
-        p.main.editing.take(store.change("one", SetPrompt("its line\n"), revision=None, by=USER))
+        p.main.documents.take(store.change("one", SetPrompt("its line\n"), revision=None, by=USER))
         await p.press("f5")
         await p.dialog(ChooseText)
         await p.press("2")

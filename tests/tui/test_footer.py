@@ -150,7 +150,7 @@ async def test_at_80_columns_undo_and_help_are_told_whatever_the_model_is_called
         if go == "output":
             await p.press("ctrl+o", "ctrl+o")
         elif go != "chat":
-            await p.until(lambda: p.main.settings.first_field)
+            await p.until(lambda: p.main.settings.focus_target)
             p.main.action_go(go)
         p.main.show_keys()
         await says(p, "Ctrl+Z undo", "F1 help")

@@ -17,7 +17,7 @@ from tui.widgets.text.line_input import Field
 
 async def go_to_fields(p: Program) -> None:
     p.main.action_go("settings")
-    await p.until(lambda: p.main.settings.first_field is not None and p.main.settings.first_field.has_focus)
+    await p.until(lambda: p.main.settings.focus_target is not None and p.main.settings.focus_target.has_focus)
 
 
 def ends(p: Program) -> dict[str, str]:

@@ -44,11 +44,11 @@ async def test_who_types_in_a_test_input_types_on_while_the_file_is_broken(tmp_p
         await p.until(lambda: p.state == "broken")
         await p.write("xnJ")
         await p.told("What you type is kept")
-        await p.until(lambda: [slot.text for slot in p.main.editing.document.dirty] == ["M wxnxnJca"])
+        await p.until(lambda: [slot.text for slot in p.main.documents.document.dirty] == ["M wxnxnJca"])
         p.file("one").write_text(whole, encoding="utf-8")
         await p.write("xx")
         await p.until(lambda: contents(p) == {"a": "M wxnxnJxxca", "b": "cb"})
-        await p.until(lambda: not p.main.editing.not_saved())
+        await p.until(lambda: not p.main.documents.not_saved())
         assert p.app.screen is p.main and p.main.tests.editor.has_focus
 
 
@@ -58,21 +58,21 @@ async def test_a_file_that_breaks_between_two_looks_is_no_deleted_test_input(tmp
             editor.focus()
             await p.until(lambda editor=editor: editor.has_focus)
             with pytest.MonkeyPatch.context() as blind:
-                blind.setattr(p.main.editing, "look", p.main.editing.write_drafts)
+                blind.setattr(p.main.documents, "look", p.main.documents.write_drafts)
                 whole = break_it(p)
                 await p.write("M")
-                await p.until(lambda: p.main.editing.not_saved())
+                await p.until(lambda: p.main.documents.not_saved())
                 assert editor.clash is None, place
                 p.file("one").write_text(whole, encoding="utf-8")
             await p.write("N")
-            await p.until(lambda: p.state == "saved" and not p.main.editing.not_saved())
+            await p.until(lambda: p.state == "saved" and not p.main.documents.not_saved())
         assert p.on_disk("one") == "MNp" and contents(p) == {"a": "MNca", "b": "cb"}
 
 
 async def test_the_last_test_input_goes_and_the_list_gets_no_keys(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         p.store.change("one", DeleteTestInput("a"), by=USER, revision=None)
-        await p.main.editing.read_again(quiet=True)
+        await p.main.documents.read_again(quiet=True)
         await go_into(p)
         agent(p, DeleteTestInput("b"))
         await p.until(lambda: p.main.tests.is_gone)
@@ -95,11 +95,11 @@ async def test_a_persona_deleted_outside_leaves_no_list_with_the_keys(
         monkeypatch.setattr(gone, "GONE_AFTER", 0.0)
         whole = p.file("one").read_text(encoding="utf-8")
         p.file("one").unlink()
-        await p.until(lambda: p.main.editing.id is None)
+        await p.until(lambda: p.main.documents.id is None)
         await p.write("nx")
         assert p.app.screen is p.main and p.main.focused is p.main.tests.editor
         p.file("one").write_text(whole, encoding="utf-8")
-        await p.until(lambda: p.main.editing.id == "one")
+        await p.until(lambda: p.main.documents.id == "one")
         await p.write("xx")
         await p.until(lambda: contents(p) == {"a": "xxca", "b": "cb"})
 
@@ -114,11 +114,11 @@ async def test_tab_leads_past_panes_that_take_no_keys(
     ) as p:
         monkeypatch.setattr(gone, "GONE_AFTER", 0.0)
         p.file("one").unlink()
-        await p.until(lambda: p.main.editing.id is None)
+        await p.until(lambda: p.main.documents.id is None)
         passed = []
         for _ in range(4):
             await p.press(key)
-            passed.append(p.main._here())
+            passed.append(p.main.panes.here)
         there = ["prompt", "tests", "personas"]
         assert passed == [*(there if key == "tab" else reversed(there)), "chat"]
 
@@ -175,8 +175,8 @@ async def test_a_key_that_can_do_nothing_says_why(tmp_path: Path) -> None:
             await p.told("Nothing can be changed here: the file is broken")
             p.app.clear_notifications()
         p.file("one").unlink()
-        await p.until(lambda: p.main.editing.document.missing_since is not None)
-        p.main.editing.close()
+        await p.until(lambda: p.main.documents.document.missing_since is not None)
+        p.main.documents.close()
         for press, why in (("n", "Open a persona first."), ("ctrl+z", "brings back a deleted one")):
             await p.press(press)
             await p.told(why)

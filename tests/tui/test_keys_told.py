@@ -17,7 +17,7 @@ from tui.commands.registry import COMMANDS, HELP_ONLY_KEYS, help_rows, hint, key
 from tui.screens.dialogs.command_palette import Switcher
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.help import Help
-from tui.screens.main.actions import MainActions
+from tui.screens.main.program_actions import ProgramActions
 from tui.settings.schema import Settings
 
 ODD = {
@@ -178,6 +178,6 @@ def test_the_readme_tells_ten_keys_and_all_that_escape_does() -> None:
         "chat": "goes back to the chat bar",
         "hide output": "hides the output",
     }
-    meanings = re.findall(r'return "(.+?)"', inspect.getsource(MainActions.escape_meaning))
+    meanings = re.findall(r'return "(.+?)"', inspect.getsource(ProgramActions.escape_meaning))
     assert set(meanings) == set(words)
     assert all(told in escape for told in words.values())

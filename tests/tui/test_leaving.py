@@ -79,7 +79,7 @@ async def wait_then_type(p: Program, gate: Gate, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(DraftStore, "save", refuse)
     p.prompt.focus()
     await p.write("my ")
-    await p.until(lambda: p.main.editing and p.main.editing.would_lose())
+    await p.until(lambda: p.main.documents and p.main.documents.would_lose())
     gate.set()
 
 
@@ -150,9 +150,9 @@ async def test_what_is_typed_after_the_question_is_written_elsewhere(
         monkeypatch.setattr(DraftStore, "save", refuse)
         p.prompt.focus()
         await p.write("my ")
-        await p.until(lambda: p.main.editing and p.main.editing.would_lose())
-        assert p.main.editing is not None
-        agreed = p.main.editing.nowhere_else()
+        await p.until(lambda: p.main.documents and p.main.documents.would_lose())
+        assert p.main.documents is not None
+        agreed = p.main.documents.nowhere_else()
         await p.write("own ")
         await p.app.leave(0, given_up=agreed)
     assert "my own first line" in elsewhere(tmp_path)
@@ -167,8 +167,8 @@ async def test_a_fault_in_the_last_saving_keeps_nobody_from_leaving_and_nothing_
     store = make_store(tmp_path)
     monkeypatch.setattr(debounce, "PAUSE", 60)
     async with program(store) as p:
-        assert p.main.editing is not None
-        monkeypatch.setattr(p.main.editing, "flush", fail)
+        assert p.main.documents is not None
+        monkeypatch.setattr(p.main.documents, "flush", fail)
         monkeypatch.setattr(p.main.conversing, "stop_all", fail)
         p.prompt.focus()
         await p.write("my ")

@@ -58,7 +58,7 @@ async def test_everything_is_given_back_and_the_files_are_gone(tmp_path: Path) -
     leave(store.home, "screen", RECORD)
     begun = leave(store.home, "unfinished", {"test input of two": "begun"})
     async with program(store) as p:
-        assert p.main.editing is not None and p.main.editing.id == "two"
+        assert p.main.documents is not None and p.main.documents.id == "two"
         assert p.main.chat_bar.draft == "soon\nlater\nfor two"
         assert "a long thought" in p.main.conversing.sent_messages()
         await p.open("one")

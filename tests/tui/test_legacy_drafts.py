@@ -61,7 +61,7 @@ async def test_what_was_thrown_away_is_taken_back(tmp_path: Path) -> None:
     mine = TEXT.replace("first", "my first")
     thrown.write_text(json.dumps({"persona_id": "one", "texts": {"prompt": [TEXT, mine, ""]}}))
     async with program(store) as p:
-        p.main.action_take_thrown_back()
+        p.main.action_take_back_discarded()
         await p.until(lambda: p.on_disk("one") == mine)
     assert not thrown.exists()
 
@@ -75,7 +75,7 @@ async def test_text_of_a_deleted_persona_comes_back_with_it(tmp_path: Path, move
         (aside := store.home.versions / "one" / "unsaved").mkdir()
         path.rename(aside / path.name)
     async with program(store) as p:
-        assert p.main.editing is not None and p.main.editing.id == "two"
+        assert p.main.documents is not None and p.main.documents.id == "two"
     store.restore("one", version, by=USER)
     async with program(store, persona_id="one") as p:
         await p.until(lambda: p.on_disk("one").startswith("my first line"))

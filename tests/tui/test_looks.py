@@ -14,7 +14,7 @@ async def test_a_look_is_left_out_while_the_one_before_waits_for_a_disk_that_han
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with program(make_store(tmp_path)) as p:
-        assert p.main.editing is not None
+        assert p.main.documents is not None
         begun, disk = 0, asyncio.Event()
 
         async def hang() -> bool:
@@ -23,9 +23,9 @@ async def test_a_look_is_left_out_while_the_one_before_waits_for_a_disk_that_han
             await disk.wait()
             return False
 
-        monkeypatch.setattr(p.main.editing, "look", lambda: hang())
-        monkeypatch.setattr(p.main.conversing.drafts, "remember", lambda: hang())
-        monkeypatch.setattr(p.main.conversing.history, "catch_up", lambda: hang())
+        monkeypatch.setattr(p.main.documents, "look", lambda: hang())
+        monkeypatch.setattr(p.main.conversing, "remember", lambda: hang())
+        monkeypatch.setattr(p.main.conversing, "catch_up", lambda: hang())
         for _ in range(4):
             p.main._look()
             await p.pilot.pause()

@@ -30,9 +30,9 @@ async def test_marked_personas_are_deleted_after_one_question_and_can_be_restore
         assert "Delete 2 personas?" in drawn(dialog)
         await p.press("y")
         await p.until(lambda: store.ids() == ["c"])
-        await p.until(lambda: p.main.editing.id == "c")
+        await p.until(lambda: p.main.documents.id == "c")
         assert p.main.personas.rows.marked == []
-        assert len(await p.main.editing.workspace.deleted()) == 2
+        assert len(await p.main.documents.workspace.deleted()) == 2
 
 
 async def test_while_several_are_deleted_none_of_them_is_opened(
@@ -41,18 +41,18 @@ async def test_while_several_are_deleted_none_of_them_is_opened(
     store = make_store(tmp_path, THREE)
     async with program(store) as p:
         opened: list[str] = []
-        there = p.main.editing.open
+        there = p.main.documents.open
 
         async def watched(persona_id: str) -> bool:
             opened.append(persona_id)
             return await there(persona_id)
 
-        monkeypatch.setattr(p.main.editing, "open", watched)
+        monkeypatch.setattr(p.main.documents, "open", watched)
         p.main.action_go("personas")
         await p.press("space", "space", "x")
         await p.dialog(Confirm)
         await p.press("y")
-        await p.until(lambda: p.main.editing.id == "c")
+        await p.until(lambda: p.main.documents.id == "c")
         assert opened == ["c"]
 
 

@@ -54,7 +54,7 @@ async def test_what_is_sent_before_the_conversation_is_there_is_not_lost_with_th
     go = hold_up(monkeypatch, "one")
     async with program(store, answer("Yes."), ready=False) as p:
         try:
-            await p.until(lambda: p.main.editing is not None and p.main.conversing.shown_id == "one")
+            await p.until(lambda: p.main.documents is not None and p.main.conversing.shown_id == "one")
             await p.say("sent early")
             await p.write("and more")
             await p.app.leave(129)
@@ -71,10 +71,10 @@ async def test_what_is_sent_while_another_persona_is_opened_goes_to_the_one_it_w
     go = hold_up(monkeypatch, "two")
     async with program(store, answer("Yes."), persona_id="one") as p:
         try:
-            p.main.start(p.main.open_persona("two"))
+            p.main.start(p.main.view.open_persona("two"))
             await p.until(lambda: p.main.conversing.shown_id == "two")
             await p.say("for two only")
-            p.main.start(p.main.open_persona("one"))
+            p.main.start(p.main.view.open_persona("one"))
             await p.until(lambda: p.main.conversing.shown_id == "one")
             await p.write("for one")
             await p.main.conversing.drafts.remember()

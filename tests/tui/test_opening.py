@@ -20,7 +20,7 @@ from tui.app import emergency_save as last_resort
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskLine
-from tui.screens.main.catalog import Listing
+from tui.screens.main.persona_catalog import CatalogReader
 
 
 class SlowDisk:
@@ -84,7 +84,7 @@ async def test_what_is_typed_behind_a_change_of_persona_is_for_the_new_one(
         disk = SlowDisk(monkeypatch, "get", "two")
         at_once(p, *keys, *"hello", "enter", "f3", *"QQ")
         await p.until(lambda: p.prompt.raw == "QQ")
-        assert p.main.editing is not None and (p.main.editing.id, p.state) == ("two", "reading")
+        assert p.main.documents is not None and (p.main.documents.id, p.state) == ("two", "reading")
         disk.goes_on.set()
         await p.until(lambda: "hello" in said_to(store, "two"))
         await p.until(lambda: p.on_disk("two") == "QQI am two.")
@@ -111,7 +111,7 @@ async def test_what_is_typed_behind_what_makes_or_deletes_a_persona_is_for_the_o
         at_once(p, *keys, "f3", *"QQQ")
         await p.until(lambda: "QQQ" in p.prompt.raw)
         disk.goes_on.set()
-        await p.until(lambda: p.main.editing is not None and p.main.editing.id == opened)
+        await p.until(lambda: p.main.documents is not None and p.main.documents.id == opened)
         await p.until(lambda: "QQQ" in p.on_disk(opened))
         assert what == "delete" or p.file("one").read_text() == before
 
@@ -129,7 +129,7 @@ async def test_what_was_typed_for_a_persona_that_cannot_be_opened_is_kept_until_
             disk.goes_on.set()
             await p.told("Input/output error.")
             await p.until(lambda: p.main.conversing.shown_id == "one")
-            assert p.main.editing is not None and p.main.editing.id == "one"
+            assert p.main.documents is not None and p.main.documents.id == "one"
             assert p.prompt.raw.startswith("first line")
         await p.open("two")
         await p.until(lambda: p.on_disk("two") == "QQQI am two.")
@@ -148,14 +148,14 @@ async def test_what_was_typed_for_a_persona_that_cannot_be_made_stands_in_the_ch
         disk.goes_on.set()
         await p.told("it stands in the chat bar")
         await p.until(lambda: p.main.chat_bar.draft == "said\nQQQ")
-        assert p.main.editing is not None and p.main.editing.id == "one" and store.ids() == ["one", "two"]
+        assert p.main.documents is not None and p.main.documents.id == "one" and store.ids() == ["one", "two"]
 
 
 async def test_esc_right_behind_an_opening_closes_it(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), persona_id="one") as p:
         at_once(p, "ctrl+p", *"two", "escape", *"hi")
         await p.until(lambda: p.main.chat_bar.draft == "hi")
-        assert p.app.screen is p.main and p.main.editing is not None and p.main.editing.id == "one"
+        assert p.app.screen is p.main and p.main.documents is not None and p.main.documents.id == "one"
 
 
 # -- the first moments --------------------------------------------------------------------------------------
@@ -184,15 +184,15 @@ async def test_a_persona_chosen_in_the_first_moments_is_shown_once_it_is_known(t
             at_once(p, "ctrl+p", *"two", "enter")
             await p.until(lambda: p.app.screen is not p.main)
             go.set()
-            await p.until(lambda: p.main.editing is not None and p.main.editing.id == "two")
+            await p.until(lambda: p.main.documents is not None and p.main.documents.id == "two")
             await p.until(lambda: p.app.screen is p.main)
 
 
 async def test_a_persona_is_opened_by_its_name_also_before_all_names_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go, read = threading.Event(), Listing.read
-    monkeypatch.setattr(Listing, "read", lambda *given: go.wait(60) and read(*given))
+    go, read = threading.Event(), CatalogReader.read
+    monkeypatch.setattr(CatalogReader, "read", lambda *given: go.wait(60) and read(*given))
     store = make_store(tmp_path, {"one": 'name = "One"\n', "other": 'name = "The Second"\n'})
     try:
         async with program(store, persona_id="one") as p:
@@ -200,7 +200,7 @@ async def test_a_persona_is_opened_by_its_name_also_before_all_names_are_read(
             await p.press("enter")
             await p.until(lambda: p.app.screen is not p.main)
             go.set()
-            await p.until(lambda: p.main.editing is not None and p.main.editing.id == "other")
+            await p.until(lambda: p.main.documents is not None and p.main.documents.id == "other")
             await p.until(lambda: p.app.screen is p.main)
     finally:
         go.set()

@@ -54,7 +54,7 @@ async def test_a_field_under_the_output_has_it_gone_and_who_calls_for_it_gets_th
 ) -> None:
     async with program(make_store(tmp_path), answer(SAID)) as p:
         await p.run_to_end("hello")
-        field = p.main.settings.first_field
+        field = p.main.settings.focus_target
         assert field is not None
         p.main.set_focus(field)
         await p.until(lambda: p.main.conversing.panel.state is PanelState.HIDDEN)

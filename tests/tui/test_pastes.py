@@ -82,7 +82,7 @@ async def walk(p: Program) -> AsyncIterator[Field]:
     await p.until(lambda: isinstance(p.app.focused, Field))
     yield p.app.focused  # type: ignore[misc]
     main.action_go("settings")
-    await p.until(lambda: main.settings.first_field is not None)
+    await p.until(lambda: main.settings.focus_target is not None)
     field = main.settings.field(FIELDS[0][0])
     field.focus()
     await p.until(lambda: field.has_focus)
@@ -143,7 +143,7 @@ TEXTS: dict[str, Callable[[Program], str]] = {
 async def go_to(p: Program, where: str) -> None:
     """Give the keys to one of the texts of the screen."""
     main = p.main
-    await p.until(lambda: main.settings.first_field is not None)
+    await p.until(lambda: main.settings.focus_target is not None)
     widgets = {
         "chat": main.chat_bar.input,
         "prompt": p.prompt,

@@ -32,7 +32,7 @@ async def test_the_model_is_named_as_soon_as_what_it_goes_by_is_mended(
     ) as p:
         p.app._name_model = settings.name_model
         await p.told("max_steps must be a whole number")
-        await p.until(lambda: p.main.editing is not None and p.main.editing.id == "one")
+        await p.until(lambda: p.main.documents is not None and p.main.documents.id == "one")
         p.app.model_name = settings.name_model()
         assert p.app.model_name == NO_MODEL
         (tmp_path / "config.toml").write_text("max_steps = 9\n")
@@ -50,7 +50,7 @@ async def test_a_conversation_that_could_not_be_opened_is_once_what_was_wrong_is
         await p.run_to_end("hello")
     settings = preferences(tmp_path, 'model = "offline"\napproval = "ask-al"\n')
     async with program(store, preferences=settings, make_model=settings.make_model, ready=False) as p:
-        await p.until(lambda: p.main.editing is not None and p.main.editing.id == "one")
+        await p.until(lambda: p.main.documents is not None and p.main.documents.id == "one")
         await p.until(p.main.conversing.settled.is_set)
         assert p.main.conversing.view.when_empty == UNREAD
         p.main.chat_bar.set_draft("a draft")
@@ -68,7 +68,7 @@ async def test_a_message_that_is_sent_at_once_goes_by_what_was_mended(
     async with program(
         make_store(tmp_path), preferences=settings, make_model=settings.make_model, ready=False
     ) as p:
-        await p.until(lambda: p.main.editing is not None and p.main.editing.id == "one")
+        await p.until(lambda: p.main.documents is not None and p.main.documents.id == "one")
         await p.until(p.main.conversing.settled.is_set)
         await p.say("hello")
         await p.until(lambda: p.main.chat_bar.draft == "hello")

@@ -153,14 +153,14 @@ async def test_enter_on_a_command_that_takes_words_leaves_room_for_them(tmp_path
         await p.write("tw")
         assert listed(p) == ["two"]
         await p.press("enter")
-        await p.until(lambda: p.main.editing.id == "two")
+        await p.until(lambda: p.main.documents.id == "two")
 
 
 async def test_esc_closes_the_list_and_stops_nothing(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         await p.write("/e")
         assert listed(p) == ["/export"]
-        assert p.main.escape_meaning()[0] == "close list"
+        assert p.main.program_actions.escape_meaning()[0] == "close list"
         await p.press("escape")
         assert listed(p) == []
         assert p.main.chat_bar.draft == "/e"

@@ -161,7 +161,7 @@ async def test_what_another_program_wrote_meanwhile_stays_under_what_is_typed_on
         disk = await type_on_and_leave(p, "A", "AA ")
         p.file("one").write_text(lines.replace("last", "their last"), encoding="utf-8")
         disk.goes_on.set()
-        await p.until(lambda: p.main.editing and not p.main.editing.saver.queue)
+        await p.until(lambda: p.main.documents and not p.main.documents.saver.queue)
         assert contents(p) == {"a": "AAA ca\n\ntheir last", "b": "cb"}
 
 
@@ -280,7 +280,7 @@ async def test_what_is_typed_behind_an_undo_is_shown_while_that_is_being_stored(
 
 async def test_what_waits_to_be_saved_is_not_thrown_away_and_stored_too(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
-        editor, editing = p.main.tests.editor, p.main.editing
+        editor, editing = p.main.tests.editor, p.main.documents
         assert editing is not None
         editor.focus()
         await p.until(lambda: editor.has_focus)
@@ -331,7 +331,7 @@ async def test_a_key_for_a_test_input_that_a_slow_disk_is_still_deleting_does_no
         await p.press(then)
         disk.goes_on.set()
         await p.told("Test input a is deleted.")
-        await p.until(lambda: p.main.deeds and not p.main.deeds._rows.locked())
+        await p.until(lambda: p.main.persona_commands and not p.main.persona_commands._rows.locked())
         assert contents(p) == {"b": before["b"]} and len(p.messages) == 1
 
 

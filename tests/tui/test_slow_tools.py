@@ -63,7 +63,7 @@ async def test_a_save_that_waits_for_a_tools_write_takes_it_for_no_deed_of_other
     tmp_path: Path, disk: SlowFsync
 ) -> None:
     async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done")) as p:
-        editing = p.main.editing
+        editing = p.main.documents
         assert editing is not None
         await blocked(p, disk)
         await p.write("typed ")
@@ -144,7 +144,7 @@ async def test_a_write_that_ends_after_its_run_is_the_agents_deed_in_the_editor(
         await p.press("escape")
         await p.until(lambda: results(p))
         assert "it may have taken effect" in results(p)[0]
-        talk, editing = p.main.conversing.talk, p.main.editing
+        talk, editing = p.main.conversing.talk, p.main.documents
         assert talk is not None and editing is not None and "second line" in p.prompt.raw
         disk.let_go()
         await over(p)

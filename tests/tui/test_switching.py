@@ -31,7 +31,7 @@ async def test_a_file_that_is_read_slowly_is_not_taken_for_that_of_the_persona_o
     time = [100.0]
     monkeypatch.setattr(gone, "clock", lambda: time[0])
     async with program(make_store(tmp_path), persona_id="two") as p:
-        editing = p.main.editing
+        editing = p.main.documents
         assert editing is not None
         disk = p.store.hold("text", about="one", late=True)
         await p.open("one")
@@ -55,7 +55,7 @@ async def test_a_persona_that_is_read_slowly_does_not_take_the_place_of_one_open
 ) -> None:
     files = {"one": ONE, "two": TWO, "three": TWO.replace("two", "three")}
     async with program(make_store(tmp_path, files), persona_id="three") as p:
-        editing = p.main.editing
+        editing = p.main.documents
         assert editing is not None
         disk = p.store.hold("get", about="one", late=True)
         opening = asyncio.ensure_future(editing.open("one"))
@@ -71,7 +71,7 @@ async def test_a_step_of_undo_that_waits_for_the_disk_does_nothing_to_the_person
     tmp_path: Path,
 ) -> None:
     async with program(make_store(tmp_path)) as p:
-        editing = p.main.editing
+        editing = p.main.documents
         assert editing is not None
         p.prompt.focus()
         await p.write("my ")
@@ -90,7 +90,7 @@ async def test_the_open_persona_opened_again_changes_nothing_of_what_is_being_ty
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with program(make_store(tmp_path)) as p:
-        editing = p.main.editing
+        editing = p.main.documents
         assert editing is not None
         reads, go = asyncio.Event(), asyncio.Event()
         get = editing.workspace.get
@@ -132,7 +132,7 @@ async def slow_disk(
     p: Program, monkeypatch: pytest.MonkeyPatch, *, to: str, error: Exception | None = None
 ) -> AsyncIterator[SlowDisk]:
     """Do something while a save waits for the disk, and open the persona `to`; then the save goes on, maybe to an error."""
-    editing = p.main.editing
+    editing = p.main.documents
     assert editing is not None
     slow, read, save = SlowDisk(), editing._read, editing.workspace.save_text
 
@@ -168,7 +168,7 @@ async def test_a_save_that_fails_after_another_was_opened_takes_no_place_of_what
         await p.press("f3")
         async with slow_disk(p, monkeypatch, to="two", error=refused) as disk:
             await p.write("my ")
-            p.main.editing.saver.save_now(p.prompt.slot)  # type: ignore[union-attr]
+            p.main.documents.saver.save_now(p.prompt.slot)  # type: ignore[union-attr]
             await p.until(disk.writes.is_set)
             await p.write("own ")
         assert unsaved(p.store.home)["prompt"][1].startswith("my own first")
@@ -181,7 +181,7 @@ async def test_what_was_typed_on_while_a_save_was_under_way_grew_from_that_where
         await p.press("f3")
         async with slow_disk(p, monkeypatch, to="two") as disk:
             await p.write("my ")
-            p.main.editing.saver.save_now(p.prompt.slot)  # type: ignore[union-attr]
+            p.main.documents.saver.save_now(p.prompt.slot)  # type: ignore[union-attr]
             await p.until(disk.writes.is_set)
             await p.write("own ")
         await p.open("one")
@@ -197,7 +197,7 @@ async def test_what_was_typed_on_in_a_field_while_it_was_being_stored_meets_noth
         await p.until(lambda: field.has_focus)
         async with slow_disk(p, monkeypatch, to="two") as disk:
             await p.write("my")
-            p.main.editing.saver.save_now(p.main.settings.slot("description"))  # type: ignore[union-attr]
+            p.main.documents.saver.save_now(p.main.settings.slot("description"))  # type: ignore[union-attr]
             await p.until(disk.writes.is_set)
             await p.write("own")
         await p.open("one")
@@ -209,7 +209,7 @@ async def test_what_was_typed_on_in_a_test_input_while_it_was_being_saved_comes_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with program(make_store(tmp_path), persona_id="two") as p:
-        editing, editor = p.main.editing, p.main.tests.editor
+        editing, editor = p.main.documents, p.main.tests.editor
         assert editing is not None
         editor.focus()
         await p.until(lambda: editor.has_focus)

@@ -44,7 +44,7 @@ async def reach_conflict(p: Program) -> None:
 
 
 async def throw_away(p: Program) -> None:
-    p.main.action_throw_away()
+    p.main.action_discard_unsaved()
     await p.dialog(Confirm)
     await p.press("y")
     await p.told("Thrown away")
@@ -54,7 +54,7 @@ async def test_what_is_not_saved_is_thrown_away_after_a_question_and_taken_back(
     store = make_store(tmp_path)
     async with program(store) as p:
         await reach_conflict(p)
-        p.main.action_throw_away()
+        p.main.action_discard_unsaved()
         dialog = await p.dialog(Confirm)
         assert "the system prompt" in dialog._explanation
         await p.press("n")
@@ -64,8 +64,8 @@ async def test_what_is_not_saved_is_thrown_away_after_a_question_and_taken_back(
         assert p.state == "saved"
         assert p.prompt.raw == p.on_disk("one") == "their line\nsecond line\nthird line\n"
         assert not left(store.home)
-        assert p.main.editing.not_saved() == []
-        p.main.action_take_thrown_back()
+        assert p.main.documents.not_saved() == []
+        p.main.action_take_back_discarded()
         await p.until(lambda: p.state == "conflict")
         assert p.prompt.raw.startswith("my first line")
         await p.until(lambda: left(store.home))
@@ -78,10 +78,10 @@ async def test_what_was_thrown_away_can_be_taken_back_after_a_restart(tmp_path: 
         await throw_away(p)
     async with program(store) as p:
         assert p.state == "saved"
-        p.main.action_take_thrown_back()
+        p.main.action_take_back_discarded()
         await p.until(lambda: p.state == "conflict")
         assert p.prompt.raw.startswith("my first line")
-        p.main.action_take_thrown_back()
+        p.main.action_take_back_discarded()
         await p.told("Nothing was thrown away")
         assert p.prompt.raw.startswith("my first line")
 
@@ -90,10 +90,10 @@ async def test_where_everything_is_saved_there_is_nothing_to_throw_away(tmp_path
     async with program(make_store(tmp_path)) as p:
         await p.press("f3")
         await p.write("so ")
-        p.main.action_throw_away()
+        p.main.action_discard_unsaved()
         await p.told("Everything is saved")
         assert p.on_disk("one").startswith("so first")
-        p.main.action_take_thrown_back()
+        p.main.action_take_back_discarded()
         await p.told("Nothing was thrown away")
 
 
@@ -110,10 +110,10 @@ async def test_text_of_a_persona_whose_file_is_gone_is_thrown_away_and_taken_bac
             p.file("one").unlink()
             await p.until(lambda: p.state == "gone")
         await throw_away(p)
-        await p.until(lambda: p.main.editing.id == "two")
-        assert await p.main.editing.recovery.without_file() == []
-        p.main.action_take_thrown_back()
-        await p.until(lambda: p.main.editing.id == "one" and p.state == "gone")
+        await p.until(lambda: p.main.documents.id == "two")
+        assert await p.main.documents.recovery.without_file() == []
+        p.main.action_take_back_discarded()
+        await p.until(lambda: p.main.documents.id == "one" and p.state == "gone")
         assert p.prompt.raw.startswith("my first line")
 
 
@@ -131,7 +131,7 @@ async def test_a_file_that_comes_back_after_its_text_was_thrown_away_is_an_ordin
             p.file("one").unlink()
             await p.until(lambda: p.state == "gone")
         await throw_away(p)
-        await p.until(lambda: p.main.editing.id == "two")
+        await p.until(lambda: p.main.documents.id == "two")
         p.file("one").write_text(content)
         await p.open("one")
         assert p.state == "saved"
@@ -156,11 +156,11 @@ async def test_a_look_while_text_is_thrown_away_leaves_what_is_open_next_to_who_
 
         def discard_and_look(texts: UnsavedText, persona_id: str, drafts: list[Draft]) -> None:
             discard(texts, persona_id, drafts)
-            asyncio.run_coroutine_threadsafe(p.main.editing.read_again(), loop).result(60)
+            asyncio.run_coroutine_threadsafe(p.main.documents.read_again(), loop).result(60)
 
         monkeypatch.setattr(UnsavedText, "discard", discard_and_look)
         await throw_away(p)
-        await p.until(lambda: p.main.editing.id == "two")
+        await p.until(lambda: p.main.documents.id == "two")
 
 
 async def test_a_save_under_way_does_not_keep_again_what_is_thrown_away(
@@ -169,7 +169,7 @@ async def test_a_save_under_way_does_not_keep_again_what_is_thrown_away(
     monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
     store, go = make_store(tmp_path), threading.Event()
     async with program(store) as p:
-        editing = p.main.editing
+        editing = p.main.documents
         save, settled = editing.workspace.save_text, editing.workspace.settled
 
         def save_slowly(*given: Any) -> Any:
@@ -186,7 +186,7 @@ async def test_a_save_under_way_does_not_keep_again_what_is_thrown_away(
             await p.write("my ")
             p.file("one").unlink()
             await p.until(lambda: p.state == "gone")
-        p.main.action_throw_away()
+        p.main.action_discard_unsaved()
         await p.dialog(Confirm)
         await editing.workspace.settled()
         monkeypatch.setattr(editing.workspace, "save_text", save_slowly)
@@ -208,14 +208,14 @@ async def test_a_deleted_persona_takes_its_unsaved_text_along_and_brings_it_back
         await p.press("x")
         await p.dialog(Confirm)
         await p.press("y")
-        await p.until(lambda: p.main.editing.id == "two")
-        assert p.main.editing.not_saved() == []
-        assert await p.main.editing.recovery.without_file() == []
+        await p.until(lambda: p.main.documents.id == "two")
+        assert p.main.documents.not_saved() == []
+        assert await p.main.documents.recovery.without_file() == []
         p.main.action_go("personas")
         await p.press("u")
         await p.dialog(Pick)
         await p.press("enter")
-        await p.until(lambda: p.main.editing.id == "one" and p.state == "conflict")
+        await p.until(lambda: p.main.documents.id == "one" and p.state == "conflict")
         assert p.prompt.raw.startswith("my first line")
         assert p.on_disk("one").startswith("their line")
 
@@ -232,7 +232,7 @@ async def test_what_is_typed_in_the_moment_before_a_deletion_is_in_the_version_t
             await p.press("x")
             await p.dialog(Confirm)
             await p.press("y")
-            await p.until(lambda: p.main.editing.id == "two")
+            await p.until(lambda: p.main.documents.id == "two")
     restored = store.restore("one", store.log("one")[0].number, by=USER)
     assert restored.system_prompt.startswith("my first line")
 
@@ -246,7 +246,7 @@ async def test_text_of_a_persona_deleted_by_a_command_is_not_offered_and_comes_b
         await p.main.conversing.drafts.remember()
     version = store.delete("one", by=USER)
     async with program(store) as p:
-        assert p.main.editing.id == "two"
+        assert p.main.documents.id == "two"
         p.main.action_write_back()
         await p.told("No file is gone")
     store.restore("one", version, by=USER)
@@ -265,6 +265,6 @@ async def test_a_new_persona_with_the_same_name_gets_none_of_it(tmp_path: Path) 
         await p.until(lambda: len(store.ids()) == 2)
         (made,) = set(store.ids()) - {"two"}
         assert made != "one"
-        await p.until(lambda: p.main.editing.id == made)
+        await p.until(lambda: p.main.documents.id == made)
         assert p.prompt.raw == ""
         assert left(store.home) == {PROMPT: ("first line", "mine")}

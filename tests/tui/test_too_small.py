@@ -70,7 +70,7 @@ async def test_what_is_written_is_kept_and_not_sent(tmp_path: Path) -> None:
             p.app.post_message(Key(key, None))
         await p.press("f8")
         assert p.main.chat_bar.draft == "draft" and p.main.focused is p.main.chat_bar.input
-        assert p.app.screen is p.main and not p.main.conversing.running and p.main.pane == "prompt"
+        assert p.app.screen is p.main and not p.main.conversing.running and p.main.panes.front == "prompt"
         await grow(p)
         await p.press("enter")
         await p.until(lambda: "Yes." in drawn(p.app.screen))

@@ -43,8 +43,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def agent(p: Program, change: Change) -> None:
     author = Author("agent", session_id="s", run_id="r1")
     now = p.store.change("one", change, by=author, revision=None)
-    assert p.main.editing is not None
-    p.main.editing.agent_wrote(now, "r1")
+    assert p.main.documents is not None
+    p.main.documents.agent_wrote(now, "r1")
 
 
 async def typed(p: Program) -> None:
@@ -54,7 +54,7 @@ async def typed(p: Program) -> None:
         lambda: (
             p.on_disk("one").startswith("mine first")
             and p.state == "saved"
-            and p.main.editing.persona.revision == p.store.get("one").revision
+            and p.main.documents.persona.revision == p.store.get("one").revision
         )
     )
 
@@ -81,7 +81,7 @@ async def test_a_conflict_with_what_was_written_outside_is_not_said_to_be_the_ag
     monkeypatch.setattr(debounce, "PAUSE", 600.0)
     file = make_file("One", text)
     async with program(make_store(tmp_path, {"one": file})) as p:
-        assert p.main.editing is not None
+        assert p.main.documents is not None
         told: list[str] = []
         monkeypatch.setattr(p.main, "tell", lambda message, **_: told.append(message))
         p.prompt.focus()
@@ -89,7 +89,7 @@ async def test_a_conflict_with_what_was_written_outside_is_not_said_to_be_the_ag
         outside = text.replace("first", "OUT first")
         p.file("one").write_text(make_file("One", outside), encoding="utf-8")
         if seen:
-            await p.main.editing.read_again()
+            await p.main.documents.read_again()
             await p.until(lambda: p.state == "conflict")
         agent(p, SetPrompt(f"{outside.rstrip()}\nagent\n"))
         await p.until(lambda: p.prompt.clash is not None and p.prompt.clash.theirs.endswith("agent\n"))
@@ -133,7 +133,7 @@ async def test_the_same_holds_in_a_test_input(tmp_path: Path, clock: list[float]
             lambda: (
                 p.store.get("one").test_inputs[0].content == "my input"
                 and not editor.unsaved
-                and p.main.editing.persona.revision == p.store.get("one").revision
+                and p.main.documents.persona.revision == p.store.get("one").revision
             )
         )
         agent(p, UpdateTestInput("sum", "other"))
@@ -155,7 +155,7 @@ async def test_undo_of_what_is_in_conflict_shows_what_is_stored(
         p.prompt.focus()
         await p.write("mine ")
         store.change("one", SetPrompt("OUT\nsecond\nthird\n"), by=Author("user"), revision=None)
-        await p.main.editing.read_again(quiet=True)
+        await p.main.documents.read_again(quiet=True)
         await p.until(lambda: p.state == "conflict")
         monkeypatch.setattr(debounce, "PAUSE", 0.02)
         await p.press("ctrl+z")
@@ -179,7 +179,7 @@ async def test_undo_takes_a_choice_between_two_texts_back_and_goes_on_to_what_wa
                 stored.removesuffix("\nsecond\nthird\n") == line
                 and stored == editor.raw
                 and not editor.unsaved
-                and p.main.editing.persona.revision == persona.revision
+                and p.main.documents.persona.revision == persona.revision
             )
 
         for key, states in (
@@ -195,7 +195,7 @@ async def test_undo_takes_a_choice_between_two_texts_back_and_goes_on_to_what_wa
                 SetPrompt(f"{out}\nsecond\nthird\n") if place == "prompt" else UpdateTestInput("sum", out)
             )
             p.store.change("one", change, by=Author("user"), revision=None)
-            await p.main.editing.read_again(quiet=True)
+            await p.main.documents.read_again(quiet=True)
             await p.until(lambda: editor.clash is not None)
             await p.press("f5")
             await p.dialog(ChooseText)
@@ -204,7 +204,7 @@ async def test_undo_takes_a_choice_between_two_texts_back_and_goes_on_to_what_wa
             for step, way in (("ctrl+z", states[1:]), ("ctrl+y", states[-2::-1]), ("ctrl+z", states[1:])):
                 for state in way:
                     await p.press(step)
-                    await p.main.editing.flush()
+                    await p.main.documents.flush()
                     await p.until(lambda state=state: shows(state))
 
 
@@ -286,7 +286,7 @@ async def test_no_text_is_chosen_unseen_that_was_written_while_the_person_chose(
         outside("LINE")
         await p.until(lambda: editor.clash is not None)
         if place == "input":
-            await p.main.editing.flush()
+            await p.main.documents.flush()
             await p.told("The test input sum was changed elsewhere in the same lines. F5 shows both")
         await p.press("f5")
         first = await p.dialog(ChooseText)

@@ -52,7 +52,7 @@ class Both:
                 not p.prompt.unsaved
                 and not p.main.tests.editor.unsaved
                 and self.shown == self.stored
-                and not p.main.editing.workspace.writing
+                and not p.main.documents.workspace.writing
             )
         )
 
@@ -86,7 +86,7 @@ class Both:
             if text:
                 change = SetPrompt(text) if which == "prompt" else UpdateTestInput("sum", text)
                 changed = self.p.store.change("one", change, by=author, revision=None)
-                self.p.main.editing.agent_wrote(changed, f"r{self._runs}")
+                self.p.main.documents.agent_wrote(changed, f"r{self._runs}")
         await self.settled()
 
 

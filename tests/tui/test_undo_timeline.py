@@ -62,8 +62,8 @@ class Walk:
         made: list[Change] = [SetPrompt(half), SetName(f"One {self._runs}"), SetPrompt(whole)]
         for change in made:
             now = self.p.store.change("one", change, by=author, revision=None)
-            assert self.p.main.editing is not None
-            self.p.main.editing.agent_wrote(now, author.run_id)
+            assert self.p.main.documents is not None
+            self.p.main.documents.agent_wrote(now, author.run_id)
         await self._goes_on_with(whole)
 
     async def there_and_back(self) -> None:

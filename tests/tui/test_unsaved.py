@@ -139,7 +139,7 @@ async def test_quitting_says_what_would_be_lost_where_the_disk_keeps_nothing(
         await p.until(lambda: p.app.screen is p.main)
         monkeypatch.undo()
         monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
-        await p.until(lambda: p.main.editing.would_lose() == [])
+        await p.until(lambda: p.main.documents.would_lose() == [])
         assert left(p.store)[PROMPT][1].startswith("my ")
 
 
@@ -232,7 +232,7 @@ async def test_what_is_saved_is_no_deed_of_another_program_while_the_disk_takes_
         return write(texts)
 
     async with program(make_store(tmp_path)) as p:
-        editing = p.main.editing
+        editing = p.main.documents
         monkeypatch.setattr(UnsavedText, "write", write_slowly)
         await p.press("f3")
         await p.write("n")
@@ -264,19 +264,19 @@ async def lose_file(p: Program, typed: str = "my ") -> None:
         await p.press("f3")
         await p.write(typed)
         p.file("one").unlink()
-        await p.until(lambda: p.main.editing.document.missing_since is not None)
+        await p.until(lambda: p.main.documents.document.missing_since is not None)
 
 
 async def test_a_file_that_is_gone_for_a_moment_changes_nothing(tmp_path: Path, time_of: list[float]) -> None:
     async with program(make_store(tmp_path)) as p:
         content = p.file("one").read_bytes()
         p.file("one").unlink()
-        await p.until(lambda: p.main.editing.document.missing_since is not None)
+        await p.until(lambda: p.main.documents.document.missing_since is not None)
         time_of[0] += 1.9
-        await p.main.editing.look()
-        assert p.main.editing.id == "one"
+        await p.main.documents.look()
+        assert p.main.documents.id == "one"
         p.file("one").write_bytes(content)
-        await p.until(lambda: p.main.editing.document.missing_since is None)
+        await p.until(lambda: p.main.documents.document.missing_since is None)
         assert p.state == "saved"
         assert not any("deleted" in message for message in p.messages)
 
@@ -287,12 +287,12 @@ async def test_a_persona_with_nothing_unsaved_is_open_again_when_its_file_is_bac
     async with program(make_store(tmp_path)) as p:
         content = p.file("one").read_text()
         p.file("one").unlink()
-        await p.until(lambda: p.main.editing.document.missing_since is not None)
+        await p.until(lambda: p.main.documents.document.missing_since is not None)
         time_of[0] += 3
-        await p.until(lambda: p.main.editing.persona is None)
+        await p.until(lambda: p.main.documents.persona is None)
         await p.told("deleted outside")
         p.file("one").write_text(content.replace("second", "2nd"))
-        await p.until(lambda: p.main.editing.id == "one")
+        await p.until(lambda: p.main.documents.id == "one")
         assert "2nd line" in p.prompt.raw
 
 
@@ -325,7 +325,7 @@ async def test_a_file_that_is_gone_is_written_back_with_everything_it_held(
             await p.write("so ")
             await p.until(lambda: p.on_disk("one").startswith("so first"))
             text = p.file("one").read_text()
-        await p.main.editing.look()
+        await p.main.documents.look()
         await lose_file(p)
         time_of[0] += 3
         await p.until(lambda: p.state == "gone")
@@ -348,7 +348,7 @@ async def test_leaving_a_persona_whose_file_is_gone_keeps_the_text_for_the_next_
         assert left(store)[PROMPT][1].startswith("my first line")
         await p.main.conversing.drafts.remember()
     async with program(store) as p:
-        assert p.main.editing.id == "two"
+        assert p.main.documents.id == "two"
         p.main.action_write_back()
         await p.dialog(Confirm)
         assert p.state == "gone"
@@ -369,7 +369,7 @@ async def test_a_persona_that_lost_its_file_is_open_at_the_next_start(
         await p.until(lambda: p.state == "gone" and left(store))
         await p.main.conversing.drafts.remember()
     async with program(store, ready=False) as p:
-        await p.until(lambda: p.main.editing is not None and p.state == "gone")
+        await p.until(lambda: p.main.documents is not None and p.state == "gone")
         assert p.prompt.raw.startswith("my first line")
 
 
@@ -381,15 +381,15 @@ async def test_what_was_saved_is_in_a_file_that_is_written_back_after_a_restart(
         await p.press("f3")
         await p.write("so ")
         await p.until(lambda: p.on_disk("one").startswith("so first"))
-        p.main.editing.take(store.change("one", AddTestInput("precious"), by=USER, revision=None))
+        p.main.documents.take(store.change("one", AddTestInput("precious"), by=USER, revision=None))
         text = p.file("one").read_text()
         await lose_file(p)
         time_of[0] += 3
         await p.until(lambda: p.state == "gone" and left(store))
         await p.main.conversing.drafts.remember()
     async with program(store, ready=False) as p:
-        await p.until(lambda: p.main.editing is not None and p.state == "gone")
-        await p.main.editing.write_back()
+        await p.until(lambda: p.main.documents is not None and p.state == "gone")
+        await p.main.documents.write_back()
         await p.until(lambda: p.state == "saved" and not left(store))
         assert p.file("one").read_text() == text.replace("so first", "so my first")
 
@@ -398,7 +398,7 @@ async def test_what_is_kept_goes_with_the_file_as_it_is_now(tmp_path: Path) -> N
     async with program(make_store(tmp_path)) as p:
         await reach_conflict(p)
         await p.until(lambda: left(p.store))
-        p.main.editing.take(p.store.change("one", SetName("Uno"), by=USER, revision=None))
+        p.main.documents.take(p.store.change("one", SetName("Uno"), by=USER, revision=None))
         await p.until(lambda: drafts(p.store.home)[0].file == p.file("one").read_text())
         assert left(p.store)[PROMPT][1].startswith("my first")
 
@@ -481,7 +481,7 @@ async def test_a_test_input_typed_over_a_broken_file_is_saved_once_it_is_mended(
             p.file("one").write_text("<<<<\n" + TESTED)
             await p.until(lambda: p.state == "broken")
         await p.press("escape")
-        await p.main.editing.flush()
+        await p.main.documents.flush()
         p.file("one").write_text(TESTED)
         await p.until(lambda: contents(store) == ["My What is 2+2?", "Else."])
         await p.until(lambda: not left(store))

@@ -76,8 +76,8 @@ async def test_what_met_another_change_and_a_full_disk_is_a_new_test_input_when_
         await p.open("one")
         await p.open("two")
         await p.until(lambda: contents(p) == ["What is 3+3?", "Other", "What is 2+2? mine"])
-        assert p.main.editing is not None
-        await p.until(lambda: p.main.editing and not p.main.editing.not_saved())
+        assert p.main.documents is not None
+        await p.until(lambda: p.main.documents and not p.main.documents.not_saved())
 
 
 async def test_what_could_not_be_saved_is_typed_on_when_its_test_input_is_shown_again(
@@ -126,12 +126,12 @@ async def test_what_is_typed_in_a_test_input_that_goes_before_a_look_is_one_new_
             await p.write("!")
         whole = "What is 2+2? mine" + "!" * (not leaving)
         await p.told("What you typed is kept as a new one")
-        await p.until(lambda: contents(p) == [*rest, whole] and not p.main.editing.not_saved())
+        await p.until(lambda: contents(p) == [*rest, whole] and not p.main.documents.not_saved())
         if not leaving:
             await p.write(" rest")
             await p.until(lambda: contents(p) == [*rest, f"{whole} rest"])
-        await p.main.editing.flush()
-        await p.main.editing.read_again()
+        await p.main.documents.flush()
+        await p.main.documents.read_again()
         assert contents(p) == [*rest, whole + " rest" * (not leaving)]
 
 
@@ -147,7 +147,7 @@ async def test_a_file_that_goes_while_one_types_in_a_test_input_is_offered_to_be
         p.file("two").unlink()
         await p.write("!")
         await p.until(
-            lambda: p.main.editing.document.missing_since is not None and p.main.editing.not_saved()
+            lambda: p.main.documents.document.missing_since is not None and p.main.documents.not_saved()
         )
         assert p.messages == []
         time[0] += 3

@@ -56,7 +56,7 @@ async def test_a_setting_the_disk_refuses_stays_in_its_field_and_is_back_after_a
             await p.told("disk is full")
             assert p.main.settings.field("description").raw == "Short and more"
             await p.until(lambda: left(store.home) == {"field:description": ("Short", "Short and more")})
-            await p.main.editing.flush()
+            await p.main.documents.flush()
             assert p.main.settings.field("description").raw == "Short and more"
     assert store.get("one").description == "Short"
     async with program(store) as p:
@@ -105,7 +105,7 @@ async def test_a_setting_changed_elsewhere_meanwhile_waits_for_the_person(tmp_pa
     async with program(store) as p:
         await p.told("Description was changed elsewhere")
         assert p.main.settings.field("description").raw == "Mine"
-        await p.main.editing.flush()
+        await p.main.documents.flush()
         assert store.get("one").description == "Short"
         await p.open("two")
         assert left(store.home) == {"field:description": ("Short", "Mine")}
@@ -139,7 +139,7 @@ async def test_a_file_that_is_gone_while_only_a_setting_is_unsaved_is_written_ba
     store = make_store(tmp_path, {"one": text, "two": 'name = "Two"\n'})
     monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
     async with program(store) as p:
-        await p.until(lambda: p.main.editing.document.file)
+        await p.until(lambda: p.main.documents.document.file)
         await type_in(p, "description", " and more")
         p.file("one").unlink()
         await p.until(lambda: p.state == "gone" and left(store.home))
@@ -147,9 +147,9 @@ async def test_a_file_that_is_gone_while_only_a_setting_is_unsaved_is_written_ba
     assert not store.path("one").exists()
     async with program(store, ready=False) as p:
         await p.until(
-            lambda: p.main.editing is not None and p.state == "gone" and p.main.settings.first_field
+            lambda: p.main.documents is not None and p.state == "gone" and p.main.settings.focus_target
         )
-        assert p.main.editing.persona.name == "One"
+        assert p.main.documents.persona.name == "One"
         assert p.main.settings.field("description").raw == "Short and more"
         await p.press("f5")
         await p.dialog(Confirm)
@@ -166,7 +166,7 @@ async def test_looking_at_settings_of_several_lines_changes_nothing(tmp_path: Pa
         for _ in range(6):
             await p.press("down")
         await p.press("escape")
-        await p.main.editing.flush()
+        await p.main.documents.flush()
         assert p.file("one").read_text() == text
 
 

@@ -31,7 +31,7 @@ async def test_up_waits_for_the_conversation_to_be_read(
     monkeypatch.setattr(Chat, "load", slowly)
     async with program(store, persona_id="one", ready=False) as p:
         bar = p.main.chat_bar
-        await p.until(lambda: p.main.editing is not None and bar.input.has_focus)
+        await p.until(lambda: p.main.documents is not None and bar.input.has_focus)
         await p.press("up", "up")
         assert bar.draft == ""
         go.set()
@@ -39,8 +39,8 @@ async def test_up_waits_for_the_conversation_to_be_read(
         await p.press("down", "down")
         go.clear()
         await p.pilot.pause()
-        p.main.start(p.main.open_persona("two"))
-        await p.until(lambda: p.main.editing is not None and p.main.editing.id == "two")
+        p.main.start(p.main.view.open_persona("two"))
+        await p.until(lambda: p.main.documents is not None and p.main.documents.id == "two")
         await p.until(lambda: not p.main.conversing.settled.is_set())
         await p.press("up")
         assert bar.draft == "", "what was said to another is not shown"

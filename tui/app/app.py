@@ -44,6 +44,7 @@ class PersonaApp(Ending, inherit_bindings=False):
 
     Args:
         open_store: opens the home; may block and raise `PersonaError`.
+        make_screen: makes the main screen, for the persona to begin with and the same as it was read before.
         settings: the person's settings.
         make_model: makes the agent's model by name ("" for the one the settings name); may block.
         name_model: says what that model is called before it is made.
@@ -65,6 +66,7 @@ class PersonaApp(Ending, inherit_bindings=False):
     def __init__(
         self,
         open_store: Callable[[], Store],
+        make_screen: Callable[[PersonaApp, str | None, Persona | None], Screen[Any]],
         *,
         make_model: Callable[[str], Model],
         name_model: Callable[[], str],
@@ -86,7 +88,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         self.preferences = preferences
         self.model_name = ""
         self.config_path = config_path
-        self._open_store = open_store
+        self._open_store, self._make_screen = open_store, make_screen
         self._make_model = make_model
         self._model: Model | None = None
         self._persona_id, self._first = persona_id, first
@@ -99,11 +101,9 @@ class PersonaApp(Ending, inherit_bindings=False):
         """The error told last, and the deed that it belongs to."""
 
     def get_default_screen(self) -> Screen[Any]:
-        from tui.screens.main.screen import MainScreen
-
         if not self.capabilities.calm:
             paint_promptly()
-        screen = MainScreen(self._persona_id, self._first)
+        screen = self._make_screen(self, self._persona_id, self._first)
         if self.settings.repaint == "changed":
             screen._compositor = FrontCompositor()
         return screen
@@ -135,7 +135,7 @@ class PersonaApp(Ending, inherit_bindings=False):
             else:
                 await self._note_in_thread(error)
                 self.failure = f"unexpected {type(error).__name__}: {error}"
-        self.main.give_back_unread()
+        self.main.return_typed_early()
         self._keep_elsewhere({})
         self.exit(1, return_code=1)
         return None
@@ -360,7 +360,7 @@ class PersonaApp(Ending, inherit_bindings=False):
             driver.flush()
 
     async def on_event(self, event: Event) -> None:
-        if self.screen_stack and not event.is_forwarded and self.screen.is_blind_to(event):  # type: ignore[attr-defined]
+        if self.screen_stack and not event.is_forwarded and self.screen.ignores(event):  # type: ignore[attr-defined]
             return
         if isinstance(event, Key | Paste) and not event.is_forwarded and self.screen_stack:
             self.has_typed = True

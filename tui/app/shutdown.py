@@ -102,7 +102,7 @@ class Ending(Appearance, inherit_bindings=False):
         log.info("the program ends with code %d", code)
         if code:
             await self._take_what_came()
-        self.main.give_back_unread()
+        self.main.return_typed_early()
         # A disk that hangs: what it does not have goes elsewhere while there is time.
         with suppress(TimeoutError):
             async with asyncio.timeout(SAVE_WITHIN if code else None):
@@ -155,7 +155,7 @@ class Ending(Appearance, inherit_bindings=False):
         from tui.app.save_on_exit import save_before_exit, settle
 
         main, by_signal = self.main, bool(self._leaving)
-        editing = main.editing
+        editing = main.documents
         self._note_begun()
         main.conversing.drafts.note()
         save = partial(save_before_exit, editing, FILES_WITHIN if by_signal else None)
@@ -266,7 +266,7 @@ class Ending(Appearance, inherit_bindings=False):
             self.last_words = f"what could not be saved {where}"
 
     def _unsaved(self) -> dict[str, str]:
-        return {} if self.main.editing is None else self.main.editing.nowhere_else()
+        return {} if self.main.documents is None else self.main.documents.nowhere_else()
 
     def _print_error_renderables(self) -> None:
         self._exit_renderables.clear()

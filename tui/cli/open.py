@@ -56,12 +56,14 @@ def _run(invocation: Invocation, persona_id: str | None) -> int:
     """
     gc.disable()  # until the first paint little garbage is made; the main screen enables it again
     from tui.app.app import PersonaApp
+    from tui.screens.main.screen import MainScreen
     from tui.settings.live_settings import Preferences
 
     preferences = Preferences(invocation.config, model_flag=invocation.model_flag or "")
     home_choice = _HomeChoice(invocation)
     app = PersonaApp(
         home_choice.open,
+        MainScreen,
         make_model=preferences.make_model,
         name_model=preferences.name_model,
         persona_id=persona_id,

@@ -1,6 +1,6 @@
 """The registry of commands, from which bindings, footer, help and palette are made.
 
-A command's `id` is what a keymap names; its `action` is a method `action_…` of the main screen or of the
+A command's `id` is what a keymap names; its `action` is a method `action_…` of a part of the main screen or of the
 widget that `where` names.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from tui.commands.panes import COLUMNS, PANES
 
 if TYPE_CHECKING:
     from textual.binding import Binding
@@ -83,15 +85,12 @@ COMMANDS: tuple[Command, ...] = (
             slash="undo"),
     Command("agent.redo", "Redo the agent's last run", "f9", "redo_agent", slash="redo"),
     Command("help", "Help", "f1", "help", short="help", slash="help"),
-    Command("pane.prompt", "Go to the system prompt", "f3", "go('prompt')"),
-    Command("pane.tests", "Go to the test inputs", "f4", "go('tests')"),
-    Command("pane.settings", "Go to the persona's settings", "", "go('settings')"),
-    Command("pane.personas", "Go to the persona list", "", "go('personas')"),
+    *(Command(f"pane.{pane.id}", pane.go, pane.key, f"go('{pane.id}')") for pane in PANES),
     Command("persona.new", "New persona", "", "new_persona", slash="new"),
     Command("edit.compare", "Show what the last change did", "f5", "compare"),
     Command("file.write_back", "Write a missing persona file again", "", "write_back"),
-    Command("unsaved.discard", "Discard unsaved text", "", "throw_away"),
-    Command("unsaved.take_back", "Bring back discarded unsaved text", "", "take_thrown_back"),
+    Command("unsaved.discard", "Discard unsaved text", "", "discard_unsaved"),
+    Command("unsaved.take_back", "Bring back discarded unsaved text", "", "take_back_discarded"),
     Command("pane.next", "Next pane", "tab", "next_pane", palette=False),
     Command("pane.previous", "Previous pane", "shift+tab", "previous_pane", palette=False),
     Command("stop", "Stop the agent", "", "stop_agent", slash="stop"),
@@ -103,8 +102,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("pane.narrower", "Make this pane narrower", "f6", "resize_pane(-1)"),
     Command("pane.wider", "Make this pane wider", "f7", "resize_pane(1)"),
     Command("pane.alone", "Show the prompt alone, or all panes again", "f12", "prompt_alone"),
-    Command("pane.personas.hide", "Hide or show the persona list", "", "hide_pane('personas')"),
-    Command("pane.side.hide", "Hide or show test inputs and settings", "", "hide_pane('side')"),
+    *(Command(f"pane.{name}.hide", column.hide, "", f"hide_pane('{name}')") for name, column in COLUMNS.items()),
     Command("redraw", "Draw the screen again", "ctrl+l", "redraw"),
     Command("model", "Choose or connect the agent's model", "", "choose_model", slash="model"),
     Command("settings", "Settings of the program", "", "program_settings", slash="settings"),

@@ -32,7 +32,7 @@ async def edit_draft(app: PersonaApp) -> None:
     async with app.external_editor.reserved() as is_free:
         if not is_free:
             return
-        home = main.editing.workspace.store.home if main.editing is not None else None
+        home = main.documents.workspace.store.home if main.documents is not None else None
         persona_id, asked, text = main.conversing.shown_id, main.chat_bar.asked, main.chat_bar.draft
         failure, more = "", ""
         try:

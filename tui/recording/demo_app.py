@@ -12,6 +12,7 @@ from tui.commands.registry import sentence
 from tui.recording.locate import persona_at_start
 from tui.recording.playback import DEMO_TYPING, TypingPace, play
 from tui.recording.recorded_session import FIRST_LOOK, HUMAN, Pace, Recording, ReplayModel, read_recording
+from tui.screens.main.screen import MainScreen
 from tui.settings.schema import OFFLINE, Settings
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class DemoApp(PersonaApp):
         self._hands = hands
         super().__init__(
             self._open,
+            MainScreen,
             make_model=self._choose,
             name_model=lambda: self.replay.name,
             settings=replace(settings, approval="auto"),  # recorded approvals are not asked for again

@@ -110,9 +110,11 @@ class SettingsPane(VerticalScroll, can_focus=False):
         return self.query_one(f"#setting-{name}")  # type: ignore[return-value]
 
     @property
-    def first_field(self) -> Field | None:
-        """The first field, once there are any."""
+    def focus_target(self) -> Field | None:
+        """What gets the keys: the first field, once there are any."""
         return self.field("name") if self._filled else None
+
+    focus_area = "settings"
 
     def show(self, document: Document | None, *, fresh: bool = False) -> None:
         """Show a document's settings; `fresh`: it is another one.

@@ -112,6 +112,21 @@ class PersonaList(Vertical):
         return self.query_one(RowList)
 
     @property
+    def focus_target(self) -> RowList:
+        """What gets the keys."""
+        return self.rows
+
+    @property
+    def focus_area(self) -> str:
+        """What the key hints are for while the focus is here."""
+        return "personas" if self.rows.has_focus else "filter"
+
+    @property
+    def tab_mark(self) -> str:
+        """The most urgent sign of the others' tasks, for the tab."""
+        return sign_of([badge for key, badge in self._badges.items() if key != self._current])
+
+    @property
     def entries(self) -> dict[str, PersonaEntry]:
         """What is known, by id, in order."""
         return self._entries

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from tui.widgets.plain_text import LiteralStatic, label
+from tui.widgets.plain_text import label
 from tui.widgets.text.document_editor import TextEditor
 from tui.widgets.text.ellipsis import EllipsisStatic
 
@@ -50,6 +49,10 @@ class PromptPane(Vertical):
         super().__init__(id=id)
         self.border_title = "System prompt"
         self._parts: list[str] = []
+        self._banner = Banner("", id="prompt-banner")
+        self.editor = TextEditor(id="prompt")
+        self.editor.set_reactive(TextEditor.read_only, True)  # no persona is open yet
+        self.editor.add_class("-read-only", update=False)
 
     def on_resize(self) -> None:
         """What fits below the prompt depends on its width."""
@@ -63,16 +66,15 @@ class PromptPane(Vertical):
         self.border_subtitle = label(" · ".join(parts))
 
     def compose(self) -> ComposeResult:
-        yield Banner("", id="prompt-banner")
-        editor = TextEditor(id="prompt")
-        editor.set_reactive(TextEditor.read_only, True)  # no persona is open yet
-        editor.add_class("-read-only", update=False)
-        yield editor
+        yield self._banner
+        yield self.editor
 
-    @cached_property
-    def editor(self) -> TextEditor:
-        """The editor."""
-        return self.query_one("#prompt", TextEditor)
+    @property
+    def focus_target(self) -> TextEditor:
+        """What gets the keys."""
+        return self.editor
+
+    focus_area = "prompt"
 
     def show_state(self, name: str, state: str, banner: str) -> None:
         """Show the persona's name, the save state and the banner.
@@ -95,10 +97,9 @@ class PromptPane(Vertical):
         self.set_class(state in ("conflict", "failed", "broken", "gone"), "-trouble")
         self.set_class(state == "unsaved", "-unsaved")
         editor.set_placeholder({"": NONE_OPEN, "reading": "Reading…", "broken": ""}.get(state, HINT))
-        strip = self.query_one("#prompt-banner", LiteralStatic)
-        strip.display = bool(banner)
+        self._banner.display = bool(banner)
         if banner:
-            strip.update(banner)
+            self._banner.update(banner)
 
 
 def estimate_tokens(text: str) -> int:

@@ -74,6 +74,21 @@ class TestInputs(Vertical):
         return self.query_one(RowList)
 
     @property
+    def focus_target(self) -> RowList:
+        """What gets the keys."""
+        return self.rows
+
+    @property
+    def focus_area(self) -> str:
+        """What the key hints are for while the focus is here."""
+        return "tests" if self.rows.has_focus else "prompt"
+
+    @property
+    def tab_mark(self) -> str:
+        """How many there are, for the tab."""
+        return str(len(self.rows.rows) or "")
+
+    @property
     def editor(self) -> TextEditor:
         """The content of the chosen test input."""
         return self._editor

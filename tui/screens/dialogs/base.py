@@ -22,7 +22,7 @@ from textual.widget import Widget
 
 from tui.app.operation_context import present_deed
 from tui.commands.registry import BY_ID, Keymap, binding, first_key, hint, keymap_of, keys_of, sentence
-from tui.screens.dialogs.too_small import TooSmallDialog
+from tui.screens.too_small import is_click, is_too_small, is_unseen, too_small
 from tui.terminal.textual_compat.toasts import ToastRack
 from tui.widgets.clickable_hints import key_under, press, pressing
 from tui.widgets.plain_text import LiteralStatic
@@ -64,7 +64,7 @@ class Told(EllipsisStatic):
         self.screen.fit_soon()  # type: ignore[attr-defined]
 
 
-class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
+class Dialog(ModalScreen[Result]):
     """A dialog over the screen."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -107,9 +107,38 @@ class Dialog(TooSmallDialog[Result], ModalScreen[Result]):
         self.fit_soon()
         self._see()
 
+    # -- a terminal that is too small: below a cover the dialog stays as it is ---------------------------------
+
+    @property
+    def shows_nothing(self) -> bool:
+        """Whether only that is shown now."""
+        return self.is_current and is_too_small(self.app.size)
+
+    def ignores(self, event: events.Event) -> bool:
+        """Whether a key or a paste is for what is not seen now."""
+        return self.shows_nothing and is_unseen(event, self.keymap)
+
+    def _forward_event(self, event: events.Event) -> None:
+        if not (is_click(event) and self.shows_nothing):
+            super()._forward_event(event)
+
+    def _lay_cover(self) -> bool:
+        """Lay the cover over the dialog, or take it away, as the size asks for; return whether it lies there."""
+        is_small = is_too_small(self.app.size)
+        if is_small and not self.query("#too-small"):
+            self.mount(LiteralStatic(too_small(self.app.size), id="too-small"))
+        for cover in self.query("#too-small").results(LiteralStatic):
+            cover.update(too_small(self.app.size))
+            cover.display = is_small
+        return is_small
+
+    def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
+        if avoiding or not self.shows_nothing:  # else it has no room now, and is seen again
+            super()._reset_focus(widget, avoiding)
+
     def _see(self) -> None:
         """It comes into sight with the next painting, unless the terminal is too small."""
-        if self.cover():
+        if self._lay_cover():
             self._appeared = None
         elif self._appeared is None:
             self.call_after_refresh(self._appear)

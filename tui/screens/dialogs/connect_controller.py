@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     from agent.core.model import Model
     from agent.models.local_servers import LocalServer
     from agent.models.probe import Trial
+    from personas.files.home import Home
     from tui.app.app import PersonaApp
-    from tui.screens.main.screen import MainScreen
+    from tui.chat.controller import ConversationController
+    from tui.screens.host import Host
     from tui.settings.live_settings import Preferences
     from tui.settings.model_factory import Connection
 
@@ -37,15 +40,28 @@ NOW = "The agent's model is {model}{server}. {is_}"
 
 
 class Connecting:
-    """What the person is asked on the way to a model. One object for each time they set out."""
+    """What the person is asked on the way to a model. One object for each time they set out.
 
-    def __init__(self, screen: MainScreen, preferences: Preferences) -> None:
-        self._screen = screen
-        self._preferences = preferences
+    Args:
+        host: the main screen.
+        preferences: the settings as they can be changed.
+        conversations: what is said, where a greeting goes.
+        find_home: returns the home, None where it is not open yet.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        preferences: Preferences,
+        conversations: ConversationController,
+        find_home: Callable[[], Home | None],
+    ) -> None:
+        self._host, self._preferences = host, preferences
+        self._conversations, self._find_home = conversations, find_home
 
     @property
     def _program(self) -> PersonaApp:
-        return self._screen.program
+        return self._host.program
 
     async def greet(self) -> None:
         """Greet somebody who starts the program for the first time, and offer the ways to a model."""
@@ -61,7 +77,7 @@ class Connecting:
 
     def greet_in_a_line(self) -> None:
         """The same for somebody who knows what they want already: nothing stands in their way."""
-        self._screen.conversing.activity.greet(
+        self._conversations.activity.greet(
             f"Welcome. {first_key('help', self._program.settings.keys) or '/help'} shows the keys, "
             "/model connects another model."
         )
@@ -96,11 +112,11 @@ class Connecting:
         """Who has called a tool in this home; None where it is not open yet."""
         from agent.chat.tool_callers import ToolCallers
 
-        editing = self._screen.editing
-        return ToolCallers(editing.workspace.store.home) if editing is not None else None
+        home = self._find_home()
+        return ToolCallers(home) if home is not None else None
 
     async def _go(self, dialog: Connect) -> None:
-        way = await self._screen.ask(dialog)
+        way = await self._host.ask(dialog)
         if way is not None and way != STAY:
             await getattr(self, f"_by_{way}")()
 
@@ -124,7 +140,7 @@ class Connecting:
         from tui.screens.dialogs.picker import Pick
         from tui.widgets.virtual_list import Row
 
-        servers: list[LocalServer] | None = await self._screen.ask(
+        servers: list[LocalServer] | None = await self._host.ask(
             Wait("Looking for model servers on this machine …", find_local_servers())
         )
         if servers is None:
@@ -132,7 +148,7 @@ class Connecting:
         offers = [(server, model) for server in servers for model in server.models]
         if not offers:
             notes = " ".join(f"{server.name} answers, but: {server.note}" for server in servers)
-            self._screen.tell(
+            self._host.tell(
                 notes
                 or "No model server answers on this machine. Start Ollama, LM Studio, llama.cpp or vLLM first.",
                 error=True,
@@ -146,7 +162,7 @@ class Connecting:
         notes = "\n".join(
             f"(!) {server.name}: {server.note}" for server in servers if server.note and server.models
         )
-        picked = await self._screen.ask(Pick("Which model", rows, filter=len(rows) > 10, text=notes))
+        picked = await self._host.ask(Pick("Which model", rows, filter=len(rows) > 10, text=notes))
         if picked is not None:
             server, model = offers[int(picked)]
             await self._take(self._preferences.other(model=model, base_url=server.base_url), keep=True)
@@ -155,7 +171,7 @@ class Connecting:
         from tui.screens.dialogs.text_prompt import AskLine
 
         before = self._preferences.named
-        server = await self._screen.ask(
+        server = await self._host.ask(
             AskLine(
                 "Which server",
                 text=before.server or self._preferences.settings.base_url,
@@ -170,7 +186,7 @@ class Connecting:
         named = self._preferences.named = Named(server, before.model, kept)
         if not server.startswith(("http://", "https://")):
             server = f"http://{server}" if server.startswith(("localhost", "127.")) else f"https://{server}"
-        model = await self._screen.ask(
+        model = await self._host.ask(
             AskLine(
                 "Which model on that server", text=before.model, hint="its name there", wanted=MODEL_WANTED
             )
@@ -188,7 +204,7 @@ class Connecting:
         from tui.screens.dialogs.text_prompt import AskLine
 
         explanation = "A model's name on the same server and with the same key, or offline."
-        name = await self._screen.ask(
+        name = await self._host.ask(
             AskLine(
                 "Another model",
                 text=self._program.model_name,
@@ -214,7 +230,7 @@ class Connecting:
             f"{' Leave it empty if the server wants none.' if optional else ''}"
             f"{' The one you gave before is kept: Enter takes it, and another takes its place.' if kept else ''}"
         )
-        key: str | None = await self._screen.ask(
+        key: str | None = await self._host.ask(
             AskSecret(
                 "The key",
                 explanation,
@@ -261,13 +277,13 @@ class Connecting:
         from tui.screens.dialogs.confirm import Confirm
 
         server = where.base_url or ANTHROPIC
-        trial: Trial | None = await self._screen.ask(
+        trial: Trial | None = await self._host.ask(
             Wait(f"Trying {where.model} at {server} …", try_out(model))
         )
         if trial is None:
-            self._screen.tell("Stopped; the model is as it was.")
+            self._host.tell("Stopped; the model is as it was.")
             return None
-        if not trial.answers and not await self._screen.ask(
+        if not trial.answers and not await self._host.ask(
             Confirm(
                 "It did not work. Use it all the same?",
                 f"{trial.message}\n\nThe model stays {self._program.model_name} unless you take this one.",
@@ -280,9 +296,9 @@ class Connecting:
         return trial
 
     def _say_taken(self, note: str = "") -> None:
-        when = self._screen.conversing.from_when
-        self._screen.tell(f"{when}: {self._program.model_name}. {note}".strip())
-        self._screen.show_keys()
+        when = self._conversations.from_when
+        self._host.tell(f"{when}: {self._program.model_name}. {note}".strip())
+        self._host.show_keys()
 
     async def _keep(self, where: Connection, note: str) -> None:
         """Offer to have this model and server at every start; `note`: what did not work when it was tried."""
@@ -296,7 +312,7 @@ class Connecting:
             keep="This time",
             danger=bool(note),
         )
-        if await self._screen.ask(question):
+        if await self._host.ask(question):
             await self._store({"model": where.model, "base_url": where.base_url})
 
     async def _keep_key(self, key: str, note: str) -> None:
@@ -305,7 +321,7 @@ class Connecting:
         from tui.settings import keyring
 
         if not await asyncio.to_thread(keyring.available):
-            self._screen.tell(
+            self._host.tell(
                 f"{note} The key is kept until you quit. For every start set ANTHROPIC_API_KEY, or api_key_command "
                 "in the settings.".strip()
             )
@@ -317,7 +333,7 @@ class Connecting:
             keep="This time",
             danger=bool(note),
         )
-        if await self._screen.ask(question):
+        if await self._host.ask(question):
             await asyncio.to_thread(keyring.store_key, key)
             await self._store({"api_key_in_keyring": True})
 
@@ -325,6 +341,6 @@ class Connecting:
         try:
             await asyncio.to_thread(self._preferences.store, values)
         except PersonaError as error:
-            self._screen.tell(str(error), error=True)
+            self._host.tell(str(error), error=True)
         else:
-            self._screen.tell(f"{self._preferences.path} is written.")
+            self._host.tell(f"{self._preferences.path} is written.")

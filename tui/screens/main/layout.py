@@ -1,94 +1,132 @@
-"""Where things stand on the main screen: by the size of the terminal, and which pane is in front."""
+"""Where the panes stand: by the size of the terminal, the widths that the person chose, and the pane in front."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from textual import events, on
+from textual.containers import Vertical
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
 from tui.app.notifications import LOW
-from tui.terminal.textual_compat.ordered_keys import OrderedKeys
-from tui.widgets.pane_tabs import PaneTabs
+from tui.commands.panes import BY_ID, COLUMNS, PANES, ColumnName, min_width
+from tui.screens.too_small import is_too_small, too_small
 from tui.widgets.plain_text import LiteralStatic
 
 if TYPE_CHECKING:
-    from tui.screens.main.screen import MainScreen
-else:
-    MainScreen = Any
+    from tui.screens.host import Host
+    from tui.widgets.chat_bar import ChatBar
 
-PANES = {"prompt": "Prompt", "tests": "Test inputs", "settings": "Settings", "personas": "Personas"}
-SMALLEST = (60, 15)
 WIDE = 100
 """Columns from which all panes stand side by side."""
 ROOMY = 130
-WIDTHS = {"personas": (24, 28, 14), "side": (40, 48, 22)}
-"""Columns of the panes beside the prompt: by default, by default where it is roomy, and the least."""
-PROMPT_WIDTH = 34
+PROMPT_WIDTH = min_width("prompt")
 """Columns the prompt keeps when panes are resized."""
 STEP = 4
-LAYOUTS = frozenset({"-wide", "-narrow", "-roomy", "-low", "-too-small"})
+CLASSES = frozenset({"-wide", "-narrow", "-roomy", "-low", "-too-small"})
+
+W = TypeVar("W", bound=Widget)
 
 
-class PaneLayout(Screen[None]):
-    """The panes of the main screen."""
+class PaneLayout:
+    """The panes of the registry, made and laid out.
 
-    pane = "prompt"
+    Args:
+        screen: the screen that they stand on.
+        host: the same, for messages and the focus.
+        chat_bar: the way of Tab goes through it too.
+        laid_out: called when the panes stand otherwise.
+        front_changed: called when another pane is in front.
+    """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        screen: Screen[Any],
+        host: Host,
+        chat_bar: ChatBar,
+        *,
+        laid_out: Callable[[], None],
+        front_changed: Callable[[], None],
+    ) -> None:
+        self._screen, self._host, self._chat_bar = screen, host, chat_bar
+        self._laid_out, self._front_changed = laid_out, front_changed
         self._layouts: dict[str, dict[str, int]] = {}
-        self._dragging = ""
+        self.front = PANES[0].id
+        self.widgets: dict[str, Widget] = {pane.id: resolve_name(pane.widget)() for pane in PANES}
+        self._columns: dict[ColumnName, Widget] = {}
+        for name in ("personas", "prompt", "side"):
+            stack = [self.widgets[pane.id] for pane in PANES if pane.column == name]
+            self._columns[name] = stack[0] if len(stack) == 1 else Vertical(*stack, id=name)
 
     @property
-    def _main(self) -> MainScreen:
-        return self  # type: ignore[return-value]
+    def columns(self) -> list[Widget]:
+        """The columns, from left to right."""
+        return list(self._columns.values())
+
+    def widget(self, kind: type[W]) -> W:
+        """Return the pane of this class."""
+        return next(widget for widget in self.widgets.values() if isinstance(widget, kind))
 
     # -- layout -------------------------------------------------------------------------------------------
 
-    def on_resize(self, event: events.Resize) -> None:
-        self.lay_out()
-        self.call_after_refresh(self._main.program.place_told)
+    @property
+    def _size(self) -> Size:
+        return self._screen.app.size
 
-    def classes_for(self, width: int, height: int) -> set[str]:
-        """Return the classes that say how panes stand at this size."""
-        classes = {f"-pane-{self.pane}", "-wide" if width >= WIDE else "-narrow"}
-        if width >= ROOMY:
+    @property
+    def _is_wide(self) -> bool:
+        return self._size.width >= WIDE
+
+    def _classes(self) -> set[str]:
+        """Return the classes that say how much room there is."""
+        classes = {"-wide" if self._is_wide else "-narrow"}
+        if self._size.width >= ROOMY:
             classes.add("-roomy")
-        if height < LOW:
+        if self._size.height < LOW:
             classes.add("-low")
-        if width < SMALLEST[0] or height < SMALLEST[1]:
+        if is_too_small(self._size):
             classes.add("-too-small")
-        return classes | {f"-no-{name}" for name in WIDTHS if width >= WIDE and not self._width(name)}
+        return classes
 
     def lay_out(self, *, restyle: bool = True) -> None:
         """Stand as the size of the terminal and the pane in front ask for."""
-        width, height = self.app.size
-        wanted = self.classes_for(width, height)
-        known = {name for name in self.classes if name.startswith(("-pane-", "-no-")) or name in LAYOUTS}
+        screen, wanted = self._screen, self._classes()
+        known = screen.classes & CLASSES
         if wanted != known:
             # One pass over the styles for all of them: each costs as much as drawing the screen.
-            self.remove_class(*(known - wanted), update=False)
-            self.add_class(*(wanted - known), update=False)
+            screen.remove_class(*(known - wanted), update=False)
+            screen.add_class(*(wanted - known), update=False)
             if restyle:
-                self.update_node_styles(animate=False)
-        if not restyle:
-            return
-        self._set_widths()
-        self._main.program.tell_when_seen()
-        if "-too-small" in wanted:
-            self.query_one("#too-small", LiteralStatic).update(too_small(width, height))
-        elif self.focused is None or not self.focused.is_on_screen:
-            self.call_after_refresh(self._keep_focus)
+                screen.update_node_styles(animate=False)
+        self._show_and_size()
+        if restyle:
+            if "-too-small" in wanted:
+                screen.query_one("#too-small", LiteralStatic).update(too_small(self._size))
+            self._laid_out()
 
-    # -- sizes of panes -----------------------------------------------------------------------------------
+    def _show_and_size(self) -> None:
+        is_wide, front = self._is_wide, BY_ID[self.front]
+        shown = {self.widgets[pane.id]: is_wide or pane is front for pane in PANES}
+        for name, column in self._columns.items():
+            shown[column] = (name == "prompt" or bool(self._width(name))) if is_wide else name == front.column
+            if name == "prompt":
+                continue
+            if is_wide and self._chosen.get(name):
+                column.styles.width = self._width(name)
+            else:
+                column.styles.clear_rule("width")
+        for widget, is_shown in shown.items():
+            if widget.display != is_shown:
+                widget.display = is_shown
+
+    # -- widths -------------------------------------------------------------------------------------------
 
     @property
     def layouts(self) -> Mapping[str, Mapping[str, int]]:
-        """By class of terminal size, the widths of panes that the person chose; 0 is hidden."""
+        """By class of terminal size, the widths of columns that the person chose; 0 is hidden."""
         return {name: dict(sizes) for name, sizes in self._layouts.items() if sizes}
 
     def take_layouts(self, layouts: Mapping[str, Mapping[str, int]]) -> None:
@@ -97,38 +135,30 @@ class PaneLayout(Screen[None]):
         if self._layouts:
             self.lay_out()
 
-    def _here_sizes(self) -> dict[str, int]:
-        """Return the chosen widths for terminals of this size."""
-        return self._layouts.setdefault("roomy" if self.app.size.width >= ROOMY else "wide", {})
+    @property
+    def _chosen(self) -> dict[str, int]:
+        """The chosen widths for terminals of this size."""
+        return self._layouts.setdefault("roomy" if self._size.width >= ROOMY else "wide", {})
 
     def _width(self, name: str) -> int:
-        """Return the columns a pane beside the prompt has here, 0 when it is hidden."""
-        roomy = self.app.size.width >= ROOMY
-        chosen = self._layouts.get("roomy" if roomy else "wide", {}).get(name)
+        """Return how wide a column beside the prompt is here, 0 when it is hidden."""
+        column = COLUMNS[cast("ColumnName", name)]
+        chosen = self._chosen.get(name)
         if chosen is None:
-            return WIDTHS[name][1 if roomy else 0]
-        return min(chosen, max(0, self.app.size.width - PROMPT_WIDTH))
-
-    def _set_widths(self) -> None:
-        sizes = self._layouts.get("roomy" if self.app.size.width >= ROOMY else "wide", {})
-        for name in WIDTHS:
-            pane = self.query_one(f"#{name}")
-            if self.app.size.width >= WIDE and sizes.get(name):
-                pane.styles.width = self._width(name)
-            else:
-                pane.styles.clear_rule("width")
+            return column.roomy_width if self._size.width >= ROOMY else column.width
+        return min(chosen, max(0, self._size.width - PROMPT_WIDTH))
 
     def _side_by_side(self) -> bool:
-        if self.app.size.width < WIDE:
-            self._main.tell(f"Panes stand side by side from {WIDE} columns on.")
-        return self.app.size.width >= WIDE
+        if not self._is_wide:
+            self._host.tell(f"Panes stand side by side from {WIDE} columns on.")
+        return self._is_wide
 
     def _resize(self, name: str, width: int) -> None:
-        """Give a pane beside the prompt as many columns as there are for it; below its least it is hidden."""
-        least = WIDTHS[name][2]
-        other = next(self._width(key) for key in WIDTHS if key != name)
-        most = max(least, self.app.size.width - other - PROMPT_WIDTH)
-        self._here_sizes()[name] = min(width, most) if width >= least else 0
+        """Give a column beside the prompt as much as there is for it; below its least it is hidden."""
+        least = min_width(cast("ColumnName", name))
+        others = sum(self._width(key) for key in COLUMNS if key != name)
+        most = max(least, self._size.width - others - PROMPT_WIDTH)
+        self._chosen[name] = min(width, most) if width >= least else 0
         self.lay_out()
         self._leave_hidden()
 
@@ -136,15 +166,12 @@ class PaneLayout(Screen[None]):
         """Make the pane with the focus wider or narrower; the prompt gives and takes from the panes beside it."""
         if not self._side_by_side():
             return
-        here = self._here()
-        if here in ("tests", "settings"):
-            self._resize("side", self._width("side") + STEP * by)
-        elif here == "personas":
-            self._resize("personas", self._width("personas") + STEP * by)
+        if name := self._beside(self.here):
+            self._resize(name, self._width(name) + STEP * by)
         else:
             name = "side" if self._width("side") or not self._width("personas") else "personas"
             now = self._width(name)
-            self._resize(name, (now - STEP * by) if now else WIDTHS[name][2] if by < 0 else 0)
+            self._resize(name, (now - STEP * by) if now else min_width("side") if by < 0 else 0)
 
     def action_hide_pane(self, name: str) -> None:
         if self._side_by_side():
@@ -152,13 +179,13 @@ class PaneLayout(Screen[None]):
 
     def action_prompt_alone(self) -> None:
         if self._side_by_side():
-            shown = any(self._width(name) for name in WIDTHS)
-            for name in WIDTHS:
+            shown = any(self._width(name) for name in COLUMNS)
+            for name in COLUMNS:
                 self._show(name, not shown)
 
     def _show(self, name: str, shown: bool) -> None:
-        """Show a pane beside the prompt with the width it had, or hide it."""
-        sizes = self._here_sizes()
+        """Show a column beside the prompt with the width it had, or hide it."""
+        sizes = self._chosen
         if shown:
             sizes[name] = sizes.pop(f"{name}.before", 0)
             if not sizes[name]:
@@ -170,153 +197,106 @@ class PaneLayout(Screen[None]):
 
     def _leave_hidden(self) -> None:
         """Take the focus out of a pane that is hidden now."""
-        if self._hidden(self._here()):
-            self._main.focus_chat()
+        if self._is_hidden(self.here):
+            self._host.focus_chat()
 
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        panes = self.query_one("#panes")
-        if self.app.size.width < WIDE or not panes.region.contains(event.screen_x, event.screen_y):
-            return
-        personas, side = self.query_one("#personas").region, self.query_one("#side").region
-        if self._width("personas") and event.screen_x in (personas.right - 1, personas.right):
-            self._dragging = "personas"
-        elif self._width("side") and event.screen_x in (side.x - 1, side.x):
-            self._dragging = "side"
-        if self._dragging:
-            panes.capture_mouse()
+    def border_at(self, x: int) -> str:
+        """Return which column's border is at a column of the screen, empty for none."""
+        if not self._is_wide:
+            return ""
+        personas, side = self._columns["personas"].region, self._columns["side"].region
+        if self._width("personas") and x in (personas.right - 1, personas.right):
+            return "personas"
+        return "side" if self._width("side") and x in (side.x - 1, side.x) else ""
 
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        if self._dragging and not event.button:
-            self._let_go()  # its button was let go where nobody told of it: over a dialog, outside the window
-        if self._dragging:
-            edge = event.screen_x
-            width = edge + 1 if self._dragging == "personas" else self.app.size.width - edge
-            self._resize(self._dragging, max(WIDTHS[self._dragging][2], int(width)))
-
-    def on_mouse_up(self, event: events.MouseUp) -> None:
-        if self._dragging:
-            self._let_go()
-
-    def _let_go(self) -> None:
-        self._dragging = ""
-        self.query_one("#panes").release_mouse()
-
-    # -- focus and the pane in front ----------------------------------------------------------------------
-
-    def _keep_focus(self) -> None:
-        if self._main.conversing.panel_controller.reading:
-            return  # the turns have the keys, and keep them whatever else happens
-        if self.is_current and (self.focused is None or not self.focused.display):
-            self._main.focus_chat()
-
-    def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
-        # Textual gives the keys to what stands beside a widget that vanishes: a list would take letters for commands.
-        if self.focused is not widget or avoiding or not isinstance(widget, OrderedKeys):
-            super()._reset_focus(widget, avoiding)
-        elif self.has_class("-too-small") or self._is_there(widget):
-            return  # it was out of sight only, and may be told of that when it is seen again
-        else:
-            self._main.focus_chat()
-
-    @staticmethod
-    def _is_there(widget: Widget) -> bool:
-        shown = all(node.display for node in widget.ancestors_with_self if isinstance(node, Widget))
-        return shown and widget.focusable
-
-    def on_screen_resume(self) -> None:
-        if self.query(PaneTabs):  # not before everything is there
-            self._keep_focus()
-            self._main.program.tell_when_seen()
-
-    def show_pane(self, pane: str) -> None:
-        """Bring a pane to the front where only one has room."""
-        self.pane = pane
-        self.lay_out()
-        self._main.show_badges()
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        if self.focused is not None:
-            self._main.conversing.panel_controller.keys_moved()  # reading is the state in which no widget has the keys
-        self._main.conversing.panel_controller.show_way_back()
-        if self.app.size.width >= WIDE and (pane := self._here()) != "chat":
-            self.pane = pane  # it stays in sight when the terminal gets narrow
-        self.call_later(self._main.show_keys)
-
-    @on(PaneTabs.Chosen)
-    def _tab_chosen(self, event: PaneTabs.Chosen) -> None:
-        self.action_go(event.pane)
+    def drag_border(self, name: str, x: int) -> None:
+        """Give a column the border that the mouse is at."""
+        width = x + 1 if name == "personas" else self._size.width - x
+        self._resize(name, max(min_width(cast("ColumnName", name)), width))
 
     # -- going from pane to pane --------------------------------------------------------------------------
 
-    def _target(self, pane: str) -> Widget:
-        targets: dict[str, Widget] = {
-            "prompt": self._main.prompt,
-            "tests": self._main.tests.rows,
-            "settings": self._main.settings.first_field or self._main.chat_bar.input,
-            "personas": self._main.personas.rows,
-        }
-        return targets[pane]
+    def show_pane(self, pane: str) -> None:
+        """Bring a pane to the front where only one has room."""
+        self.front = pane
+        self.lay_out()
+        self._front_changed()
 
-    def _here(self) -> str:
-        """Return the pane that has the focus, or `chat`."""
-        chain = self.focused.ancestors_with_self if self.focused else []
-        for pane, widget in (
-            ("prompt", self._main.prompt.parent),
-            ("tests", self._main.tests),
-            ("settings", self._main.settings),
-            ("personas", self._main.personas),
-        ):
-            if widget in chain:
-                return pane
-        return "chat"
+    def leave_front(self, pane: str) -> None:
+        """Bring the first pane to the front in place of this one, where only one has room."""
+        if not self._is_wide and self.front == pane:
+            self.show_pane(PANES[0].id)
+
+    def focus_moved(self) -> None:
+        """What has the focus stays in sight when the terminal gets narrow."""
+        if self._is_wide and (here := self.here) != "chat":
+            self.front = here
+
+    @property
+    def nothing_focused(self) -> bool:
+        """Whether no widget has the keys."""
+        return self._screen.focused is None
+
+    @property
+    def here(self) -> str:
+        """The pane that has the focus, or `chat`."""
+        focused = self._screen.focused
+        chain = focused.ancestors_with_self if focused else []
+        return next((pane for pane, widget in self.widgets.items() if widget in chain), "chat")
+
+    @property
+    def focus_area(self) -> Any:
+        """What the key hints are for where the focus is."""
+        return "prompt" if self.here == "chat" else getattr(self.widgets[self.here], "focus_area", "anywhere")
+
+    @property
+    def tab_marks(self) -> dict[str, str]:
+        """The short signs behind the titles of panes."""
+        return {pane: getattr(widget, "tab_mark", "") for pane, widget in self.widgets.items()}
+
+    def _target(self, pane: str) -> Widget:
+        widget = self.widgets[pane]
+        target: Widget | None = getattr(widget, "focus_target", widget)
+        return self._chat_bar.input if target is None else target
 
     def _beside(self, pane: str) -> str:
-        """Return which of the panes beside the prompt a pane is in, empty for none."""
-        return {"personas": "personas", "tests": "side", "settings": "side"}.get(pane, "")
+        """Return which of the columns beside the prompt a pane is in, empty for none."""
+        column = BY_ID[pane].column if pane in BY_ID else "prompt"
+        return column if column in COLUMNS else ""
 
-    def _hidden(self, pane: str) -> bool:
+    def _is_hidden(self, pane: str) -> bool:
         name = self._beside(pane)
-        return bool(name) and self.app.size.width >= WIDE and not self._width(name)
+        return bool(name) and self._is_wide and not self._width(name)
 
     def _takes_keys(self, pane: str) -> bool:
         """Whether a pane is shown, or can be, and has something that takes keys: settings of no persona do not."""
-        return not self._hidden(pane) and self._target(pane).focusable
+        return not self._is_hidden(pane) and self._target(pane).focusable
 
     def action_go(self, pane: str) -> None:
-        if self._hidden(pane):
+        if self._is_hidden(pane):
             self._show(self._beside(pane), True)
         self.show_pane(pane)
-        self.set_focus(self._target(pane))  # at once: what is typed behind the key goes there
+        self._screen.set_focus(self._target(pane))  # at once: what is typed behind the key goes there
 
     def _step_pane(self, by: int) -> None:
-        here = self._here()
-        order = ["chat", *(pane for pane in PANES if pane == here or self._takes_keys(pane))]
+        here = self.here
+        order = ["chat", *(pane.id for pane in PANES if pane.id == here or self._takes_keys(pane.id))]
         pane = order[(order.index(here) + by) % len(order)]
         if pane == "chat":
-            self._main.focus_chat()
+            self._host.focus_chat()
         else:
             self.action_go(pane)
 
     def action_next_pane(self) -> None:
         # What Tab does in the chat bar depends on what is written, and that may just be arriving.
-        if self._main.conversing.bar_focused:
-            self._main.chat_bar.input.after_typing(self._leave_chat)
+        if self._screen.focused is self._chat_bar.input:
+            self._chat_bar.input.after_typing(self._leave_chat)
         else:
             self._step_pane(1)
 
     def _leave_chat(self) -> None:
-        if not self._main.chat_bar.take_tab():  # else a completion was accepted, or the draft queued
+        if not self._chat_bar.take_tab():  # else a completion was accepted, or the draft queued
             self._step_pane(1)
 
     def action_previous_pane(self) -> None:
         self._step_pane(-1)
-
-
-def too_small(width: int, height: int) -> str:
-    """Say that a terminal of this size is too small, in as many words as it has room for."""
-    needed = f"{SMALLEST[0]}×{SMALLEST[1]}"
-    for text in (f"{width}×{height} is too small: at least {needed}", f"at least {needed}"):
-        rows = wrap(text, max(1, width), break_long_words=False)
-        if len(rows) <= height and max(map(len, rows)) <= width:
-            return text
-    return needed

@@ -1,0 +1,41 @@
+"""What every part of the main screen may ask of it: to say something, to ask something, to work beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from tui.app.app import PersonaApp
+    from tui.commands.registry import Keymap
+    from tui.screens.dialogs.base import Dialog
+
+
+class Host(Protocol):
+    """The main screen, as its parts know it."""
+
+    @property
+    def program(self) -> PersonaApp:
+        """The app."""
+
+    @property
+    def keymap(self) -> Keymap:
+        """The person's own keys."""
+
+    def tell(self, message: str, *, error: bool = False) -> None:
+        """Show a message for a moment."""
+
+    async def ask(self, dialog: Dialog[Any]) -> Any:
+        """Show a dialog and return its answer, None when it was closed."""
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Run something beside the screen."""
+
+    def again(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        """The same, unless the last time is still under way."""
+
+    def focus_chat(self) -> None:
+        """Give the keys to the chat bar."""
+
+    def show_keys(self) -> None:
+        """Show in the last line what keys do now."""

@@ -1,0 +1,287 @@
+"""What commands and editors ask about the open persona: undo, save, compare, write back, discard, edit elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tui.commands.registry import sentence
+from tui.document.text_slot import FIELD
+from tui.document.undo import Operation
+from tui.widgets.persona_fields import CHOICES, FIELDS, NOT_SET, SettingsPane
+from tui.widgets.prompt_pane import PromptPane
+from tui.widgets.test_input_list import TestInputs
+
+if TYPE_CHECKING:
+    from tui.chat.controller import ConversationController
+    from tui.document.controller import DocumentController
+    from tui.document.text_slot import TextSlot
+    from tui.screens.host import Host
+    from tui.screens.main.layout import PaneLayout
+    from tui.screens.main.persona_view import PersonaView
+    from tui.widgets.chat_bar import ChatBar
+    from tui.widgets.text.document_editor import TextEditor
+
+NOT_READ = "That is still being read."
+
+BROKEN = "the file is broken. Mend it first."
+
+
+class PersonaActions:
+    """The commands on the open persona, and what happens in its editors.
+
+    Args:
+        host: the main screen.
+        view: shows the open persona.
+        panes: its panes.
+        chat_bar: the external editor is for what is written there while it has the keys.
+        conversations: the persona's conversation.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        view: PersonaView,
+        panes: PaneLayout,
+        chat_bar: ChatBar,
+        conversations: ConversationController,
+    ) -> None:
+        self._host, self._view, self._chat_bar, self._conversations = host, view, chat_bar, conversations
+        self._prompt = panes.widget(PromptPane).editor
+        self._tests = panes.widget(TestInputs)
+        self._settings = panes.widget(SettingsPane)
+
+    @property
+    def _documents(self) -> DocumentController | None:
+        return self._view.documents
+
+    # -- undo ---------------------------------------------------------------------------------------------
+
+    def action_undo(self) -> None:
+        self._step("undo")
+
+    def action_redo(self) -> None:
+        self._step("redo")
+
+    def _step(self, operation: Operation) -> None:
+        """Undo or redo what is typed in the field of the settings that has the focus, else the last stored unit."""
+        if (documents := self._documents) is not None:
+            field = self._settings.focused_field
+            if not (field and self._settings.step(field, operation)):
+                self._host.start(documents.undo.step(operation))
+
+    def undo_exhausted(self, event: TextEditor.UndoExhausted) -> None:
+        """An editor has nothing more to undo or redo: the store may have."""
+        if (documents := self._documents) is None:
+            return
+        if event.untouched:  # what was done before it was shown, the store knows
+            self._host.start(documents.undo.step(event.operation, record=False))
+        else:
+            documents.undo.tell_nothing(event.operation)
+
+    def redo_dropped(self, event: TextEditor.RedoDropped) -> None:
+        """Typing ended what could be redone in an editor: it is kept as a version."""
+        if (documents := self._documents) is not None and documents.id is not None:
+            work = documents.workspace.keep_text(documents.id, event.editor.slot.id, event.text, "undone")
+            self._host.start(work)
+
+    def action_undo_agent(self) -> None:
+        if (documents := self._documents) is not None:
+            self._host.start(documents.undo.step("undo", only="agent"))
+
+    def action_redo_agent(self) -> None:
+        if (documents := self._documents) is not None:
+            self._host.start(documents.undo.step("redo", only="agent"))
+
+    # -- saving ---------------------------------------------------------------------------------------------
+
+    def save_now(self, slot: TextSlot) -> None:
+        """The person left what shows this text."""
+        if (documents := self._documents) is not None:
+            documents.saver.save_now(slot)
+
+    def refuse_in_prompt(self) -> None:
+        """A letter was typed that the prompt cannot take: say why, once."""
+        if self._documents is not None and (document := self._documents.document) is not None:
+            self._refuse(
+                f"Nothing can be typed here: {BROKEN}" if document.broken else self._cannot_hold(), True
+            )
+
+    def refuse_in_input(self, typed: bool) -> None:
+        """A key asked for what cannot be done with test inputs: say why; of letters that are typed, once."""
+        if self._documents is None:
+            self._refuse(NOT_READ, typed)
+            return
+        document = self._documents.document
+        if document is None:
+            self._refuse("Open a persona first.", typed)
+        elif document.persona is None:
+            self._refuse(NOT_READ, typed)
+        elif document.broken:
+            self._refuse(f"Nothing can be {'typed' if typed else 'changed'} here: {BROKEN}", typed)
+        elif self._tests.shown is None:
+            how = sentence("tests.new", self._host.keymap, " {} in the list makes one.")
+            self._refuse(f"There is no test input to type in.{how}", typed)
+        elif typed and self._tests.editor.read_only:
+            self._refuse(self._cannot_hold(), True)
+
+    def _refuse(self, why: str, typed: bool) -> None:
+        if not typed or why != self._view.refused:
+            self._host.tell(why, error=True)
+        self._view.refused = why if typed else self._view.refused
+
+    def _cannot_hold(self) -> str:
+        """Return what is said of a text that the editor cannot give back as it was."""
+        how = sentence("editor.external", self._host.keymap, " {} opens the file in your editor.")
+        return f"Nothing can be typed here: this text holds signs that stand for hidden characters here.{how}"
+
+    async def choose_setting(self, field: str) -> None:
+        """Let the person choose what a field holds, and store it; what is stored is shown, whatever it is."""
+        from tui.screens.dialogs.picker import Pick
+        from tui.widgets.virtual_list import Row
+
+        documents = self._documents
+        if documents is None:
+            return
+        persona_id, now = documents.id, self._settings.slot(field).text
+        title = next(f"{title}: {hint}" for name, title, hint in FIELDS if name == field)
+        rows = [Row(value, value or NOT_SET, current=value == now) for value in ("", *CHOICES[field])]
+        if now and now not in CHOICES[field]:
+            title = f"{title.partition(':')[0]}: {now} is none of these"
+        chosen = await self._host.ask(Pick(title, rows, at=now))
+        if chosen is not None and chosen != now and documents.id == persona_id:
+            slot = documents.document.slot(FIELD + field) if documents.document is not None else None
+            if slot is not None:
+                slot.take(chosen, slot.base)
+                documents.saver.save_now(slot)
+                await documents.saver.queue.settled()
+
+    # -- looking closer ----------------------------------------------------------------------------------
+
+    def action_compare(self) -> None:
+        self._host.start(self._compare())
+
+    async def _compare(self) -> None:
+        """Show both texts of a conflict, else what the last change did."""
+        from tui.screens.dialogs.diff import ShowDiff
+
+        documents = self._documents
+        if documents is None or documents.persona is None:
+            return
+        content = self._tests.editor
+        if content.clash is not None and (content.has_focus or documents.state != "conflict"):
+            await documents.resolve(content.slot)
+            return
+        if documents.state == "conflict":
+            await documents.resolve(self._prompt.slot)
+            return
+        if documents.state == "gone":
+            await self._write_back()
+            return
+        await documents.flush()
+        title, diff = await documents.last_change()
+        if not diff:
+            self._host.tell(title)
+            return
+        await self._host.ask(ShowDiff(title, diff))
+
+    def action_write_back(self) -> None:
+        self._host.start(self._write_back())
+
+    async def _write_back(self) -> None:
+        """Offer to write a file back that is gone; else open a persona that only kept text is left of."""
+        from tui.screens.dialogs.confirm import Confirm
+
+        documents = self._documents
+        if documents is None:
+            return
+        if documents.state != "gone":
+            if not (left := await documents.recovery.without_file()):
+                self._host.tell("No file is gone that you typed something for.")
+                return
+            await self._view.open_persona(left[0])
+        if (
+            documents.persona is not None
+            and documents.state == "gone"
+            and await self._host.ask(
+                Confirm(
+                    "Write the file back?",
+                    f"The file of {documents.persona.name} is gone: it was deleted or moved outside this program. "
+                    "It is written as it was, and with what you typed. Until then your text is kept.",
+                    deed="Write it back",
+                    keep="Not now",
+                )
+            )
+        ):
+            await documents.write_back()
+            if documents.id is not None and documents.state != "gone" and self._conversations.talk is None:
+                await self._conversations.show(documents.id)  # without a file there was none
+
+    def action_discard_unsaved(self) -> None:
+        self._host.start(self._discard_unsaved())
+
+    async def _discard_unsaved(self) -> None:
+        """Ask, and show what is stored instead of what could not be saved."""
+        from tui.screens.dialogs.confirm import Confirm
+
+        documents = self._documents
+        if documents is None or documents.persona is None:
+            return
+        persona = documents.persona
+        texts = await documents.recovery.unsaved_texts()
+        if not texts:
+            self._host.tell("Everything is saved.")
+            return
+        back = "“Take back what was thrown away” in the list of commands brings it back."
+        if (
+            not await self._host.ask(
+                Confirm(
+                    "Throw away what is not saved?",
+                    f"What you typed in {persona.name} ({', '.join(texts)}) is not in its file. {back}",
+                    deed="Throw it away",
+                    keep="Keep it",
+                    danger=True,
+                )
+            )
+            or documents.id != persona.id
+            or not await documents.recovery.discard()
+        ):
+            return
+        if documents.state == "gone" and documents.id == persona.id:
+            await documents.forget(persona.id)
+            self._view.open_beside(persona.id)
+            await asyncio.sleep(0)
+            self._view.close_deleted(persona.id)
+        self._host.tell(f"Thrown away. {back}")
+
+    def action_take_back_discarded(self) -> None:
+        self._host.start(self._take_back_discarded())
+
+    async def _take_back_discarded(self) -> None:
+        documents = self._documents
+        if documents is None:
+            return
+        if persona_id := await documents.recovery.take_back_discarded():
+            if documents.id != persona_id:
+                await self._view.open_persona(persona_id)
+        else:
+            self._host.tell("Nothing was thrown away, or something is not saved now: save that first.")
+
+    def action_external_editor(self) -> None:
+        if self._conversations.bar_focused:
+            self._chat_bar.input.after_typing(lambda: self._host.start(self._edit_draft()))
+        else:
+            self._host.start(self._edit_file())
+
+    async def _edit_draft(self) -> None:
+        from tui.external_editor.launcher import edit_draft
+
+        await self._conversations.settled.wait()  # in the first moments the home is still being read
+        await edit_draft(self._host.program)
+
+    async def _edit_file(self) -> None:
+        from tui.external_editor.launcher import edit_file
+
+        documents = self._documents
+        if documents is not None and documents.id is not None:
+            await edit_file(self._host.program, documents)

@@ -1,0 +1,150 @@
+"""The row of panes: what is asked and left in them goes to the controllers, and the borders can be dragged."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.containers import Horizontal
+
+from tui.widgets.persona_fields import SettingsPane
+from tui.widgets.persona_list import PersonaList
+from tui.widgets.prompt_pane import Banner
+from tui.widgets.test_input_list import TestInputs
+from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.virtual_list import RowList
+
+if TYPE_CHECKING:
+    from tui.screens.host import Host
+    from tui.screens.main.layout import PaneLayout
+    from tui.screens.main.persona_actions import PersonaActions
+    from tui.screens.main.persona_commands import PersonaCommands
+    from tui.screens.main.persona_view import PersonaView
+
+
+class PersonaPanes(Horizontal):
+    """The panes side by side.
+
+    Args:
+        host: the main screen.
+        layout: how they stand.
+        view: shows the open persona.
+        actions: what the editors ask.
+        commands: what the lists ask.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        layout: PaneLayout,
+        view: PersonaView,
+        actions: PersonaActions,
+        commands: PersonaCommands,
+    ) -> None:
+        super().__init__(*layout.columns, id="panes")
+        self._host, self._layout = host, layout
+        self._view, self._actions, self._commands = view, actions, commands
+        self._dragging = ""
+
+    # -- the editors and fields -----------------------------------------------------------------------------
+
+    @on(TextEditor.UndoExhausted)
+    def _undo_exhausted(self, event: TextEditor.UndoExhausted) -> None:
+        event.stop()
+        self._actions.undo_exhausted(event)
+
+    @on(TextEditor.RedoDropped)
+    def _redo_dropped(self, event: TextEditor.RedoDropped) -> None:
+        event.stop()
+        self._actions.redo_dropped(event)
+
+    @on(TextEditor.Blurred)
+    def _editor_left(self, event: TextEditor.Blurred) -> None:
+        event.stop()
+        self._actions.save_now(event.editor.slot)
+
+    @on(SettingsPane.FieldBlurred)
+    def _field_left(self, event: SettingsPane.FieldBlurred) -> None:
+        event.stop()
+        self._actions.save_now(event.slot)
+
+    @on(SettingsPane.ChoiceRequested)
+    def _choose_setting(self, event: SettingsPane.ChoiceRequested) -> None:
+        event.stop()
+        self._host.start(self._actions.choose_setting(event.field))
+
+    @on(TextEditor.Refused, "#prompt")
+    def _refused_in_prompt(self, event: TextEditor.Refused) -> None:
+        event.stop()
+        self._actions.refuse_in_prompt()
+
+    @on(TestInputs.Refused)
+    def _refused_in_input(self, event: TestInputs.Refused) -> None:
+        event.stop()
+        self._actions.refuse_in_input(event.typed)
+
+    @on(Banner.Changed)
+    def _banner_changed(self, event: Banner.Changed) -> None:
+        event.stop()
+        self._host.program.place_told()
+
+    # -- the lists --------------------------------------------------------------------------------------------
+
+    @on(TestInputs.OperationRequested)
+    def _test_operation(self, event: TestInputs.OperationRequested) -> None:
+        event.stop()
+        rows = self._layout.widget(TestInputs).rows
+        self._host.start(self._operate(self._commands.on_test_input, event, event.input_id, rows))
+
+    @on(PersonaList.OperationRequested)
+    def _persona_operation(self, event: PersonaList.OperationRequested) -> None:
+        event.stop()
+        rows = self._layout.widget(PersonaList).rows
+        self._host.start(self._operate(self._commands.on_persona, event, event.persona_id, rows))
+
+    async def _operate(
+        self,
+        operate: Callable[..., Awaitable[bool]],
+        event: TestInputs.OperationRequested | PersonaList.OperationRequested,
+        key: str | None,
+        rows: RowList,
+    ) -> None:
+        """Do what is asked; what is done to all that is marked clears the marks."""
+        if event.marked and event.operation in ("delete", "duplicate"):
+            if await operate(event.operation, key, event.marked):
+                rows.clear_marks()
+        else:
+            await operate(event.operation, key)
+
+    @on(PersonaList.Opened)
+    def _opened(self, event: PersonaList.Opened) -> None:
+        event.stop()
+        self._host.start(self._view.open_persona(event.persona_id))
+
+    @on(RowList.Marked)
+    def _marks_changed(self, event: RowList.Marked) -> None:
+        event.stop()
+        self._host.show_keys()
+
+    # -- the borders ------------------------------------------------------------------------------------------
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        if border := self._layout.border_at(int(event.screen_x)):
+            self._dragging = border
+        if self._dragging:
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._dragging and not event.button:
+            self._release()  # its button was let go where nobody told of it: over a dialog, outside the window
+        if self._dragging:
+            self._layout.drag_border(self._dragging, int(event.screen_x))
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        if self._dragging:
+            self._release()
+
+    def _release(self) -> None:
+        self._dragging = ""
+        self.release_mouse()

@@ -1,0 +1,236 @@
+"""The commands on the program: Esc and Ctrl+C, leaving, switching personas, help, settings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tui.commands.registry import first_key
+from tui.widgets.persona_list import PersonaList
+from tui.widgets.test_input_list import TestInputs
+from tui.widgets.text.selection import selected_text
+
+if TYPE_CHECKING:
+    from tui.chat.controller import ConversationController
+    from tui.screens.host import Host
+    from tui.screens.main.layout import PaneLayout
+    from tui.screens.main.persona_catalog import PersonaCatalog
+    from tui.screens.main.persona_view import PersonaView
+    from tui.widgets.chat_bar import ChatBar
+
+QUIT_WITHIN = 2.0
+"""Seconds within which a second Ctrl+C quits."""
+
+
+class ProgramActions:
+    """The commands that concern more than one pane.
+
+    Args:
+        host: the main screen.
+        conversations: what is said.
+        chat_bar: where it is written.
+        panes: the panes.
+        catalog: whether the names of personas are read.
+        view: shows the open persona.
+        run_action: does the action of a command.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        conversations: ConversationController,
+        chat_bar: ChatBar,
+        panes: PaneLayout,
+        catalog: PersonaCatalog,
+        view: PersonaView,
+        run_action: Callable[[str], Awaitable[None]],
+    ) -> None:
+        self._host, self._chat, self._chat_bar = host, conversations, chat_bar
+        self._panes, self._catalog, self._view, self._run_action = panes, catalog, view, run_action
+        self._personas, self._tests = panes.widget(PersonaList), panes.widget(TestInputs)
+        self._last_quit_key = float("-inf")
+
+    # -- leaving and stopping ----------------------------------------------------------------------------
+
+    def escape_meaning(self) -> tuple[str, Any]:
+        """Return what Esc does now, as a word and what does it; ("", None) for nothing."""
+        if self._personas.filter_open:
+            return "close filter", self._personas.close_filter
+        if self._chat_bar.commands.display:
+            return "close list", self._chat_bar.close_commands
+        if self._chat.tasks.can_stop:
+            return "stop", self._chat.tasks.stop
+        for pane in (self._personas, self._tests):
+            if pane.rows.has_focus and pane.rows.marked:
+                return "clear the marks", pane.rows.clear_marks
+        if self._chat.panel_controller.reading:
+            return "chat", self._chat.panel_controller.stop_reading
+        if not self._chat.bar_focused:
+            return "chat", self._host.focus_chat
+        if self._chat.panel_controller.panel_shown and not self._chat.panel.asking:
+            return "hide output", self._chat.panel_controller.escape_panel
+        return "", None
+
+    def action_back(self) -> None:
+        _, action = self.escape_meaning()
+        if action is not None:
+            action()
+        self._host.show_keys()
+
+    def action_stop_agent(self) -> None:
+        self._chat.tasks.stop()
+
+    def action_task_mode(self) -> None:
+        self._chat.tasks.toggle_task_mode()
+
+    def action_continue_task(self) -> None:
+        self._host.start(self._chat.tasks.resume())
+
+    def action_copy_or_stop(self) -> None:
+        if self._chat.bar_focused:
+            self._chat_bar.input.after_typing(self._copy_or_stop)
+        else:
+            self._copy_or_stop()
+
+    def _copy_or_stop(self) -> None:
+        if text := selected_text(self._host.program.main):
+            self._host.program.copy(text)
+        elif self._chat.tasks.can_stop:
+            self._chat.tasks.stop()
+        elif self._chat.drafts.clear_draft():
+            self._host.tell("The draft is put away; Up brings it back.")
+        elif time.monotonic() - self._last_quit_key < QUIT_WITHIN:
+            self.action_leave()
+        else:
+            self._last_quit_key = time.monotonic()
+            key = first_key("copy", self._host.program.settings.keys)
+            self._host.tell(f"Press {key} again to quit." if key else "Once more quits.")
+
+    def action_leave(self) -> None:
+        self._host.again(self._leave)  # who presses on is asked once
+
+    async def _leave(self, agreed: Mapping[str, str] | None = None) -> None:
+        """Save, ask if something would be lost, and end.
+
+        `agreed`: the agent is done, for which the person wanted to wait, and had agreed to lose these texts.
+        """
+        nowhere = await self._save_before_leaving()
+        known = agreed is not None and nowhere.items() <= agreed.items()
+        if not known and not await self._may_leave():
+            return
+        if working := self._chat.runs.working:
+            from tui.screens.dialogs.quit_dialog import Leaving
+
+            choice = await self._host.ask(Leaving(working))
+            self._chat.runs.when_idle = None
+            if choice == "wait":
+                self._chat.runs.when_idle = lambda: self._leave_now_idle(nowhere)
+                self._host.tell("The program ends when the agent is done.")
+                if not self._chat.runs.working:
+                    self._chat.runs.when_idle()
+            self._host.show_keys()  # they tell whether the program is to end
+            if choice != "stop":
+                return
+            self._chat.runs.stop_working()
+        await self._host.program.leave(0, given_up=nowhere)
+
+    def _leave_now_idle(self, agreed: Mapping[str, str]) -> None:
+        self._chat.runs.when_idle = None
+        self._host.start(self._leave(agreed))
+
+    async def _save_before_leaving(self) -> dict[str, str]:
+        """Save what can be saved; return what no disk took, by what it is. A fault does not keep anyone from leaving."""
+        if (documents := self._view.documents) is None:
+            return {}
+        try:
+            await documents.flush()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the program can be left
+            await self._host.program.tell_fault(error)
+        await documents.write_drafts()
+        return documents.nowhere_else()
+
+    async def _may_leave(self) -> bool:
+        """Ask where something is not in its file; return whether the program may end."""
+        from tui.screens.dialogs.confirm import Confirm
+
+        if (documents := self._view.documents) is None:
+            return True
+        lost = documents.would_lose()
+        entries, left = self._personas.entries, lost or documents.not_saved()
+        names = ", ".join(entries[key].name if key in entries else key for key in left)
+        return not left or bool(
+            await self._host.ask(
+                Confirm(
+                    "Quit and lose what is not saved?" if lost else "Quit with text that is not in its file?",
+                    f"What you typed in {names} could not be saved."
+                    + ("" if lost else " It is kept and offered at the next start."),
+                    deed="Quit",
+                    keep="Stay",
+                    danger=bool(lost),
+                )
+            )
+        )
+
+    # -- personas, commands, help -----------------------------------------------------------------------
+
+    def action_switch_persona(self, query: str = "", *, choose: bool = False) -> None:
+        self._host.start(self._switch(query, choose))
+
+    async def _switch(self, query: str, choose: bool) -> None:
+        from tui.screens.dialogs.command_palette import Switcher
+
+        persona = self._view.documents.persona if self._view.documents else None
+        personas = self._personas
+        dialog = Switcher(
+            list(personas.entries.values()),
+            self._chat.badges,
+            persona.id if persona else None,
+            [(t.id, t.content) for t in persona.test_inputs] if persona else [],
+            query,
+            is_read=self._catalog.names_are_read,
+            choose=choose,
+        )
+        personas.on_entries_changed = lambda: dialog.show_entries(
+            list(personas.entries.values()), self._catalog.names_are_read
+        )
+        try:
+            picked = await self._host.ask(dialog)
+        finally:
+            personas.on_entries_changed = None
+        if picked is None:
+            return
+        if picked.kind == "persona":
+            await self._view.open_persona(picked.key)
+        elif picked.kind == "test":
+            self._panes.action_go("tests")
+            self._tests.rows.select(picked.key)
+        else:
+            await self._run_action(picked.key)
+
+    def action_next_news(self) -> None:
+        ids = list(self._personas.entries)
+        current = self._view.documents.id if self._view.documents else None
+        start = ids.index(current) + 1 if current in ids else 0
+        for key in [*ids[start:], *ids[:start]]:
+            if key in self._chat.badges and key != current:
+                self._host.start(self._view.open_persona(key))
+                return
+        self._host.tell("No other persona has unread activity.")
+
+    def action_help(self) -> None:
+        from tui.screens.dialogs.help import Help
+
+        program = self._host.program
+        self._host.program.push_screen(Help(program.model_name, str(program.config_path or "config.toml")))
+
+    def action_program_settings(self) -> None:
+        from tui.screens.dialogs.settings import ProgramSettings
+
+        if (preferences := self._host.program.preferences) is None:
+            self._host.tell("The settings cannot be changed here.")
+            return
+        self._host.program.push_screen(ProgramSettings(preferences))
+
+    def action_redraw(self) -> None:
+        self._host.program.redraw()
