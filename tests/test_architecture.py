@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -35,3 +37,39 @@ def test_private_modules_of_textual_are_imported_in_one_place() -> None:
             if any(name.startswith("textual.") and "._" in name for name in names):
                 found.append(source)
     assert [str(source) for source in found if compat not in source.parents] == []
+
+
+STILL_CIRCLES = (
+    ("tui.document.controller", 5),  # its saver, recovery, undo and conflicts take the controller itself
+    ("tui.chat.controller", 17),  # the controllers of the conversation name the main screen
+)
+"""Circles that are known, by one of their modules, and how large they may be at most: to be removed."""
+
+
+def test_no_more_than_two_modules_of_the_screen_import_one_another() -> None:
+    for circle in circles("tui"):
+        most = next((size for module, size in STILL_CIRCLES if module in circle), 2)
+        assert len(circle) <= most, circle
+
+
+def circles(package: str) -> Iterator[list[str]]:
+    """Find the modules that import one another over any number of steps, those imported for types among them."""
+    graph = grimp.build_graph(package, cache_dir=None)
+    ahead = {one: graph.find_upstream_modules(one) for one in graph.modules}
+    left = set(graph.modules)
+    while left:
+        first = left.pop()
+        circle = [first, *(one for one in left if one in ahead[first] and first in ahead[one])]
+        left.difference_update(circle)
+        if len(circle) > 1:
+            yield sorted(circle)
+
+
+def test_no_class_of_the_screen_has_more_than_one_mixin() -> None:
+    """Behaviour is put together from parts; a class has one widget or screen as its base, and at most one mixin."""
+    several = []
+    for source in sources("tui"):
+        for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and len(node.bases) > 2:
+                several.append(f"{source.name}: {node.name}")
+    assert several == []

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 from textual.events import MouseMove
+from textual.widgets import Button
 
 from personas.files.home import Home
 from tests.support.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.app.ui_state import UiState, load, save
+from tui.commands.panes import PANES, Pane
 
 
 def widths(p: Program) -> tuple[int, int, int]:
@@ -135,3 +137,30 @@ def test_what_is_remembered_comes_back(tmp_path: Path) -> None:
     state = UiState("one", {"wide": {"side": 30, "personas": 0}})
     save(home, state)
     assert load(home) == state
+
+
+class NotesPane(Button):
+    """A pane of a test."""
+
+    tab_mark = "7"
+
+
+async def test_a_pane_is_one_line_of_the_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes = Pane("notes", "Notes", f"{__name__}:NotesPane", 22, "side", "Go to the notes")
+    for module in ("tui.screens.main.layout", "tui.screens.main.screen"):
+        monkeypatch.setattr(f"{module}.PANES", (*PANES, notes))
+    monkeypatch.setattr("tui.screens.main.layout.BY_ID", {pane.id: pane for pane in (*PANES, notes)})
+    async with program(make_store(tmp_path), size=(80, 24)) as p:
+        assert "Notes 7" in drawn(p.main)
+        pane = p.main.query_one(NotesPane)
+        assert not pane.display
+        await p.app.run_action("go('notes')", p.main)
+        await p.until(lambda: pane.has_focus and pane.region and not p.main.prompt_pane.display)
+        await p.press("tab")
+        await p.until(lambda: p.main.panes.here == "chat")
+        await p.press("shift+tab")
+        await p.until(lambda: pane.has_focus)
+        await p.pilot.resize_terminal(130, 40)
+        await p.until(lambda: pane.region and p.main.tests.region and p.main.prompt_pane.region)
+        await p.press("f7")
+        await p.until(lambda: p.main.query_one("#side").region.width == 52)

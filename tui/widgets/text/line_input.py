@@ -10,25 +10,29 @@ from rich.cells import cell_len
 from rich.text import Text
 from textual import events
 from textual.geometry import Region
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.widgets import Input
 
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
 from tui.terminal.visible_controls import from_shown, to_shown, with_signs
-from tui.widgets.plain_text import NotSelectable, in_one_line
+from tui.widgets.plain_text import in_one_line
 from tui.widgets.text.ellipsis import with_ellipsis
 
 LIMIT = 2_000
 """Characters that a field takes."""
 
 
-class Field(NotSelectable, OrderedKeys, Input):
+class Field(OrderedKeys, Input):
     """An `Input` that holds hidden characters as stand-ins and takes a paste as one line.
 
     A longer text that is stored somewhere is shown by its beginning and cannot be edited here.
     """
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+
+    def get_selection(self, selection: Selection) -> None:
+        """Return no text: it has a selection of its own."""
 
     def __init__(
         self, text: str = "", *, hint: str = "", id: str | None = None, compact: bool = True

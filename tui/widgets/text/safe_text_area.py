@@ -14,6 +14,7 @@ from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import Document, DocumentNavigator, Edit, EditResult
@@ -22,13 +23,12 @@ from tui.commands.registry import binding
 from tui.terminal.sanitise import sanitise, stand_ins
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
 from tui.terminal.textual_compat.soft_wrap import FastWrapped
-from tui.widgets.plain_text import NotSelectable
 
 LONG_LINE = 4_000
 """Characters from which a line is drawn row by row."""
 
 
-class SafeTextArea(NotSelectable, OrderedKeys, TextArea):
+class SafeTextArea(OrderedKeys, TextArea):
     """A `TextArea` for text of any size and origin. Pasted text is sanitised."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -37,6 +37,9 @@ class SafeTextArea(NotSelectable, OrderedKeys, TextArea):
         Binding("ctrl+shift+home", "text_start(True)", show=False),
         Binding("ctrl+shift+end", "text_end(True)", show=False),
     ]
+
+    def get_selection(self, selection: Selection) -> None:
+        """Return no text: it has a selection of its own."""
 
     def __init__(self, text: str = "", **options: Any) -> None:
         self._whole: str | None = None
