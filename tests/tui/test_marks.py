@@ -43,9 +43,9 @@ async def test_while_several_are_deleted_none_of_them_is_opened(
         opened: list[str] = []
         there = p.main.documents.open
 
-        async def watched(persona_id: str) -> bool:
+        async def watched(persona_id: str, made: object = None) -> bool:
             opened.append(persona_id)
-            return await there(persona_id)
+            return await there(persona_id, made)  # type: ignore[arg-type]
 
         monkeypatch.setattr(p.main.documents, "open", watched)
         p.main.action_go("personas")
