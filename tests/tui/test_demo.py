@@ -51,7 +51,7 @@ async def test_it_changes_the_prompt_before_the_persons_eyes_and_then_is_theirs(
     async with demo(folder) as p:
         await p.told("recording is over")
         assert "one warm sentence" in p.prompt.raw
-        assert "one warm sentence" in stored(tmp_path)
+        assert "one warm sentence" in stored(folder)
         assert p.main.conversing.panel_controller.panel_shown
         assert p.app.model_name == "offline"
         assert status(p) == ""

@@ -51,7 +51,7 @@ async def test_the_text_is_on_the_screen_while_the_home_is_still_being_opened(
     store, go, apps = make_store(tmp_path), threading.Event(), []
     monkeypatch.setattr(command, "has_terminal", lambda: True)
     monkeypatch.setattr(command, "run_in_terminal", lambda app: apps.append(app) or 0)
-    monkeypatch.setattr(command._Place, "open", lambda place: go.wait(60) and store)
+    monkeypatch.setattr(command._HomeChoice, "open", lambda place: go.wait(60) and store)
     arguments = ["--home", str(store.home.root), "--model", "offline", "open", "two"]
     CliRunner().invoke(persona, arguments, catch_exceptions=False)
     app: PersonaApp = apps[0]

@@ -251,6 +251,7 @@ class DocumentController:
             document.slot(slot_id).put_in_front(text)
         for slot, view in views.items():
             slot.view = view
+        log.info("opened %s", persona_id)
         if document is self.document:
             self._look.begin(persona_id, stamp)
             if is_new:
