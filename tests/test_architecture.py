@@ -41,7 +41,6 @@ def test_private_modules_of_textual_are_imported_in_one_place() -> None:
 
 STILL_CIRCLES = (
     ("tui.document.controller", 5),  # its saver, recovery, undo and conflicts take the controller itself
-    ("tui.chat.controller", 17),  # the controllers of the conversation name the main screen
 )
 """Circles that are known, by one of their modules, and how large they may be at most: to be removed."""
 

@@ -13,8 +13,8 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from tests.support.hostile import forbidden_in
 from tests.support.screen_svg import rows_of
+from tui.chat import activity_line as tasking
 from tui.chat import labels as running_note
-from tui.chat import questions as tasking
 from tui.widgets import test_input_list as test_inputs
 from tui.widgets.text import document_editor
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from agent.jobs.job import Question
     from tui.chat.conversation_state import Talk
     from tui.chat.conversations import Talks
+    from tui.chat.host import ConversationHost
     from tui.document.controller import DocumentController
-    from tui.screens.main.screen import MainScreen
     from tui.widgets.chat_bar import ChatBar
 
 
@@ -30,7 +30,7 @@ class ChatContext:
         settled: set while the conversation of the open persona is read, or there is none.
     """
 
-    def __init__(self, screen: MainScreen, on_change: Callable[[], None]) -> None:
+    def __init__(self, screen: ConversationHost, on_change: Callable[[], None]) -> None:
         self.screen = screen
         self.sync = on_change
         self.document: DocumentController | None = None

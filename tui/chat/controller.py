@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from agent.jobs.job import AgentKind, Question
     from tui.chat.conversation_state import Talk
     from tui.chat.conversations import Badge, Talks
+    from tui.chat.host import ConversationHost
     from tui.drafts.outbox import Message
-    from tui.screens.main.screen import MainScreen
     from tui.settings.schema import Settings
     from tui.widgets.agent_panel import AgentPanel
     from tui.widgets.conversation import ConversationView
@@ -58,7 +58,7 @@ class ConversationController:
         runs: what runs tell.
     """
 
-    def __init__(self, screen: MainScreen) -> None:
+    def __init__(self, screen: ConversationHost) -> None:
         self._context = context = ChatContext(screen, self.sync)
         self.panel_controller = panel = PanelController(context)
         self.drafts = ChatBarDrafts(context)

@@ -87,6 +87,7 @@ class MainScreen(Screen[None]):
         self._again: dict[Callable[[], Coroutine[Any, Any, Any]], asyncio.Task[Any]] = {}
         self._first: Callable[[], Coroutine[Any, Any, None]] | None = None
         self._last: str | None = None
+        self.chat_actions: ChatActions
         self.conversing = ConversationController(self)
         self.chat_bar = ChatPane(
             self,

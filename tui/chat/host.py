@@ -1,0 +1,96 @@
+"""What the conversation controller asks of the screen that it is shown on. No screen is imported here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from personas.persona import Persona
+    from tui.app.app import PersonaApp
+    from tui.widgets.chat_bar import ChatBar
+    from tui.widgets.persona_fields import SettingsPane
+    from tui.widgets.persona_list import PersonaList
+    from tui.widgets.test_input_list import TestInputs
+    from tui.widgets.text.document_editor import TextEditor
+
+
+class ConversationHost(Protocol):
+    """The main screen, as the conversation knows it. What is not described here is as in Textual's `Screen`."""
+
+    @property
+    def focused(self) -> Any: ...
+
+    @property
+    def size(self) -> Any: ...
+
+    @property
+    def query_one(self) -> Any: ...
+
+    @property
+    def call_after_refresh(self) -> Any: ...
+
+    @property
+    def set_focus(self) -> Any: ...
+
+    @property
+    def set_interval(self) -> Any: ...
+
+    @property
+    def set_timer(self) -> Any: ...
+
+    @property
+    def program(self) -> PersonaApp:
+        """The app."""
+
+    @property
+    def chat_bar(self) -> ChatBar:
+        """Where messages are written."""
+
+    @property
+    def prompt(self) -> TextEditor:
+        """The editor of the system prompt."""
+
+    @property
+    def tests(self) -> TestInputs:
+        """The list of test inputs."""
+
+    @property
+    def settings(self) -> SettingsPane:
+        """The fields of the persona."""
+
+    @property
+    def personas(self) -> PersonaList:
+        """The list of personas."""
+
+    @property
+    def layouts(self) -> Mapping[str, Mapping[str, int]]:
+        """The widths of panes that the person chose."""
+
+    def take_layouts(self, layouts: Mapping[str, Mapping[str, int]]) -> None:
+        """Give the panes the widths that were remembered."""
+
+    def tell(self, message: str, *, error: bool = False) -> None:
+        """Show a message for a moment."""
+
+    async def ask(self, dialog: Any) -> Any:
+        """Show a dialog and return its answer, None when it was closed."""
+
+    async def confirm(self, question: str, text: str, *, deed: str, keep: str, danger: bool = False) -> bool:
+        """Ask whether something is to be done."""
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Run something beside the screen."""
+
+    def again(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        """The same, unless the last time is still under way."""
+
+    def focus_chat(self) -> None:
+        """Give the keys to the chat bar."""
+
+    def show_badges(self) -> None:
+        """Show which personas have news, and what keys do now."""
+
+    def note_persona(self, persona: Persona) -> None:
+        """Another persona than the open one changed."""
