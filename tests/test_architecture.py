@@ -39,16 +39,9 @@ def test_private_modules_of_textual_are_imported_in_one_place() -> None:
     assert [str(source) for source in found if compat not in source.parents] == []
 
 
-STILL_CIRCLES = (
-    ("tui.document.controller", 5),  # its saver, recovery, undo and conflicts take the controller itself
-)
-"""Circles that are known, by one of their modules, and how large they may be at most: to be removed."""
-
-
 def test_no_more_than_two_modules_of_the_screen_import_one_another() -> None:
     for circle in circles("tui"):
-        most = next((size for module, size in STILL_CIRCLES if module in circle), 2)
-        assert len(circle) <= most, circle
+        assert len(circle) <= 2, circle
 
 
 def circles(package: str) -> Iterator[list[str]]:

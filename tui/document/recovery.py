@@ -11,8 +11,8 @@ from tui.drafts.draft import Draft
 from tui.drafts.unsaved_text import documents_with_drafts
 
 if TYPE_CHECKING:
-    from tui.document.controller import DocumentController
     from tui.document.document import Document
+    from tui.document.open_documents import OpenDocuments
 
 BACK = "was not saved is back"
 
@@ -24,7 +24,7 @@ class DraftRecovery:
         controller: has the documents.
     """
 
-    def __init__(self, controller: DocumentController) -> None:
+    def __init__(self, controller: OpenDocuments) -> None:
         self._controller, self._saver = controller, controller.saver
         self._view, self._workspace = controller.view, controller.workspace
         self._discarded_last = ""

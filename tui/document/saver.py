@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from personas.persona import Persona
-    from tui.document.controller import DocumentController
     from tui.document.document import Document
+    from tui.document.open_documents import OpenDocuments
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class SlotSaver:
         controller: has the documents.
     """
 
-    def __init__(self, controller: DocumentController) -> None:
+    def __init__(self, controller: OpenDocuments) -> None:
         self._controller = controller
         self.view, self.workspace = controller.view, controller.workspace
         self.queue = SaveQueue(self._save, self.view.start)

@@ -16,7 +16,7 @@ from tui.terminal.diff_view import shown_counts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tui.document.controller import DocumentController
+    from tui.document.open_documents import OpenDocuments
 
 Operation = Literal["undo", "redo"]
 NOW = "As it is now"
@@ -26,7 +26,7 @@ NOW = "As it is now"
 class StoreUndo:
     """Undoes and redoes units of the store for the open document."""
 
-    def __init__(self, controller: DocumentController) -> None:
+    def __init__(self, controller: OpenDocuments) -> None:
         self._controller = controller
         self._view = controller.view
         self._workspace = controller.workspace
