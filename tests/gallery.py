@@ -135,14 +135,14 @@ async def settle(p: Program, messages: bool = False) -> None:
     if not messages:
         p.app.clear_notifications()
     p.main.show_keys()
-    p.main.conversing.view.draw_frame()
+    p.main.conversation.view.draw_frame()
     end, still = time.monotonic() + LONGEST, 0
     while still < STILL:
         assert time.monotonic() < end, "the screen never stood still"
         p.app.screen._on_timer_update()
         await asyncio.sleep(0)
         if any(_waiting(p)):
-            p.main.conversing.view.draw_frame()
+            p.main.conversation.view.draw_frame()
             still = 0
         else:
             still += 1
@@ -202,7 +202,7 @@ async def walk(folder: Path, size: Size) -> AsyncIterator[tuple[str, Program]]:
 
 
 async def _conversation(p: Program) -> AsyncIterator[str]:
-    conversing = p.main.conversing
+    conversation = p.main.conversation
     await settle(p)
     yield "start"
     await p.press("ctrl+o")
@@ -217,10 +217,10 @@ async def _conversation(p: Program) -> AsyncIterator[str]:
     await settle(p)
     yield "panel-reading-all-open"
     await p.press("f")
-    await p.until(lambda: conversing.panel.enlarged)
+    await p.until(lambda: conversation.panel.enlarged)
     await settle(p)
     yield "panel-enlarged"
-    conversing.panel_controller.enlarge()
+    conversation.panel_controller.enlarge()
     await p.press("escape", "escape")
     await settle(p)
     yield "panel-hidden"
@@ -231,7 +231,7 @@ async def _conversation(p: Program) -> AsyncIterator[str]:
     await p.press("escape")
     await p.until(lambda: p.app.screen is p.main)
     await p.say("go on")
-    await p.until(lambda: conversing.talk is not None and "for a while" in _said(p))
+    await p.until(lambda: conversation.talk is not None and "for a while" in _said(p))
     await p.write("and shorter, please")
     await p.press("tab")
     await settle(p)
@@ -247,33 +247,33 @@ async def _conversation(p: Program) -> AsyncIterator[str]:
     await p.press("escape")
     await p.until(lambda: p.app.screen is p.main)
     await p.press("escape")
-    await p.until(lambda: not conversing.running)
+    await p.until(lambda: not conversation.running)
     await settle(p)
     yield "stopped"
     p.main.chat_bar.set_draft("")
     await p.run_to_end("again")
     await settle(p)
     yield "an-error"
-    await conversing.send("work on it", kind="task")
-    await p.until(lambda: conversing.talk is not None and conversing.talk.question is not None)
+    await conversation.send("work on it", kind="task")
+    await p.until(lambda: conversation.talk is not None and conversation.talk.question is not None)
     await settle(p)
     yield "a-question"
     p.main.query_one(QuestionBox)._appeared = float("-inf")  # the time of grace is over
     await p.write("1")
     await p.press("enter")
-    await p.until(lambda: not conversing.running)
+    await p.until(lambda: not conversation.running)
     await settle(p)
     yield "a-task-is-done"
-    await conversing.send("another name")
-    await p.until(lambda: conversing.talk is not None and conversing.talk.question is not None)
+    await conversation.send("another name")
+    await p.until(lambda: conversation.talk is not None and conversation.talk.question is not None)
     await settle(p)
     yield "an-approval"
     await p.press("escape")
-    await p.until(lambda: not conversing.running)
+    await p.until(lambda: not conversation.running)
 
 
 def _said(p: Program) -> str:
-    return "\n".join(str(event) for event in p.main.conversing.talk.events[-6:])  # type: ignore[union-attr]
+    return "\n".join(str(event) for event in p.main.conversation.talk.events[-6:])  # type: ignore[union-attr]
 
 
 async def _panes(p: Program) -> AsyncIterator[str]:
@@ -321,13 +321,13 @@ async def _wide_and_hostile(p: Program) -> AsyncIterator[str]:
     await p.run_to_end(f"{MARKUP} {EVIL}")
     await settle(p)
     yield "hostile-text"
-    conversing = p.main.conversing
-    await conversing.send("ask me", kind="task")
-    await p.until(lambda: conversing.talk is not None and conversing.talk.question is not None)
+    conversation = p.main.conversation
+    await conversation.send("ask me", kind="task")
+    await p.until(lambda: conversation.talk is not None and conversation.talk.question is not None)
     await settle(p)
     yield "hostile-question"
     await p.press("escape")
-    await p.until(lambda: not conversing.running)
+    await p.until(lambda: not conversation.running)
 
 
 def _clash() -> Clash:

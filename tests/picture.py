@@ -31,17 +31,17 @@ async def take(folder: Path) -> str:
     hands = TypingPace(before_message=0.0, key=0.0, reading=3600.0)
     app = DemoApp(folder, Settings(theme="textual-dark", calm="always"), pace=AT_ONCE, hands=hands)
     async with app.run_test(size=SIZE) as pilot:
-        conversing = app.main.conversing
+        conversation = app.main.conversation
 
         def read() -> bool:
-            return bool(conversing.talk and conversing.talk.events and not conversing.running)
+            return bool(conversation.talk and conversation.talk.events and not conversation.running)
 
         while not read():
             await pilot.pause(0.05)
-        place = first_change(app.main, conversing.talk)
+        place = first_change(app.main, conversation.talk)
         assert place is not None
-        conversing.view.toggle(place)
-        conversing.sync()
+        conversation.view.toggle(place)
+        conversation.sync()
         await pilot.pause(0.2)
         # Where the editor stands depends on when each change met the panel's height; the picture has one place.
         app.main.query_one(PromptPane).query_one(TextEditor).scroll_to(y=SCROLLED, animate=False, force=True)

@@ -39,8 +39,8 @@ def test_private_modules_of_textual_are_imported_in_one_place() -> None:
     assert [str(source) for source in found if compat not in source.parents] == []
 
 
-def test_no_more_than_two_modules_of_the_screen_import_one_another() -> None:
-    for circle in circles("tui"):
+def test_no_more_than_two_modules_import_one_another() -> None:
+    for circle in (*circles("tui"), *circles("agent"), *circles("personas")):
         assert len(circle) <= 2, circle
 
 

@@ -64,7 +64,7 @@ def results(chat: Chat) -> list[ToolResultTurn]:
     return [turn for turn in chat.turns if isinstance(turn, ToolResultTurn)]
 
 
-class Talk:
+class Conversation:
     """A chat whose model makes one call on a disk that is slow from then on."""
 
     def __init__(self, store: Store, disk: SlowFsync, call: ToolUse = EDIT, **options: Any) -> None:
@@ -77,7 +77,7 @@ class Talk:
 @pytest.mark.parametrize("call", WRITES, ids=lambda call: call.name)
 async def test_the_loop_goes_on_while_a_tool_writes(store: Store, disk: SlowFsync, call: ToolUse) -> None:
     before = store.text("wren")
-    talk = Talk(store, disk, call)
+    talk = Conversation(store, disk, call)
     await until(lambda: disk.waits.is_set() or disk.on_loop)
     assert not disk.on_loop and not talk.sending.done() and not results(talk.chat)
     disk.let_go()
@@ -94,7 +94,7 @@ async def test_a_write_that_has_begun_is_whole_and_told_as_what_it_is(
     store: Store, disk: SlowFsync, how: str, call: ToolUse
 ) -> None:
     before = store.text("wren")
-    talk = Talk(store, disk, call)
+    talk = Conversation(store, disk, call)
     await until(disk.waits.is_set)
     if how == "stop":
         talk.chat.abort()
@@ -136,7 +136,7 @@ async def test_a_write_that_has_not_begun_never_does(
             "get", when=lambda: bool(talk.chat.turns) and talk.chat.turns[-1].type == "tool_call"
         )
         reached, goes_on = held.waits, held.goes_on
-    talk = Talk(store, disk, **options)
+    talk = Conversation(store, disk, **options)
     await until(reached.is_set)
     disk.let_go()
     talk.chat.abort()
@@ -165,7 +165,7 @@ async def test_what_met_another_change_is_not_tried_again_once_it_is_stopped(
 
     monkeypatch.setattr(store, "change", met)
     stopped = threading.Event()
-    talk = Talk(store, disk)
+    talk = Conversation(store, disk)
     await until(disk.waits.is_set)
     disk.let_go()
     talk.chat.abort()
@@ -180,7 +180,7 @@ async def test_what_takes_longer_than_a_stop_waits_is_whole_all_the_same_and_tol
     store: Store, disk: SlowFsync, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tool_spec, "SETTLES_WITHIN", 0.0)
-    talk = Talk(store, disk)
+    talk = Conversation(store, disk)
     await until(disk.waits.is_set)
     talk.chat.abort()
     await until(lambda: results(talk.chat))

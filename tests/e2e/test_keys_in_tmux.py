@@ -42,12 +42,12 @@ class Probe(PersonaApp):
         return True
 
     def simulate_ready(self):
-        if self.main.conversing.talk is None:
+        if self.main.conversation.talk is None:
             return
         timer.stop()
         if where == "output":
             self.main.action_read = lambda what: note(f"read({what!r})")
-            self.main.conversing.panel_controller.start_reading()
+            self.main.conversation.panel_controller.start_reading()
         else:
             widget = {"chat": self.main.chat_bar.input, "personas": self.main.personas.rows,
                       "tests": self.main.tests.rows, "prompt": self.main.prompt}[where]

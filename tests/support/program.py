@@ -116,7 +116,7 @@ class Program:
     async def run_to_end(self, text: str) -> None:
         """Send a message and wait until the agent is done."""
         await self.say(text)
-        talk = self.main.conversing.talk
+        talk = self.main.conversation.talk
         assert talk is not None
         before = talk.earlier
         await self.until(
@@ -232,7 +232,7 @@ async def program(
             if ready:
                 await running.until(lambda: running.main.documents is not None)
             if ready and store.ids():
-                await running.until(lambda: running.main.conversing.talk is not None)
+                await running.until(lambda: running.main.conversation.talk is not None)
             yield running
 
 

@@ -73,7 +73,7 @@ async def test_the_first_start_greets_once_and_enter_begins(tmp_path: Path) -> N
         assert "/model" in drawn(dialog)
         await p.press("enter")
         await p.until(lambda: p.app.screen is p.main)
-        await p.main.conversing.drafts.remember()
+        await p.main.conversation.drafts.remember()
     async with program(store, model=OfflineModel(), preferences=preferences(tmp_path, None)) as p:
         await p.until(lambda: not p.main._tasks)  # also what greets
         assert p.app.screen is p.main
@@ -135,11 +135,11 @@ async def test_a_model_that_is_named_while_a_run_is_at_work_is_for_the_next_run(
     model = GatedModel([script])
     async with program(make_store(tmp_path), model=model, preferences=preferences(tmp_path)) as p:
         await p.say("go")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         await p.say("/model offline")
         await p.told("Once this run is over: ")
         gate.set()
-        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: not p.main.conversation.running)
         await p.say("/model claude-sonnet-5-5")
         await p.told("From the next message on: ")
 
@@ -152,7 +152,7 @@ async def test_whoever_has_settings_is_greeted_in_a_line_in_a_new_home(tmp_path:
         await p.write("a draft")
         await p.until((store.home.state / "screen.json").exists)
     async with program(store, model=OfflineModel(), preferences=preferences(tmp_path)) as p:
-        await p.until(lambda: p.main.conversing.talk is not None)
+        await p.until(lambda: p.main.conversation.talk is not None)
         assert p.messages == []
 
 
@@ -235,15 +235,15 @@ async def test_a_model_that_was_replaced_is_closed_once_no_run_has_it(tmp_path: 
         assert [model.closed for model in models] == [False, False, False]
         gate.set()
         await p.until(lambda: [model.closed for model in models] == [True, True, False])
-        assert [turn.content for turn in p.main.conversing.talk.shown][-1] == "Hello."
+        assert [turn.content for turn in p.main.conversation.talk.shown][-1] == "Hello."
 
 
 async def test_the_conversation_of_a_deleted_persona_keeps_no_file_open(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer("Hello.")) as p:
         await p.run_to_end("go")
-        session = p.main.conversing.talk.chat.session
+        session = p.main.conversation.talk.chat.session
         assert session._session is not None
-        p.main.conversing.forget("one")
+        p.main.conversation.forget("one")
         await p.until(lambda: session._session is None)
 
 

@@ -35,8 +35,8 @@ HANGING = answer("I begin", Hang())
 async def test_sending_shows_the_panel_and_it_goes_by_itself(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer("Hi."), settings=Settings(panel_seconds=2)) as p:
         await p.run_to_end("hello")
-        assert p.main.conversing.panel.state is PanelState.VISIBLE
-        await p.until(lambda: p.main.conversing.panel.state is PanelState.HIDDEN)
+        assert p.main.conversation.panel.state is PanelState.VISIBLE
+        await p.until(lambda: p.main.conversation.panel.state is PanelState.HIDDEN)
         assert not p.main.query_one("AgentPanel").display
         assert p.main.focused is p.main.chat_bar.input
 
@@ -54,7 +54,8 @@ async def test_the_output_takes_the_whole_height_by_a_key_the_mouse_and_the_pale
         await p.press("ctrl+o", "ctrl+o", "f")
         await becomes(True)
         assert (
-            p.main.conversing.panel_controller.reading and p.main.conversing.panel.state is PanelState.PINNED
+            p.main.conversation.panel_controller.reading
+            and p.main.conversation.panel.state is PanelState.PINNED
         )
         await p.press("f")
         await becomes(False)
@@ -66,7 +67,7 @@ async def test_the_output_takes_the_whole_height_by_a_key_the_mouse_and_the_pale
         await becomes(True)
         await p.press("ctrl+o", "ctrl+o")
         await p.until(lambda: not panel.display)
-        assert not p.main.conversing.panel.enlarged
+        assert not p.main.conversation.panel.enlarged
         await p.press("ctrl+o")
         await becomes(False)
         await p.pilot.click(".panel--enlarge")
@@ -83,14 +84,14 @@ async def test_ctrl_o_pins_then_reads_then_hides_and_the_draft_stays(tmp_path: P
         await p.run_to_end("hello")
         await p.write("half")
         await p.press("ctrl+o")
-        assert p.main.conversing.panel.state is PanelState.PINNED
+        assert p.main.conversation.panel.state is PanelState.PINNED
         await p.press("ctrl+o")
-        assert p.main.conversing.panel_controller.reading
+        assert p.main.conversation.panel_controller.reading
         await p.press("k", "j", "k")
-        assert p.main.conversing.view.cursor is not None
+        assert p.main.conversation.view.cursor is not None
         assert p.main.chat_bar.draft == "half"
         await p.press("ctrl+o")
-        assert p.main.conversing.panel.state is PanelState.HIDDEN
+        assert p.main.conversation.panel.state is PanelState.HIDDEN
         assert p.main.focused is p.main.chat_bar.input
         await p.write(" done")
         assert p.main.chat_bar.draft == "half done"
@@ -99,13 +100,13 @@ async def test_ctrl_o_pins_then_reads_then_hides_and_the_draft_stays(tmp_path: P
 async def test_one_esc_stops_the_run_from_anywhere_and_the_partial_answer_stays(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), HANGING) as p:
         await p.say("go")
-        await p.until(lambda: p.main.conversing.running)
-        await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversing.talk.events))
+        await p.until(lambda: p.main.conversation.running)
+        await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversation.talk.events))
         await p.press("f3")
         assert p.main.program_actions.escape_meaning()[0] == "stop"
         await p.press("escape")
-        await p.until(lambda: not p.main.conversing.running)
-        turns = p.main.conversing.talk.chat.turns
+        await p.until(lambda: not p.main.conversation.running)
+        turns = p.main.conversation.talk.chat.turns
         assert turns[-1].content == "I begin"
         assert turns[-1].interrupted
 
@@ -115,9 +116,9 @@ async def test_esc_leaves_a_pane_for_the_chat_bar_and_then_hides_the_panel(tmp_p
         await p.run_to_end("hello")
         await p.press("f3", "escape")
         assert p.main.focused is p.main.chat_bar.input
-        assert p.main.conversing.panel.shown
+        assert p.main.conversation.panel.shown
         await p.press("escape")
-        assert not p.main.conversing.panel.shown
+        assert not p.main.conversation.panel.shown
         assert p.main.program_actions.escape_meaning() == ("", None)
 
 
@@ -135,10 +136,10 @@ async def test_tab_goes_round_the_panes_and_back(tmp_path: Path) -> None:
 async def test_ctrl_c_stops_then_clears_the_draft_then_quits(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), HANGING) as p:
         await p.say("go")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         p.main.chat_bar.set_draft("more")
         await p.press("ctrl+c")
-        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: not p.main.conversation.running)
         assert p.main.chat_bar.draft == "more"
         await p.press("ctrl+c")
         assert p.main.chat_bar.draft == ""
@@ -166,20 +167,20 @@ async def test_a_run_goes_on_in_the_background_and_is_marked(tmp_path: Path) -> 
     script[0].insert(3, gate)
     async with program(make_store(tmp_path), model=GatedModel(script)) as p:
         await p.say("go")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         await p.open("two")
-        assert set(p.main.conversing.badges) == {"one"}
+        assert set(p.main.conversation.badges) == {"one"}
         assert [row.tail for row in p.main.personas.rows.rows] == ["●", ""]
         gate.set()
         await p.until(lambda: "2nd" in p.on_disk("one"))
         assert p.prompt.raw == "I am two."
-        await p.until(lambda: not p.main.conversing.talks.running)
-        assert set(p.main.conversing.badges) == {"one"}, "it has unseen turns"
+        await p.until(lambda: not p.main.conversation.talks.running)
+        assert set(p.main.conversation.badges) == {"one"}, "it has unseen turns"
         await p.press("ctrl+n")
-        await p.until(lambda: p.main.documents.id == "one" and p.main.conversing.talk is not None)
-        assert set(p.main.conversing.badges) == set()
-        assert p.main.conversing.panel.shown
-        assert len(p.main.conversing.view.layout_model.entries) == 4
+        await p.until(lambda: p.main.documents.id == "one" and p.main.conversation.talk is not None)
+        assert set(p.main.conversation.badges) == set()
+        assert p.main.conversation.panel.shown
+        assert len(p.main.conversation.view.layout_model.entries) == 4
 
 
 async def test_coming_back_in_the_middle_of_an_answer_shows_all_of_it(tmp_path: Path) -> None:
@@ -188,13 +189,13 @@ async def test_coming_back_in_the_middle_of_an_answer_shows_all_of_it(tmp_path: 
     script.insert(3, gate)
     async with program(make_store(tmp_path), model=GatedModel([script])) as p:
         await p.say("go")
-        await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversing.talk.events))
+        await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversation.talk.events))
         await p.open("two")
         await p.open("one")
-        assert p.main.conversing.running
+        assert p.main.conversation.running
         gate.set()
-        await p.until(lambda: not p.main.conversing.running)
-        texts = [entry.text() for entry in p.main.conversing.view.layout_model.entries]
+        await p.until(lambda: not p.main.conversation.running)
+        texts = [entry.text() for entry in p.main.conversation.view.layout_model.entries]
         assert texts == ["go", "Half of it", " and the rest"]
 
 
@@ -211,18 +212,18 @@ async def test_a_failed_request_is_shown_and_its_panel_waits_for_a_key(tmp_path:
     script = failed("authentication", "The key [/] is wrong.")
     async with program(make_store(tmp_path), [script], settings=Settings(panel_seconds=0.1)) as p:
         await p.run_to_end("hello")
-        assert p.main.conversing.panel.shown
-        assert p.main.conversing.panel.next_deadline() is None  # no time hides it
-        assert any("The key [/] is wrong." in e.text() for e in p.main.conversing.view.layout_model.entries)
+        assert p.main.conversation.panel.shown
+        assert p.main.conversation.panel.next_deadline() is None  # no time hides it
+        assert any("The key [/] is wrong." in e.text() for e in p.main.conversation.view.layout_model.entries)
         await p.press("f3")  # a key for the page, none for the chat bar
-        await p.until(lambda: not p.main.conversing.panel.shown)
+        await p.until(lambda: not p.main.conversation.panel.shown)
 
 
 async def test_why_a_message_failed_is_seen_once_when_the_conversation_is_shown_again(tmp_path: Path) -> None:
     store = make_store(tmp_path)
 
     def told(p: Program) -> list[tuple[str, bool]]:
-        entries = p.main.conversing.view.layout_model.entries
+        entries = p.main.conversation.view.layout_model.entries
         return [(e.text(), e.turn is not None) for e in entries if "The key [/] is wrong." in e.text()]
 
     why = [("The key [/] is wrong.", True)]
@@ -243,7 +244,7 @@ async def test_a_message_that_could_not_be_sent_comes_back_into_the_chat_bar(tmp
         p.file("one").write_text("name = ")
         await p.run_to_end("hello")
         assert p.main.chat_bar.draft == "hello"
-        assert any("broken" in e.text() for e in p.main.conversing.view.layout_model.entries)
+        assert any("broken" in e.text() for e in p.main.conversation.view.layout_model.entries)
 
 
 async def test_text_sent_during_a_run_steers_it(tmp_path: Path) -> None:
@@ -252,23 +253,23 @@ async def test_text_sent_during_a_run_steers_it(tmp_path: Path) -> None:
     script[0].insert(3, gate)
     async with program(make_store(tmp_path), model=GatedModel(script)) as p:
         await p.say("go")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         await p.say("but shorter")
         gate.set()
-        await p.until(lambda: not p.main.conversing.running)
-        said = [turn.content for turn in p.main.conversing.talk.chat.turns if turn.type == "user"]
+        await p.until(lambda: not p.main.conversation.running)
+        said = [turn.content for turn in p.main.conversation.talk.chat.turns if turn.type == "user"]
         assert said == ["go", "but shorter"]
 
 
 async def test_quitting_asks_only_while_the_agent_works(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), HANGING) as p:
         await p.say("go")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         p.main.action_leave()
         await p.dialog(Leaving)
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
-        assert p.main.conversing.running
+        assert p.main.conversation.running
         p.main.action_leave()
         await p.dialog(Leaving)
         await p.press("s")
@@ -283,14 +284,14 @@ async def test_slash_commands_do_what_they_say(tmp_path: Path) -> None:
         await p.say("/persona two")
         await p.until(lambda: p.main.documents.id == "two")
         await p.say("/persona one")
-        await p.until(lambda: p.main.conversing.talk and p.main.conversing.talk.persona_id == "one")
+        await p.until(lambda: p.main.conversation.talk and p.main.conversation.talk.persona_id == "one")
         await p.say("/clear")
         await p.dialog(Confirm)
         await p.press("y")
-        await p.until(lambda: not p.main.conversing.talk.chat.turns)
+        await p.until(lambda: not p.main.conversation.talk.chat.turns)
         await p.say("/unclear")
-        await p.until(lambda: len(p.main.conversing.talk.chat.turns) == 2)
-        assert [e.text() for e in p.main.conversing.view.layout_model.entries] == ["hello", "Hi."]
+        await p.until(lambda: len(p.main.conversation.talk.chat.turns) == 2)
+        assert [e.text() for e in p.main.conversation.view.layout_model.entries] == ["hello", "Hi."]
         await p.say("/help")
         await p.until(lambda: isinstance(p.app.screen, Help))
 
@@ -400,10 +401,10 @@ async def test_older_turns_are_read_when_one_comes_to_the_top(
             await p.run_to_end(f"message {number}")
     async with program(store, settings=Settings(sent_turns=1)) as p:
         await p.press("ctrl+o")
-        entries = p.main.conversing.view.layout_model.entries
+        entries = p.main.conversation.view.layout_model.entries
         assert "message 0" not in [entry.text() for entry in entries]
-        await p.main.conversing.history.load_older()
-        texts = [entry.text() for entry in p.main.conversing.view.layout_model.entries]
+        await p.main.conversation.history.load_older()
+        texts = [entry.text() for entry in p.main.conversation.view.layout_model.entries]
         assert texts == [text for n in range(6) for text in (f"message {n}", f"answer {n}")]
 
 
@@ -411,14 +412,14 @@ async def test_no_key_that_textual_binds_by_itself_ends_the_program(tmp_path: Pa
     assert PersonaApp._merged_bindings is not None and not PersonaApp._merged_bindings.key_to_bindings
     async with program(make_store(tmp_path), HANGING) as p:
         await p.say("go")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         await p.write("a draft")
         await p.press("ctrl+q")
         await p.pilot.pause()
-        assert p.app.return_code is None and p.main.conversing.running
+        assert p.app.return_code is None and p.main.conversation.running
         assert p.main.chat_bar.draft == "a draft"
         await p.app.action_quit()
         await p.dialog(Leaving)
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
-        assert p.main.conversing.running
+        assert p.main.conversation.running

@@ -108,7 +108,7 @@ async def test_resizing_back_and_forth_while_the_agent_answers(tmp_path: Path) -
         await p.say("go")
         for size in [(60, 15), (200, 60), (10, 4), (80, 24), (120, 40)] * 2:
             await p.pilot.resize_terminal(*size)
-        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: not p.main.conversation.running)
         await p.until(lambda: "word word" in drawn(p.app.screen))
 
 
@@ -241,7 +241,7 @@ async def test_the_screen_is_there_before_the_personas_are_read(tmp_path: Path) 
         gate.set()
         await p.until(lambda: "Yes?" in said_to(store, "one"))
         assert "typed early" in said_to(store, "one")
-        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: not p.main.conversation.running)
 
 
 async def test_whether_the_prompt_is_saved_is_said_at_any_width(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ async def test_after_a_deletion_and_a_copy_the_list_has_the_focus(tmp_path: Path
         await p.dialog(Confirm)
         await p.press("y")
         await p.until(lambda: p.main.documents.id == "two")
-        await p.until(lambda: p.main.conversing.talk and p.main.conversing.talk.persona_id == "two")
+        await p.until(lambda: p.main.conversation.talk and p.main.conversation.talk.persona_id == "two")
         assert p.main.focused is p.main.personas.rows
         assert p.main.personas.rows.key == "two"
         await p.press("c")
@@ -185,7 +185,7 @@ async def test_one_marked_persona_is_asked_about_in_the_singular_and_by_name(tmp
 async def test_who_deletes_a_persona_is_told_that_the_agent_is_stopped(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer("I begin", Hang())) as p:
         await p.say("go")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         for keys in (("x",), ("space", "x")):
             p.main.action_go("personas")
             await p.press(*keys)

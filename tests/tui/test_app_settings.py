@@ -90,9 +90,9 @@ async def test_a_value_is_typed_written_with_comments_kept_and_holds_at_once(tmp
         await p.press("enter", "backspace", "9", "enter")
         await p.until(lambda: row(rows, "panel_seconds") == ("9", "the file"))
         assert (tmp_path / "config.toml").read_text() == "# mine\npanel_seconds = 9.0 # short\n"
-        assert p.main.conversing.panel.delay == 9.0
+        assert p.main.conversation.panel.delay == 9.0
         await p.press("d")
-        await p.until(lambda: p.main.conversing.panel.delay == Settings().panel_seconds)
+        await p.until(lambda: p.main.conversation.panel.delay == Settings().panel_seconds)
 
 
 async def test_with_a_reading_rate_the_panel_stays_as_long_as_the_answer_takes_to_read(
@@ -101,7 +101,7 @@ async def test_with_a_reading_rate_the_panel_stays_as_long_as_the_answer_takes_t
     settings = Settings(panel_seconds=5.0, reading_rate=0.1)
     async with program(make_store(tmp_path), answer("word " * 20), settings=settings) as p:
         await p.run_to_end("hello")
-        panel = p.main.conversing.panel
+        panel = p.main.conversation.panel
         await p.until(lambda: (panel.next_deadline() or 0.0) > time.monotonic() + 300)
 
 
@@ -253,7 +253,7 @@ async def test_values_that_cannot_be_used_leave_the_editor_open_and_stop_only_th
         await p.app.apply_settings()
         assert p.app.settings.approval == "ask-all" and settings.name_model() == "offline"
         await p.press("enter")
-        await p.until(lambda: p.main.conversing.talk is not None and p.main.chat_bar.draft == "")
+        await p.until(lambda: p.main.conversation.talk is not None and p.main.chat_bar.draft == "")
 
 
 async def test_a_key_in_a_setting_is_not_on_the_page(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def texts(p: Program) -> list[str]:
-    return [entry.text() for entry in p.main.conversing.view.layout_model.entries]
+    return [entry.text() for entry in p.main.conversation.view.layout_model.entries]
 
 
 def label(p: Program) -> str:
@@ -53,8 +53,8 @@ def queued(p: Program) -> list[tuple[str, bool]]:
 
 
 def box(p: Program) -> Any:
-    assert p.main.conversing.panel_controller.widget is not None
-    return p.main.conversing.panel_controller.widget.box
+    assert p.main.conversation.panel_controller.widget is not None
+    return p.main.conversation.panel_controller.widget.box
 
 
 def badge(p: Program, persona_id: str) -> str:
@@ -62,20 +62,20 @@ def badge(p: Program, persona_id: str) -> str:
 
 
 def task(p: Program) -> Any:
-    talk = p.main.conversing.talk
+    talk = p.main.conversation.talk
     assert talk is not None
     return talk.task
 
 
 async def asked(p: Program, *, seen: bool = True) -> Any:
     """Wait until something is asked, and (`seen`) until the time of grace is over."""
-    await p.until(lambda: p.main.conversing.question is not None and box(p)._appeared is not None)
+    await p.until(lambda: p.main.conversation.question is not None and box(p)._appeared is not None)
     box(p)._appeared = float("-inf") if seen else float("inf")
-    return p.main.conversing.question
+    return p.main.conversation.question
 
 
 async def over(p: Program) -> None:
-    await p.until(lambda: not p.main.conversing.running)
+    await p.until(lambda: not p.main.conversation.running)
 
 
 # -- from beginning to end --------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ async def test_a_task_goes_on_until_it_is_complete_and_says_what_it_took(tmp_pat
         assert re.match(r"Task complete · 3 steps · \d+ s · 1\.2k tok", ending)
         assert "All [b]done." in ending and "+better line" in ending and "-second line" in ending
         place = len(shown) - 1
-        assert p.main.conversing.view.toggle(place), "the diff of the whole task opens"
+        assert p.main.conversation.view.toggle(place), "the diff of the whole task opens"
 
 
 async def test_task_mode_is_a_switch(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ async def test_what_is_queued_is_shown_edited_and_removed(tmp_path: Path) -> Non
 async def test_what_was_not_delivered_comes_back_before_what_is_being_written(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), [*answer("I begin")[:2], Hang()]) as p:
         await p.say("go")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         await p.say("one more")
         await p.write("and")
         await p.press("escape")
@@ -212,14 +212,14 @@ async def test_a_question_is_answered_by_keyboard_alone(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer(ASK), answer(DONE), settings=QUICK) as p:
         await p.say("/task go")
         await asked(p)
-        assert p.main.conversing.panel.state is PanelState.PINNED
+        assert p.main.conversation.panel.state is PanelState.PINNED
         assert str(p.main.chat_bar.input.placeholder) == "Which [/] one?" and label(p) == "Reply"
-        assert p.main.conversing.panel_controller.widget is not None
+        assert p.main.conversation.panel_controller.widget is not None
         await p.until(
-            lambda: p.main.conversing.panel_controller.widget._title == "Agent · waits for your answer"
+            lambda: p.main.conversation.panel_controller.widget._title == "Agent · waits for your answer"
         )
         await p.press("enter")
-        assert p.main.conversing.question is not None, "nothing is picked before somebody picks"
+        assert p.main.conversation.question is not None, "nothing is picked before somebody picks"
         await p.press("down", "down", "up", "2", "enter")
         await p.until(lambda: task(p).status == "completed")
         await over(p)
@@ -268,7 +268,7 @@ async def test_the_time_of_waiting_is_no_time_of_work(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer(ASK), answer(Hang()), settings=QUICK) as p:
         await p.say("/task go")
         await asked(p)
-        talk = p.main.conversing.talk
+        talk = p.main.conversation.talk
         assert talk is not None
         now = time.monotonic()
         assert talk.time.seconds(now + 3600) == talk.time.seconds(now) < 20
@@ -284,7 +284,7 @@ async def test_the_panel_cannot_be_dismissed_while_something_is_asked(tmp_path: 
         await asked(p)
         await p.pilot.click(".panel--dismiss")
         await p.pilot.pause()
-        assert p.main.conversing.panel.state is PanelState.PINNED
+        assert p.main.conversation.panel.state is PanelState.PINNED
         await p.press("escape")
         await over(p)
         assert task(p).status == "cancelled" and not box(p).display
@@ -339,7 +339,7 @@ async def test_a_no_that_is_picked_asks_for_its_reason(tmp_path: Path, reason: s
         await p.say("/task go")
         await asked(p)
         await p.press("4", "enter", *reason)
-        assert p.main.conversing.question is not None, "nothing is answered before Enter"
+        assert p.main.conversation.question is not None, "nothing is answered before Enter"
         assert "Enter alone: no reason" in str(box(p).query_one(".ask--hint").render())
         await p.press("enter")
         await p.until(lambda: task(p).status == "completed")
@@ -362,7 +362,7 @@ async def test_what_answers_neither_yes_nor_no_comes_back(tmp_path: Path) -> Non
         await asked(p)
         await p.say("perhaps later")
         await p.until(lambda: p.main.chat_bar.draft == "perhaps later")
-        assert p.main.conversing.question is not None and any("Answer once" in text for text in p.messages)
+        assert p.main.conversation.question is not None and any("Answer once" in text for text in p.messages)
 
 
 @pytest.mark.parametrize("keys", [["1", "enter"], ["down", "enter"], ["o", "k", "enter"], ["enter"]])
@@ -372,7 +372,7 @@ async def test_keys_pressed_before_it_was_seen_answer_nothing(tmp_path: Path, ke
         await asked(p, seen=False)
         await p.press(*keys)
         await p.pilot.pause()
-        assert p.main.conversing.question is not None and "second line" in p.on_disk("one")
+        assert p.main.conversation.question is not None and "second line" in p.on_disk("one")
 
 
 async def test_a_draft_begun_before_it_came_is_no_answer_however_late_it_is_sent(tmp_path: Path) -> None:
@@ -387,7 +387,7 @@ async def test_a_draft_begun_before_it_came_is_no_answer_however_late_it_is_sent
         assert label(p) == "Send"
         await p.press("enter")
         await p.until(lambda: queued(p) == [("ok", False)])
-        assert p.main.conversing.question is not None and "second line" in p.on_disk("one")
+        assert p.main.conversation.question is not None and "second line" in p.on_disk("one")
         await p.until(lambda: label(p) == "Reply")
         await p.write("ok")
         await p.press("enter")
@@ -411,11 +411,11 @@ async def test_badges_tell_working_waiting_done_and_failed(tmp_path: Path) -> No
         await p.say("/task ask")
         await p.until(lambda: len(model.requests) == 1)
         await p.open("b")
-        await p.until(lambda: p.main.conversing.talk is not None)
+        await p.until(lambda: p.main.conversation.talk is not None)
         await p.say("talk")
         await p.until(lambda: len(model.requests) == 2)
         await p.open("c")
-        await p.until(lambda: p.main.conversing.talk is not None)
+        await p.until(lambda: p.main.conversation.talk is not None)
         await p.say("/task long")
         await p.until(lambda: len(model.requests) == 3)
         await p.open("d")
@@ -433,21 +433,21 @@ async def test_coming_back_shows_everything_in_place(tmp_path: Path) -> None:
     model = GatedModel([answer(long), [gate, *answer(EDIT)], answer("Ready.")])
     async with program(make_store(tmp_path), model=model, frames=True) as p:
         await p.run_to_end("tell me")
-        p.main.conversing.panel_controller.panel_event("show_output")
+        p.main.conversation.panel_controller.panel_event("show_output")
         await p.pilot.pause()
         await p.say("go on")
         await p.until(lambda: len(model.requests) == 2)
-        p.main.conversing.view.page(-2)
+        p.main.conversation.view.page(-2)
         await p.pilot.pause()
-        stood = p.main.conversing.view.view_state()
+        stood = p.main.conversation.view.view_state()
         assert stood.top is not None
         await p.open("two")
         gate.set()
         await p.until(lambda: badge(p, "one") == "✓")
         await p.open("one")
-        await p.until(lambda: p.main.conversing.talk is not None)
+        await p.until(lambda: p.main.conversation.talk is not None)
         await p.pilot.pause()
-        assert p.main.conversing.view.view_state() == stood
+        assert p.main.conversation.view.view_state() == stood
         assert texts(p)[0] == "tell me" and texts(p)[-1] == "Ready."
         assert len(set(texts(p))) == len(texts(p))
 
@@ -486,7 +486,7 @@ async def test_an_approval_found_in_a_home_asks_for_trust_first(tmp_path: Path) 
         await p.dialog(Confirm)
         await p.press("n")
         await p.until(lambda: p.app.screen is p.main)
-        assert p.main.conversing.question is not None and "second line" in p.on_disk("one")
+        assert p.main.conversation.question is not None and "second line" in p.on_disk("one")
         await p.press("enter")
         await p.dialog(Confirm)
         await p.press("y")
@@ -502,7 +502,7 @@ async def test_a_task_of_another_persona_found_waiting_shows_in_the_list(tmp_pat
         await p.until(lambda: p.app.return_code == 0)
     async with program(store, settings=QUICK, persona_id="one") as p:
         await p.until(lambda: badge(p, "two") == "?")
-        assert p.main.conversing.question is None
+        assert p.main.conversation.question is None
 
 
 async def test_quitting_can_wait_for_the_agent(tmp_path: Path) -> None:
@@ -548,7 +548,7 @@ async def test_an_interrupted_task_is_told_and_goes_on_only_when_asked(tmp_path:
     log_event(store, "started", left)
     async with program(store, answer(DONE), settings=QUICK) as p:
         await p.until(lambda: any("at step 2" in text and "/continue" in text for text in texts(p)))
-        assert not p.main.conversing.running and p.main.conversing.question is None
+        assert not p.main.conversation.running and p.main.conversation.question is None
         p.main.action_continue_task()
         await p.until(lambda: task(p).status == "completed")
         await over(p)
@@ -567,7 +567,7 @@ async def test_a_task_that_waits_on_disk_can_be_given_up(tmp_path: Path) -> None
         p.main.action_stop_agent()
         await p.dialog(Confirm)
         await p.press("y")
-        await p.until(lambda: task(p).status == "cancelled" and p.main.conversing.question is None)
+        await p.until(lambda: task(p).status == "cancelled" and p.main.conversation.question is None)
         await p.run_to_end("hello")
         assert texts(p)[-1] == "Hi."
 
@@ -611,7 +611,7 @@ async def test_a_draft_that_was_not_written_for_the_question_answers_only_at_the
         await p.told("Enter gives this as the answer")
         await p.until(lambda: p.main.chat_bar.draft == "the third")
         await p.until(lambda: ("Tab", "queue") not in p.main.query_one(KeyLine)._keys)
-        assert p.main.conversing.question is not None
+        assert p.main.conversation.question is not None
         await p.press("enter")
         await p.until(lambda: task(p).status == "completed")
         assert any("the third" in text for text in texts(p))

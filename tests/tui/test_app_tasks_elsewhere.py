@@ -84,7 +84,7 @@ async def test_an_answer_to_what_was_answered_elsewhere_comes_back(tmp_path: Pat
     async with program(store, settings=ASK_ALL) as p:
         await started(p, answer(made))
         shown = await asked(p)
-        p.main.conversing.history.catching_up = True  # what the screen shows stays what it was
+        p.main.conversation.history.catching_up = True  # what the screen shows stays what it was
         other = Other(store, answer(LAST, ids="later"))
         await other.runner.respond(other.chat, "no")
         await p.until(
@@ -93,14 +93,14 @@ async def test_an_answer_to_what_was_answered_elsewhere_comes_back(tmp_path: Pat
             )
         )
         await other.leave_waiting(p)
-        assert p.main.conversing.question == shown
+        assert p.main.conversation.question == shown
         await p.say("no, not that")
         await p.until(lambda: p.main.chat_bar.draft == "no, not that")
         await p.told("not open any more")
         await p.until(
             lambda: (
-                p.main.conversing.question is not None
-                and p.main.conversing.question.text == "Delete everything?"
+                p.main.conversation.question is not None
+                and p.main.conversation.question.text == "Delete everything?"
             )
         )
         assert p.main.chat_bar.mode != "asking", "it is no answer to that one"
@@ -115,11 +115,11 @@ async def test_a_message_from_before_the_question_does_not_become_its_answer(
     store = make_store(tmp_path)
     trust.trust(store.home.root)
     async with program(store, answer(DONE), settings=ASK_ALL) as p:
-        p.main.conversing.history.catching_up = True  # the screen knows nothing of it
+        p.main.conversation.history.catching_up = True  # the screen knows nothing of it
         await started(p, answer(made))
-        assert p.main.conversing.question is None
+        assert p.main.conversation.question is None
         await p.say("ok")
-        await p.until(lambda: p.main.conversing.question is not None and p.main.chat_bar.draft == "ok")
+        await p.until(lambda: p.main.conversation.question is not None and p.main.chat_bar.draft == "ok")
         await over(p)
         await asked(p)
         assert label(p) == "Reply"
@@ -156,9 +156,9 @@ async def test_a_conversation_that_another_program_began_is_the_one_that_is_show
         await p.until(lambda: texts(p) == ["from elsewhere", "New."])
         await other.chat.send("and on")
         await p.until(lambda: texts(p) == ["from elsewhere", "New.", "and on", "More."])
-        talk = p.main.conversing.talk
+        talk = p.main.conversation.talk
         assert talk is not None and talk.chat is not None and talk.chat.session_id == new
-        await p.main.conversing.history.load_older()
+        await p.main.conversation.history.load_older()
         await p.run_to_end("from here")
         assert texts(p)[-2:] == ["from here", "Here."] and "hello" not in texts(p)
 
@@ -184,11 +184,11 @@ async def test_the_words_that_began_a_refused_task_come_back_as_they_were_typed(
         await p.say("hello")
         await p.until(lambda: model.requests)
         await p.open("two")
-        await p.until(lambda: p.main.conversing.talk is not None)
+        await p.until(lambda: p.main.conversation.talk is not None)
         await p.say("/task improve it")
         await p.until(lambda: p.main.chat_bar.draft == "/task improve it")
         gate.set()
-        await p.until(lambda: not p.main.conversing.runs.working)
+        await p.until(lambda: not p.main.conversation.runs.working)
 
 
 async def test_a_disk_that_is_full_takes_neither_the_question_nor_the_answer(
@@ -204,7 +204,7 @@ async def test_a_disk_that_is_full_takes_neither_the_question_nor_the_answer(
             full.setattr(Journal, "append", refuse)
             await p.say("my own answer")
             await p.until(lambda: p.main.chat_bar.draft == "my own answer")
-            assert p.main.conversing.question is not None and label(p) == "Reply"
+            assert p.main.conversation.question is not None and label(p) == "Reply"
         await p.press("enter")
         await p.until(lambda: task(p).status == "completed")
         await over(p)

@@ -33,7 +33,7 @@ from tests.tui.test_app_tasks import (
     texts,
 )
 from tui.chat.activity import activity_line
-from tui.chat.conversation_state import Talk
+from tui.chat.conversation_state import Conversation
 from tui.screens.dialogs.confirm import Confirm
 from tui.settings.schema import Settings
 from tui.widgets.footer import KeyLine
@@ -48,9 +48,9 @@ async def leave(p: Program) -> None:
 
 def look(p: Program) -> dict[str, Any]:
     """What the screen says of a task that waits."""
-    widget = p.main.conversing.panel_controller.widget
+    widget = p.main.conversation.panel_controller.widget
     assert widget is not None
-    entries = p.main.conversing.view.layout_model.entries
+    entries = p.main.conversation.view.layout_model.entries
     call = entries[-1]
     return {
         "texts": texts(p),
@@ -59,7 +59,7 @@ def look(p: Program) -> dict[str, Any]:
         "esc": ("Esc", "stop") in p.main.query_one(KeyLine)._keys,
         "label": label(p),
         "stop": p.main.chat_bar.query_one(".chat--stop").display,
-        "panel": p.main.conversing.panel.state,
+        "panel": p.main.conversation.panel.state,
     }
 
 
@@ -102,7 +102,7 @@ async def test_what_was_found_waiting_is_given_up_by_key_and_mouse(tmp_path: Pat
             await p.press(how)
         await p.dialog(Confirm)
         await p.press("y")
-        await p.until(lambda: task(p).status == "cancelled" and p.main.conversing.question is None)
+        await p.until(lambda: task(p).status == "cancelled" and p.main.conversation.question is None)
         await p.until(lambda: texts(p)[-1].startswith("Task stopped · 1 step"))
         shown = texts(p)
         assert ("Esc", "stop") not in p.main.query_one(KeyLine)._keys
@@ -238,7 +238,7 @@ async def test_a_task_that_begins_is_not_taken_for_the_one_before(
     monkeypatch.setattr(AgentJobs, "start", later)
     async with program(store, answer(DONE, ids="new"), settings=QUICK) as p:
         await p.say("/task third")
-        talk = p.main.conversing.talk
+        talk = p.main.conversation.talk
         assert talk is not None and talk.running
         now = time.monotonic()
         assert activity_line(talk.activity, talk.task, talk.time.seconds(now), now).startswith("thinking")
@@ -261,8 +261,8 @@ async def test_time_that_was_worked_in_an_earlier_program_counts(tmp_path: Path)
         await p.press("1", "enter")
         await p.until(lambda: task(p).status == "completed")
         await over(p)
-        talk = p.main.conversing.talk
-        assert isinstance(talk, Talk)
+        talk = p.main.conversation.talk
+        assert isinstance(talk, Conversation)
         seen.append(talk.time.before)
         assert "1 min 4" in texts(p)[-1]
     assert seen[0] >= 100

@@ -50,7 +50,7 @@ async def test_every_call_beside_one_that_waited_is_asked_for_in_the_next_progra
     async with program(store, answer(DONE), settings=ASK_ALL) as p:
         await asked(p)
         await p.press("1", "enter")
-        await p.until(lambda: p.main.conversing.question not in (None, first))
+        await p.until(lambda: p.main.conversation.question not in (None, first))
         second = await asked(p)
         assert second.approval.tool == "update_persona_name"
         assert "better line" in p.on_disk("one") and store.get("one").name == "One"
@@ -92,10 +92,10 @@ async def test_an_interrupted_task_is_seen_at_the_start_whatever_is_in_the_chat_
         await p.until(lambda: "step 2" in texts(p))
         await p.say("and be brief")
         killed = copy_of(store, tmp_path / "killed" / "home")
-        p.main.conversing.tasks.stop()
+        p.main.conversation.tasks.stop()
     async with program(killed, settings=QUICK) as p:
         await p.until(lambda: p.main.chat_bar.input.text)
-        assert p.main.conversing.panel.state is PanelState.VISIBLE
+        assert p.main.conversation.panel.state is PanelState.VISIBLE
         assert any("while this task was at step 2. /continue goes on" in text for text in texts(p))
 
 
@@ -142,7 +142,7 @@ async def test_what_was_queued_beside_a_found_question_comes_back_when_the_task_
         p.main.chat_bar.set_draft("kept", older=True)
         await p.press("tab")
         await p.until(lambda: queued(p) == [("kept", True)])
-        p.main.conversing.tasks.stop()
+        p.main.conversation.tasks.stop()
         await p.dialog(Confirm)
         await p.press("y")
         await p.until(lambda: task(p).status == "cancelled" and p.main.chat_bar.draft == "kept")
@@ -169,11 +169,11 @@ async def test_an_answer_written_before_a_restart_is_given_by_the_first_enter_an
         await p.until(lambda: label(p) == "Reply" and p.main.chat_bar.mode == "asking")
         await p.open("two")
         await p.open("one")
-        await p.until(lambda: p.main.conversing.questions.may_answer)
+        await p.until(lambda: p.main.conversation.questions.may_answer)
         await p.press("enter")
         await p.until(lambda: task(p).status == "completed")
         await over(p)
-        assert any("because X" in str(turn) for turn in p.main.conversing.talk.chat.turns)
+        assert any("because X" in str(turn) for turn in p.main.conversation.talk.chat.turns)
         assert "better line" not in p.on_disk("one")
     async with program(with_other_draft, settings=ASK_ALL) as p:
         await asked(p)
@@ -188,7 +188,7 @@ async def test_a_hand_edit_is_one_line_that_opens(tmp_path: Path) -> None:
         await p.press("f8")
         await p.until(lambda: "second" in p.on_disk("one"))
         await p.run_to_end("look")
-        view = p.main.conversing.view
+        view = p.main.conversation.view
         place = next(at for at, text in enumerate(texts(p)) if text.startswith("You changed the file"))
         entry = view.layout_model.entries[place]
         (head,) = entry._head(60)  # type: ignore[attr-defined]
@@ -208,7 +208,7 @@ async def test_an_answer_in_the_middle_of_which_the_program_was_killed_is_said_t
         await p.say("tell me")
         await p.until(lambda: "Many" in "".join(texts(p)))
         killed = copy_of(store, tmp_path / "killed" / "home")
-        p.main.conversing.tasks.stop()
+        p.main.conversation.tasks.stop()
         await over(p)
     said = "in the middle of this answer"
     async with program(killed, answer("Again."), settings=QUICK) as p:

@@ -60,33 +60,37 @@ async def begin_all(p: Program) -> None:
     """Begin a task about each persona, one after the other, as a person would."""
     for name in IDS:
         await p.open(name)
-        await p.until(lambda name=name: p.main.conversing.talk and p.main.conversing.talk.persona_id == name)
+        await p.until(
+            lambda name=name: p.main.conversation.talk and p.main.conversation.talk.persona_id == name
+        )
         await p.say(f"/task task for {name}")
-        await p.until(lambda: p.main.conversing.running or p.main.conversing.talk.task is not None)  # type: ignore[union-attr]
+        await p.until(lambda: p.main.conversation.running or p.main.conversation.talk.task is not None)  # type: ignore[union-attr]
 
 
 async def all_over(p: Program) -> None:
-    talks = p.main.conversing.talks
+    talks = p.main.conversation.talks
     assert talks is not None
     await p.until(lambda: len(talks.running) == 1)
     await p.open(STOPPED)
-    await p.until(lambda: p.main.conversing.running)
+    await p.until(lambda: p.main.conversation.running)
     await p.until(lambda: any("word word" in text for text in shown(p)))
     await p.press("escape")
     await p.until(lambda: not talks.running)
 
 
 def shown(p: Program) -> list[str]:
-    p.main.conversing.view.draw_frame()
-    return [entry.text() for entry in p.main.conversing.view.layout_model.entries]
+    p.main.conversation.view.draw_frame()
+    return [entry.text() for entry in p.main.conversation.view.layout_model.entries]
 
 
 async def check_all(p: Program) -> None:
     """Every conversation on the screen and on disk holds exactly its own turns."""
     for name in IDS:
         await p.open(name)
-        await p.until(lambda name=name: p.main.conversing.talk and p.main.conversing.talk.persona_id == name)
-        talk = p.main.conversing.talk
+        await p.until(
+            lambda name=name: p.main.conversation.talk and p.main.conversation.talk.persona_id == name
+        )
+        talk = p.main.conversation.talk
         assert talk is not None and talk.chat is not None and talk.task is not None
         text = "\n".join(shown(p))
         assert set(re.findall(r"\bp\d\b", text)) == {name}
@@ -161,4 +165,4 @@ async def test_keys_are_heard_while_ten_tasks_are_at_work(tmp_path: Path) -> Non
                 break
         print(f"key to letter: {at_rest * 1000:.1f} ms idle, {at_work * 1000:.1f} ms with ten tasks")
         assert at_work <= max(2 * at_rest, NOISE)
-        assert len(p.main.conversing.runs.working) == 10
+        assert len(p.main.conversation.runs.working) == 10

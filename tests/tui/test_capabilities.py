@@ -43,7 +43,7 @@ async def test_a_calm_screen_moves_nothing_by_itself_and_is_drawn_less_often(tmp
     async with program(make_store(tmp_path), settings=Settings(calm="always")) as p:
         await p.until(lambda: p.main.settings.focus_target)
         assert p.app.animation_level == "none"
-        assert p.main.conversing.view.frames_per_second == 10
+        assert p.main.conversation.view.frames_per_second == 10
         fields = [*p.main.query(TextArea), *p.main.query(Input)]
         assert len(fields) > 3 and not any(each.cursor_blink for each in fields)
 

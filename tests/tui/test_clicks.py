@@ -50,17 +50,17 @@ async def test_a_click_on_a_key_in_the_last_line_presses_it(tmp_path: Path) -> N
         await click(p, "panes")
         await p.until(lambda: p.prompt.has_focus)
         await click(p, "Esc chat")
-        await p.until(lambda: p.main.conversing.bar_focused)
+        await p.until(lambda: p.main.conversation.bar_focused)
         await p.run_to_end("hello")
         await p.until(lambda: "Ctrl+O pin" in told_of_keys(p))
         await click(p, "Ctrl+O pin")
-        await p.until(lambda: p.main.conversing.panel.state is PanelState.PINNED)
+        await p.until(lambda: p.main.conversation.panel.state is PanelState.PINNED)
         await click(p, "Ctrl+O read")  # the panel is not clicked away by it
-        await p.until(lambda: p.main.conversing.panel_controller.reading)
+        await p.until(lambda: p.main.conversation.panel_controller.reading)
         await click(p, "Esc chat")
-        await p.until(lambda: not p.main.conversing.panel_controller.reading)
+        await p.until(lambda: not p.main.conversation.panel_controller.reading)
         await click(p, "Esc hide output")
-        await p.until(lambda: p.main.conversing.panel.state is PanelState.HIDDEN)
+        await p.until(lambda: p.main.conversation.panel.state is PanelState.HIDDEN)
 
 
 async def test_a_click_on_a_list_s_keys_is_a_key_of_the_list(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ async def test_a_click_on_a_list_s_keys_is_a_key_of_the_list(tmp_path: Path) -> 
 
 async def test_a_click_on_the_model_s_name_chooses_another(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), preferences=preferences(tmp_path), size=(120, 40)) as p:
-        await click(p, p.main.conversing.note, at=2)
+        await click(p, p.main.conversation.note, at=2)
         await p.dialog(Connect)
 
 
@@ -116,7 +116,7 @@ async def test_under_a_dialog_the_last_line_tells_of_no_keys(tmp_path: Path) -> 
         p.main.action_program_settings()
         await p.dialog(ProgramSettings)
         await p.until(lambda: "Esc" not in told_of_keys(p) and "Tab" not in told_of_keys(p))
-        assert p.main.conversing.note in told_of_keys(p)
+        assert p.main.conversation.note in told_of_keys(p)
         p.main.view.show_state()
         assert "Esc" not in told_of_keys(p)
         await p.press("escape")

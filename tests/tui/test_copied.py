@@ -40,7 +40,7 @@ def test_no_part_that_draws_its_own_rows_is_copied_by_its_name() -> None:
 async def test_a_drag_beyond_the_panel_copies_what_is_seen_of_the_conversation(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer("The answer."), size=(80, 24)) as p:
         await p.run_to_end("hello")
-        view = p.main.conversing.view
+        view = p.main.conversation.view
         await p.pilot.mouse_down(view, offset=(1, 0))
         await p.pilot.hover(KeyLine, offset=(40, 0))
         await p.pilot.mouse_up(KeyLine, offset=(40, 0))

@@ -26,7 +26,7 @@ async def demo(
     app = DemoApp(folder, Settings(panel_seconds=60), hands=hands, pace=pace, **options)
     async with app.run_test(size=(110, 32), notifications=True, tooltips=True) as pilot:
         running = Program(app, pilot, None)  # type: ignore[arg-type]
-        await running.until(lambda: running.main.conversing.talk is not None)
+        await running.until(lambda: running.main.conversation.talk is not None)
         yield running
 
 
@@ -52,7 +52,7 @@ async def test_it_changes_the_prompt_before_the_persons_eyes_and_then_is_theirs(
         await p.told("recording is over")
         assert "one warm sentence" in p.prompt.raw
         assert "one warm sentence" in stored(folder)
-        assert p.main.conversing.panel_controller.panel_shown
+        assert p.main.conversation.panel_controller.panel_shown
         assert p.app.model_name == "offline"
         assert status(p) == ""
         await p.run_to_end("rename it to Sunny")
@@ -66,14 +66,14 @@ async def test_it_says_that_it_is_recorded(tmp_path: Path) -> None:
     async with demo(tmp_path, hands=TypingPace(before_message=60.0)) as p:
         await p.until(lambda: status(p) == LABEL)
         assert p.app.model_name == "recorded"
-        assert "recorded run" in p.main.conversing.view.layout_model.entries[0].text()
+        assert "recorded run" in p.main.conversation.view.layout_model.entries[0].text()
 
 
 async def test_the_first_change_is_opened_to_be_read(tmp_path: Path) -> None:
     async with demo(tmp_path, hands=TypingPace(0.0, 0.0, 2.0)) as p:
-        view = p.main.conversing.view
+        view = p.main.conversation.view
         await p.until(lambda: any(entry.foldable and entry.opened for entry in view.layout_model.entries))
-        place = first_change(p.main, p.main.conversing.talk)  # type: ignore[arg-type]
+        place = first_change(p.main, p.main.conversation.talk)  # type: ignore[arg-type]
         assert place is not None
         assert "one warm sentence" in view.layout_model.entries[place].text()
         assert view.vertical_scrollbar.position == view.scroll_y
@@ -92,7 +92,7 @@ async def test_who_writes_something_has_the_program_and_keeps_what_they_wrote(tm
 
 async def test_who_writes_while_they_are_to_read_need_not_wait(tmp_path: Path) -> None:
     async with demo(tmp_path, hands=TypingPace(0.0, 0.0, 60.0)) as p:
-        await p.until(lambda: p.main.conversing.talk.events and not p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.talk.events and not p.main.conversation.running)
         p.main.chat_bar.set_draft("mine")
         await p.told("recording has stopped")
         assert p.main.chat_bar.draft == "mine"
@@ -100,7 +100,7 @@ async def test_who_writes_while_they_are_to_read_need_not_wait(tmp_path: Path) -
 
 async def test_who_stops_a_recorded_answer_has_the_program(tmp_path: Path) -> None:
     async with demo(tmp_path, pace=Pace(5.0, HUMAN.word)) as p:
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         await p.press("escape")
         await p.told("recording has stopped")
         assert p.app.model_name == "offline"

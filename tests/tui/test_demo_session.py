@@ -67,7 +67,7 @@ async def test_a_session_is_played_from_the_text_it_began_with_and_its_home_is_o
     async with demo(folder, recording=read_recording(path), origin=store.home) as p:
         await p.told("recording is over")
         assert "better line" in p.prompt.raw
-        assert p.main.conversing.view.layout_model.entries[0].text().startswith("This is a recorded run")
+        assert p.main.conversation.view.layout_model.entries[0].text().startswith("This is a recorded run")
     assert content_of(store.home.root) == before
 
 
@@ -75,10 +75,10 @@ async def test_a_recorded_task_gives_the_recorded_answers_to_its_questions(tmp_p
     store = make_store(tmp_path)
     async with program(store, answer(ASK), answer(DONE), settings=Settings(task_pause=0.0)) as p:
         await p.say("/task go")
-        await p.until(lambda: p.main.conversing.question is not None)
-        await p.until(lambda: p.main.conversing.questions.may_answer)
+        await p.until(lambda: p.main.conversation.question is not None)
+        await p.until(lambda: p.main.conversation.questions.may_answer)
         await p.press("2", "enter")
-        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: not p.main.conversation.running)
     recording = read_recording(find_recording(store.home, "one")[0])
     assert list(recording.runs[0].replies.values()) == ["the second"]
     folder = tmp_path / "demo"
@@ -86,7 +86,7 @@ async def test_a_recorded_task_gives_the_recorded_answers_to_its_questions(tmp_p
     async with demo(folder, recording=recording, origin=store.home) as p:
         await p.told("recording is over")
         assert "the second" in "\n".join(
-            entry.text() for entry in p.main.conversing.view.layout_model.entries
+            entry.text() for entry in p.main.conversation.view.layout_model.entries
         )
 
 
@@ -207,7 +207,7 @@ async def test_a_hostile_recording_plays_to_its_end(tmp_path: Path) -> None:
     folder.mkdir()
     async with demo(folder, recording=read_recording(path)) as p:
         await p.told("recording is over")
-        assert "Still here." in "\n".join(e.text() for e in p.main.conversing.view.layout_model.entries)
+        assert "Still here." in "\n".join(e.text() for e in p.main.conversation.view.layout_model.entries)
         assert forbidden_in(shown(p)) == []
 
 

@@ -54,14 +54,14 @@ async def test_a_draft_that_cannot_be_stored_is_said_once_and_stored_when_there_
         monkeypatch.setattr(DraftStore, "save", full)
         p.main.chat_bar.set_draft("a draft")
         told = "What you typed is nowhere but on the screen: No space left on device."
-        await p.main.conversing.drafts.remember()
+        await p.main.conversation.drafts.remember()
         await p.until(lambda: told in p.messages)
         p.app.clear_notifications()
-        await p.main.conversing.drafts.remember()
+        await p.main.conversation.drafts.remember()
         await p.pilot.pause()
         assert told not in p.messages
         monkeypatch.setattr(DraftStore, "save", room)
-        await p.main.conversing.drafts.remember()
+        await p.main.conversation.drafts.remember()
         assert recall(store.home).drafts == {"one": "a draft"}
 
 
@@ -88,7 +88,7 @@ async def test_every_text_that_a_vanished_home_cannot_take_at_the_end_is_written
     store = make_store(tmp_path)
     async with program(store, persona_id="two", size=(120, 40)) as p:
         p.main.chat_bar.set_draft("a draft")
-        await p.main.conversing.drafts.remember()
+        await p.main.conversation.drafts.remember()
         p.main.action_go("tests")
         p.main.tests.editor.focus()
         shutil.rmtree(store.home.root)
@@ -124,9 +124,9 @@ async def test_what_is_typed_before_the_stored_draft_is_known_stands_below_it(tm
             await begun(p)
             p.main.chat_bar.set_draft("typed ahead")
             go.set()
-            await p.until(lambda: p.main.conversing.talk is not None)
+            await p.until(lambda: p.main.conversation.talk is not None)
             assert p.main.chat_bar.draft == "from before\ntyped ahead"
-            await p.main.conversing.drafts.remember()
+            await p.main.conversation.drafts.remember()
             assert recall(store.home).drafts == {"one": "from before\ntyped ahead"}
 
 
@@ -142,7 +142,7 @@ async def test_the_draft_that_waits_behind_a_recalled_message_is_the_one_that_is
         await p.open("one")
         assert p.main.chat_bar.draft == "a draft"
         await p.press("up")
-        await p.main.conversing.drafts.remember()
+        await p.main.conversation.drafts.remember()
         assert recall(store.home).drafts == {"one": "a draft"}
 
 
@@ -157,9 +157,9 @@ async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_bac
         p.main.start(p.main.persona_commands.on_persona("delete", "one"))
         await p.dialog(Confirm)
         await p.press("y")
-        await p.until(lambda: p.main.conversing.shown_id == "two")
+        await p.until(lambda: p.main.conversation.shown_id == "two")
         await p.until(lambda: p.main.chat_bar.draft == "for two")
-        await p.main.conversing.drafts.remember()
+        await p.main.conversation.drafts.remember()
         drafts = {"one": "for one alone", "two": "for two"}
         assert recall(store.home).drafts == drafts
         p.main.chat_bar.input.undo()
@@ -168,5 +168,5 @@ async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_bac
         await p.dialog(Pick)
         await p.press("enter")
         await p.until(lambda: p.main.chat_bar.draft == "for one alone")
-        await p.main.conversing.drafts.remember()
+        await p.main.conversation.drafts.remember()
         assert recall(store.home).drafts == drafts

@@ -143,7 +143,7 @@ async def edits(p: Program, monkeypatch: pytest.MonkeyPatch, write: Callable[[st
 
     monkeypatch.setattr(ExternalEditor, "run", edit)
     p.main.prompt.focus()
-    await p.until(lambda: not p.main.conversing.bar_focused)
+    await p.until(lambda: not p.main.conversation.bar_focused)
     p.main.action_external_editor()
 
 

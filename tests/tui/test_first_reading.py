@@ -36,7 +36,7 @@ async def test_a_disk_that_refuses_once_at_the_start_is_asked_again(
     monkeypatch.setattr("tui.screens.main.screen.LOOK_EVERY", 0.05)
     async with program(make_store(tmp_path), answer("Yes."), ready=False) as p:
         await p.told("Not read: Input/output error. This is tried again.")
-        await p.until(lambda: p.main.conversing.talk is not None)
+        await p.until(lambda: p.main.conversation.talk is not None)
         assert list(p.main.personas.entries) == ["one", "two"]
         assert [message for message in p.messages if "Not read" in message] == p.messages[:1]
         await p.run_to_end("Hello")
@@ -68,7 +68,7 @@ async def test_what_is_written_is_remembered_where_the_disk_never_lets_the_progr
             await p.write("words")
             of_whom = {"two": "of before\nwords"} if last else {"": "words", "two": "of before"}
             await p.until(lambda: recall(store.home).drafts == of_whom)
-            assert p.main.conversing.drafts.nowhere_else() == {}
+            assert p.main.conversation.drafts.nowhere_else() == {}
     async with program(store, persona_id="two") as p:
         drafts = ["queued"] if place != "ids" else []
         assert p.main.chat_bar.draft == "\n".join([*drafts, "of before", "words"])

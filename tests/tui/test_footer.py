@@ -32,23 +32,23 @@ async def says(p: Program, *words: str) -> None:
 async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_path: Path) -> None:
     hanging = [*answer("I begin")[:2], Hang()]
     async with program(make_store(tmp_path), hanging, answer(ASK), settings=Settings(), size=ROOMY) as p:
-        main, bar, conversing = p.main, p.main.chat_bar, p.main.conversing
+        main, bar, conversation = p.main, p.main.chat_bar, p.main.conversation
 
         # The chat bar, empty: Tab goes on, Ctrl+O shows, reads, hides.
         await says(p, "Tab panes", "Ctrl+O output")
         await p.press("ctrl+o")
-        assert conversing.panel.state is PanelState.PINNED
+        assert conversation.panel.state is PanelState.PINNED
         await says(p, "Esc hide output", "Ctrl+O read")
         await p.press("ctrl+o")
-        assert conversing.panel_controller.reading
+        assert conversation.panel_controller.reading
         await says(p, "Esc chat", "Ctrl+O hide", "Tab panes", "Enter open", "u undo")
         await p.press("tab")
         await p.until(lambda: main.prompt.has_focus)
         await says(p, "Esc chat", "Ctrl+O read", "Tab panes")
         await p.press("escape")
-        await p.until(lambda: conversing.bar_focused)
+        await p.until(lambda: conversation.bar_focused)
         await p.press("escape")
-        assert conversing.panel.state is PanelState.HIDDEN
+        assert conversation.panel.state is PanelState.HIDDEN
 
         # A command that is being written.
         await p.write("/mo")
@@ -88,11 +88,11 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         await p.press("down")
         assert main.focused is main.settings.field("description")
         await p.press("escape")
-        await p.until(lambda: conversing.bar_focused)
+        await p.until(lambda: conversation.bar_focused)
 
         # A run: with a draft Enter steers and Tab queues.
         await p.say("go")
-        await p.until(lambda: conversing.running)
+        await p.until(lambda: conversation.running)
         await says(p, "Esc stop", "Tab panes", "Ctrl+O pin")
         await p.write("now")
         await says(p, "Enter steer", "Tab queue")
@@ -106,14 +106,14 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         )
         await says(p, "Tab panes")
         await p.press("escape")
-        await p.until(lambda: not conversing.running)
+        await p.until(lambda: not conversation.running)
         assert bar.draft == "now\nlater"
         await says(p, "Enter send", "Tab panes")
         bar.set_draft("")
 
         # A question: digits pick, Enter answers; with a draft Enter replies.
         await p.say("/task go")
-        await p.until(lambda: conversing.question is not None)
+        await p.until(lambda: conversation.question is not None)
         await says(p, "Esc stop", "1-2 pick", "Enter answer", "Tab panes", "Ctrl+O read")
         await p.write("mine")
         await says(p, "Enter reply", "Tab panes")
@@ -121,16 +121,16 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         await p.press("ctrl+o")
         await says(p, "Ctrl+O back", "1-2 pick", "Enter open")
         await p.press("ctrl+o")
-        assert conversing.bar_focused
-        assert conversing.panel.state is PanelState.PINNED
-        widget = conversing.panel_controller.widget
+        assert conversation.bar_focused
+        assert conversation.panel.state is PanelState.PINNED
+        widget = conversation.panel_controller.widget
         assert widget is not None
         await p.until(lambda: widget.box._appeared is not None)
         widget.box._appeared = float("-inf")
         await p.press("1")
         await p.until(lambda: widget.box.choices.picked == 0)
         await p.press("enter")
-        await p.until(lambda: conversing.question is None)
+        await p.until(lambda: conversation.question is None)
 
 
 def test_a_key_that_was_given_away_or_has_no_effect_is_not_told() -> None:

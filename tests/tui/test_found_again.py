@@ -26,12 +26,12 @@ async def test_the_cursor_of_reading_mode_stands_on_the_turn_that_was_found(tmp_
         await p.run_to_end("second")
         await p.press("ctrl+f")
         await p.answer("needle")
-        await p.until(lambda: p.main.conversing.panel_controller.reading)
-        assert p.main.conversing.view.cursor_text() == "A needle."
+        await p.until(lambda: p.main.conversation.panel_controller.reading)
+        assert p.main.conversation.view.cursor_text() == "A needle."
         await p.press("ctrl+f")
         await p.answer("nowhere at all")
         await p.told("Not found")
-        assert p.main.conversing.panel_controller.reading, "it was read before that"
+        assert p.main.conversation.panel_controller.reading, "it was read before that"
 
 
 @pytest.fixture
@@ -49,11 +49,11 @@ async def long_ago(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 async def test_what_was_said_long_ago_is_found_too(long_ago: Store) -> None:
     async with program(long_ago) as p:
-        view = p.main.conversing.view
+        view = p.main.conversation.view
         await p.press("ctrl+f")
         await p.answer("message 1.")
         await p.told("1 found")
-        assert p.main.conversing.panel_controller.reading and view.cursor_text() == "message 1."
+        assert p.main.conversation.panel_controller.reading and view.cursor_text() == "message 1."
         await p.until(lambda: any("message 1." in view.render_line(y).text for y in range(view.size.height)))
 
 
@@ -61,10 +61,10 @@ async def test_the_first_turn_is_the_first_of_all_and_who_reads_on_stays_where_t
     long_ago: Store,
 ) -> None:
     async with program(long_ago) as p:
-        view = p.main.conversing.view
+        view = p.main.conversation.view
         await p.press("ctrl+o", "ctrl+o", "k")
         assert view.cursor_text() == "message 29."
-        await p.main.conversing.history.load_older()
+        await p.main.conversation.history.load_older()
         assert len(view.layout_model.entries) == 60 and view.cursor_text() == "message 29."
         assert view.following
         await p.press("g")

@@ -74,7 +74,7 @@ async def test_letters_behind_what_opens_a_field_while_the_output_is_read_go_int
     async with program(make_store(tmp_path), answer("The end."), settings=Settings(panel_seconds=600)) as p:
         await p.run_to_end("hello")
         await p.press("ctrl+o", "ctrl+o")
-        await p.until(lambda: p.main.conversing.panel_controller.reading)
+        await p.until(lambda: p.main.conversation.panel_controller.reading)
         at_once(p, "k", "slash", *"find", "u")
         await p.until(lambda: isinstance(p.app.screen, AskLine))
         await p.until(lambda: p.app.screen.query_one(Field).value == "findu")
@@ -140,11 +140,11 @@ async def test_what_a_key_does_to_a_text_it_does_to_the_one_it_was_pressed_in(
 async def test_what_is_taken_from_a_message_goes_before_the_output_gets_the_keys(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer("The end."), settings=Settings(panel_seconds=600)) as p:
         await p.run_to_end("hello")
-        p.main.conversing.panel_controller.cycle_output()
+        p.main.conversation.panel_controller.cycle_output()
         p.main.chat_bar.set_draft("abc")
         p.main.focus_chat()
         at_once(p, "backspace", "ctrl+o")
-        await p.until(lambda: p.main.conversing.panel_controller.reading)
+        await p.until(lambda: p.main.conversation.panel_controller.reading)
         assert p.main.chat_bar.draft == "ab"
 
 

@@ -64,14 +64,14 @@ async def test_a_key_in_the_chat_bar_is_sent_only_when_it_is_sent_again(
         p.main.focus_chat()
         p.main.chat_bar.input.post_message(Paste(PASTED))
         await p.until(lambda: p.main.chat_bar.draft == PASTED)
-        await p.main.conversing.drafts.remember()
+        await p.main.conversation.drafts.remember()
         assert recall(p.store.home).drafts == {}
         await p.press("enter")
         await p.told("looks like an API key")
         await p.press("enter")  # the same press once more
         await p.pilot.pause()
         assert p.main.chat_bar.draft == PASTED
-        assert p.main.conversing.sent_messages() == []
+        assert p.main.conversation.sent_messages() == []
         assert not in_any_file(p, PASTED)
         now[0] += 1
         await p.press("enter")
@@ -85,5 +85,5 @@ async def test_model_with_a_key_connects_and_keeps_it_off_every_disk(tmp_path: P
         async with program(make_store(tmp_path), preferences=settings) as p:
             await p.say(f"/model {PASTED}")
             await p.until(lambda: p.app.model_name == "claude-sonnet-5-5")
-            assert PASTED not in p.main.conversing.sent_messages()
+            assert PASTED not in p.main.conversation.sent_messages()
             assert not in_any_file(p, PASTED)

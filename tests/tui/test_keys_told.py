@@ -96,7 +96,7 @@ async def test_no_screen_and_no_dialog_names_a_key_that_was_moved(tmp_path: Path
         assert named(screen_of(p)) == set()
         await p.press(ODD["output.toggle"])
         await p.until(
-            lambda: p.main.conversing.panel_controller.reading and "goes back to answer" in screen_of(p)
+            lambda: p.main.conversation.panel_controller.reading and "goes back to answer" in screen_of(p)
         )
         assert named(screen_of(p)) == set()
         for kind, make in DIALOGS.items():
@@ -132,14 +132,14 @@ async def test_the_keys_of_reading_lists_and_dialogs_can_be_moved(tmp_path: Path
     keys |= {"output.find_next": "f9", "output.find_previous": ""}
     async with program(make_store(tmp_path), answer("Hi."), settings=Settings(keys=keys)) as p:
         await p.run_to_end("hello")
-        p.main.conversing.panel_controller.start_reading()
-        await p.until(lambda: p.main.conversing.panel_controller.reading)
-        last = p.main.conversing.view.cursor
+        p.main.conversation.panel_controller.start_reading()
+        await p.until(lambda: p.main.conversation.panel_controller.reading)
+        last = p.main.conversation.view.cursor
         assert last
         await p.press("k")
-        assert p.main.conversing.view.cursor == last
+        assert p.main.conversation.view.cursor == last
         await p.press("p")
-        await p.until(lambda: p.main.conversing.view.cursor == last - 1)
+        await p.until(lambda: p.main.conversation.view.cursor == last - 1)
         p.main.action_find()
         await p.answer("Hi")
         await p.told("1 found. F9 goes to the next.")

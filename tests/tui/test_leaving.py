@@ -70,7 +70,7 @@ async def test_a_signal_ends_a_program_that_is_leaving_and_waits_for_a_disk_that
 async def wait_then_type(p: Program, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     """Quit when the agent is done; the disk is full then, something is typed, and the agent ends."""
     await p.say("go")
-    await p.until(lambda: p.main.conversing.running)
+    await p.until(lambda: p.main.conversation.running)
     p.main.action_leave()
     await p.dialog(Leaving)
     await p.press("w")
@@ -87,7 +87,7 @@ async def test_who_quits_twice_in_one_go_is_asked_once(tmp_path: Path) -> None:
     gate = Gate()
     async with program(make_store(tmp_path), model=GatedModel([[gate, *answer("Done.")]])) as p:
         await p.say("go")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         p.main.action_leave()
         p.main.action_leave()
         await p.dialog(Leaving)
@@ -125,7 +125,7 @@ async def test_a_task_is_found_interrupted_unless_the_person_stopped_it(tmp_path
     async with program(store, model=GatedModel([[gate, *answer("Done.")]])) as p:
         p.main.action_task_mode()
         await p.say("go")
-        await p.until(lambda: p.main.conversing.runs.working)
+        await p.until(lambda: p.main.conversation.runs.working)
         if how == "stop and quit":
             p.main.action_leave()
             await p.dialog(Leaving)
@@ -133,9 +133,9 @@ async def test_a_task_is_found_interrupted_unless_the_person_stopped_it(tmp_path
         elif how == "signal":
             p.app.leave_by_signal(129)
         else:
-            (running,) = p.main.conversing.talks.runner._ends.values()  # type: ignore[union-attr]
+            (running,) = p.main.conversation.talks.runner._ends.values()  # type: ignore[union-attr]
             running.cancel()  # what the end of the loop does
-            await p.until(lambda: not p.main.conversing.runs.working)
+            await p.until(lambda: not p.main.conversation.runs.working)
             p.main.action_leave()
         await p.until(lambda: p.app._exit)
     left = find_job(store, "one")
@@ -169,7 +169,7 @@ async def test_a_fault_in_the_last_saving_keeps_nobody_from_leaving_and_nothing_
     async with program(store) as p:
         assert p.main.documents is not None
         monkeypatch.setattr(p.main.documents, "flush", fail)
-        monkeypatch.setattr(p.main.conversing, "stop_all", fail)
+        monkeypatch.setattr(p.main.conversation, "stop_all", fail)
         p.prompt.focus()
         await p.write("my ")
         p.main.chat_bar.set_draft("a draft")

@@ -75,10 +75,10 @@ async def test_saying_no_keeps_personas_and_marks_and_escape_takes_the_marks_awa
 async def test_escape_stops_the_agent_before_it_takes_marks_away(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, THREE), [*answer("I begin")[:2], Hang()]) as p:
         await p.say("go")
-        await p.until(lambda: p.main.conversing.tasks.can_stop)
+        await p.until(lambda: p.main.conversation.tasks.can_stop)
         p.main.action_go("personas")
         await p.press("space", "escape")
-        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: not p.main.conversation.running)
         assert p.main.personas.rows.marked == ["a"]
         await p.press("escape")
         assert p.main.personas.rows.marked == []

@@ -16,8 +16,8 @@ from personas.store import Store
 from tests.support.drafts import recall
 from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.app import emergency_save as last_resort
-from tui.chat.conversation_state import Talk
-from tui.chat.conversations import Talks
+from tui.chat.conversation_state import Conversation
+from tui.chat.conversations import ConversationManager
 from tui.drafts.outbox import Outbox
 from tui.settings.schema import Settings
 
@@ -29,14 +29,14 @@ def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def hold_up(monkeypatch: pytest.MonkeyPatch, persona_id: str) -> threading.Event:
     """Have the conversation of a persona wait for the event before it is read."""
-    go, load = threading.Event(), Talks._load
+    go, load = threading.Event(), ConversationManager._load
 
-    def slow(self: Talks, talk: Talk) -> Any:
+    def slow(self: ConversationManager, talk: Conversation) -> Any:
         if talk.persona_id == persona_id:
             go.wait(60)
         return load(self, talk)
 
-    monkeypatch.setattr(Talks, "_load", slow)
+    monkeypatch.setattr(ConversationManager, "_load", slow)
     return go
 
 
@@ -54,7 +54,7 @@ async def test_what_is_sent_before_the_conversation_is_there_is_not_lost_with_th
     go = hold_up(monkeypatch, "one")
     async with program(store, answer("Yes."), ready=False) as p:
         try:
-            await p.until(lambda: p.main.documents is not None and p.main.conversing.shown_id == "one")
+            await p.until(lambda: p.main.documents is not None and p.main.conversation.shown_id == "one")
             await p.say("sent early")
             await p.write("and more")
             await p.app.leave(129)
@@ -72,18 +72,20 @@ async def test_what_is_sent_while_another_persona_is_opened_goes_to_the_one_it_w
     async with program(store, answer("Yes."), persona_id="one") as p:
         try:
             p.main.start(p.main.view.open_persona("two"))
-            await p.until(lambda: p.main.conversing.shown_id == "two")
+            await p.until(lambda: p.main.conversation.shown_id == "two")
             await p.say("for two only")
             p.main.start(p.main.view.open_persona("one"))
-            await p.until(lambda: p.main.conversing.shown_id == "one")
+            await p.until(lambda: p.main.conversation.shown_id == "one")
             await p.write("for one")
-            await p.main.conversing.drafts.remember()
+            await p.main.conversation.drafts.remember()
             assert recall(store.home).drafts == {"one": "for one", "two": "for two only"}
         finally:
             go.set()
         await p.until(lambda: "for two only" in said_to(store, "two"))
-        await p.until(lambda: set(p.main.conversing.badges) == {"two"} and not p.main.conversing.runs.working)
-        await p.main.conversing.drafts.remember()
+        await p.until(
+            lambda: set(p.main.conversation.badges) == {"two"} and not p.main.conversation.runs.working
+        )
+        await p.main.conversation.drafts.remember()
         assert recall(store.home).drafts == {"one": "for one"}
         assert not said_to(store, "one")
 
@@ -92,12 +94,12 @@ async def test_a_conversation_that_cannot_be_opened_gives_back_what_was_sent_and
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = make_store(tmp_path)
-    load = Talks._load
+    load = ConversationManager._load
 
-    def fail(_self: Talks, _talk: Talk) -> Any:
+    def fail(_self: ConversationManager, _talk: Conversation) -> Any:
         raise RuntimeError("nobody foresaw this")
 
-    monkeypatch.setattr(Talks, "_load", fail)
+    monkeypatch.setattr(ConversationManager, "_load", fail)
     async with program(store, answer("Yes."), ready=False) as p:
         await p.told("unexpectedly (RuntimeError)")
         await p.say("my words")
@@ -105,10 +107,10 @@ async def test_a_conversation_that_cannot_be_opened_gives_back_what_was_sent_and
         await p.until(
             lambda: recall(store.home).drafts == {"one": "my words"}
         )  # the look every second is there
-        monkeypatch.setattr(Talks, "_load", load)
+        monkeypatch.setattr(ConversationManager, "_load", load)
         await p.press("enter")
         await p.until(lambda: "my words" in said_to(store, "one"))
-        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: not p.main.conversation.running)
 
 
 async def test_a_message_is_remembered_until_the_conversation_has_it(tmp_path: Path) -> None:
@@ -116,8 +118,8 @@ async def test_a_message_is_remembered_until_the_conversation_has_it(tmp_path: P
     async with program(store, answer("Yes.")) as p:
         hold = begin_late(p)
         await p.say("on its way")
-        await p.until(lambda: p.main.conversing.running)
-        await p.main.conversing.drafts.remember()
+        await p.until(lambda: p.main.conversation.running)
+        await p.main.conversation.drafts.remember()
         assert recall(store.home).drafts == {"one": "on its way"}
         hold.set()
         await p.until(lambda: "on its way" in said_to(store, "one"))
@@ -126,7 +128,7 @@ async def test_a_message_is_remembered_until_the_conversation_has_it(tmp_path: P
 
 def begin_late(p: Program) -> asyncio.Event:
     """Have runs begin only after the event, as where a disk is slow."""
-    hold, talks = asyncio.Event(), p.main.conversing.talks
+    hold, talks = asyncio.Event(), p.main.conversation.talks
     assert talks is not None
     start = talks.runner.start
 
@@ -145,7 +147,7 @@ async def test_what_is_sent_while_the_last_run_is_looked_back_at_does_not_come_b
     looks, go, find = asyncio.Event(), asyncio.Event(), AgentJobs.find
 
     async def slow(self: AgentJobs, at: Store, persona_id: str) -> Any:
-        if not p.main.conversing.running:
+        if not p.main.conversation.running:
             looks.set()
             await go.wait()
         return await find(self, at, persona_id)
@@ -156,14 +158,14 @@ async def test_what_is_sent_while_the_last_run_is_looked_back_at_does_not_come_b
         await p.until(looks.is_set)
         hold = begin_late(p)
         await p.say("the second")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         go.set()
         await p.pilot.pause()
         assert p.main.chat_bar.draft == ""
-        await p.main.conversing.drafts.remember()
+        await p.main.conversation.drafts.remember()
         assert recall(store.home).drafts == {"one": "the second"}
         hold.set()
-        await p.until(lambda: "the second" in said_to(store, "one") and not p.main.conversing.running)
+        await p.until(lambda: "the second" in said_to(store, "one") and not p.main.conversation.running)
         assert p.main.chat_bar.draft == ""
 
 
@@ -183,11 +185,11 @@ async def test_a_run_after_which_the_disk_fails_is_over_and_gives_back_what_was_
         if refuses:
             monkeypatch.setattr(AgentJobs, "start", refuse)
         await p.say("the first")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         await p.say("and more")
         monkeypatch.setattr(AgentJobs, "find", fail)
-        (hold.set if refuses else p.main.conversing.tasks.stop)()
-        await p.until(lambda: not p.main.conversing.panel.in_flight)
+        (hold.set if refuses else p.main.conversation.tasks.stop)()
+        await p.until(lambda: not p.main.conversation.panel.in_flight)
         assert p.main.chat_bar.draft == ("the first\nand more" if refuses else "and more")
         assert p.main.chat_bar.mode != "running"
 
@@ -206,16 +208,16 @@ async def test_an_answer_that_is_not_taken_comes_back_to_its_own_persona(
     asks = answer(ToolUse("ask_user", {"question": "Which one?"}))
     async with program(store, asks, settings=Settings(task_pause=0.0), persona_id="one") as p:
         await p.say("/task go")
-        await p.until(lambda: p.main.conversing.question is not None)
-        monkeypatch.setattr(Talks, "answer", refuse)
-        p.main.start(p.main.conversing.questions.answer(p.main.conversing.question.id, "the first"))  # type: ignore[union-attr]
-        await p.main.conversing.drafts.remember()
+        await p.until(lambda: p.main.conversation.question is not None)
+        monkeypatch.setattr(ConversationManager, "answer", refuse)
+        p.main.start(p.main.conversation.questions.answer(p.main.conversation.question.id, "the first"))  # type: ignore[union-attr]
+        await p.main.conversation.drafts.remember()
         assert recall(store.home).drafts == {"one": "the first"}
         await p.open("two")
         await p.write("for two")
         hold.set()
         await p.told("The disk is full.")
-        await p.main.conversing.drafts.remember()
+        await p.main.conversation.drafts.remember()
         assert recall(store.home).drafts == {"one": "the first", "two": "for two"}
         await p.open("one")
         await p.until(lambda: p.main.chat_bar.draft == "the first")
@@ -227,13 +229,13 @@ async def test_the_panel_goes_also_where_its_persona_was_shown_before_the_run_be
         await p.say("hello")
         await p.open("two")
         await p.open("one")
-        await p.until(lambda: p.main.conversing.talk is not None)
-        assert p.main.conversing.panel.in_flight
+        await p.until(lambda: p.main.conversation.talk is not None)
+        assert p.main.conversation.panel.in_flight
         hold.set()
-        await p.until(lambda: not p.main.conversing.running)
-        assert not p.main.conversing.panel.in_flight
+        await p.until(lambda: not p.main.conversation.running)
+        assert not p.main.conversation.panel.in_flight
         await p.press("escape")
-        assert not p.main.conversing.panel_controller.panel_shown
+        assert not p.main.conversation.panel_controller.panel_shown
 
 
 def test_what_was_sent_before_a_persona_was_known_is_the_first_ones() -> None:

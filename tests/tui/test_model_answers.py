@@ -176,5 +176,5 @@ async def test_the_screen_counts_a_silence_in_one_place_that_goes_with_the_answe
         await p.until(lambda: "waiting for the model" in drawn(p.main))
         assert drawn(p.main).lower().count("waiting for the model") == 1
         gate.set()
-        await p.until(lambda: "Hello." in drawn(p.main) and not p.main.conversing.running)
+        await p.until(lambda: "Hello." in drawn(p.main) and not p.main.conversation.running)
         assert "waiting for the model" not in drawn(p.main).lower()

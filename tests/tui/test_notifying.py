@@ -64,10 +64,10 @@ async def test_a_run_that_ends_is_told_if_it_was_long_and_nobody_looks(
         write = p.app._driver.write
         p.app._driver.write = lambda data: (sent.append(data), write(data))[1]
         await p.say("hello")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         p.app.app_focus = focused
         gate.set()
-        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: not p.main.conversation.running)
         await p.pilot.pause()
     assert ("\x07" in sent) is told
 
@@ -84,14 +84,14 @@ async def test_it_is_told_who_failed_and_at_once_who_asks(tmp_path: Path) -> Non
     async with program(make_store(tmp_path), model=model, settings=Settings(notify_after=0)) as p:
         p.app.announce = told.append
         await p.say("hello")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         gates[0].set()
         await p.until(lambda: told == ["The agent failed: One"])
         p.app.settings = Settings(notify_after=600)  # an end is not told, a question is
         await p.say("/task go")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         gates[1].set()
-        await p.until(lambda: p.main.conversing.question is not None)
+        await p.until(lambda: p.main.conversation.question is not None)
         await p.until(lambda: told[1:] == ["The agent asks you: One"])
 
 

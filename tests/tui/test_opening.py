@@ -128,7 +128,7 @@ async def test_what_was_typed_for_a_persona_that_cannot_be_opened_is_kept_until_
             await p.until(lambda: p.prompt.raw == "QQQ")
             disk.goes_on.set()
             await p.told("Input/output error.")
-            await p.until(lambda: p.main.conversing.shown_id == "one")
+            await p.until(lambda: p.main.conversation.shown_id == "one")
             assert p.main.documents is not None and p.main.documents.id == "one"
             assert p.prompt.raw.startswith("first line")
         await p.open("two")
@@ -231,12 +231,12 @@ async def test_a_dialog_on_the_conversation_is_there_before_that_is_read(
         await p.run_to_end("first")
     read = hold_up(monkeypatch, "one")
     async with program(store, persona_id="one", ready=False) as p:
-        await p.until(lambda: p.main.conversing.shown_id == "one")
+        await p.until(lambda: p.main.conversation.shown_id == "one")
         for word in keys.split():
             await p.press(*([word] if "+" in word or word == "enter" else word))
         asked = await p.dialog(dialog)
         read.set()
-        await p.until(p.main.conversing.settled.is_set)
+        await p.until(p.main.conversation.settled.is_set)
         if dialog is Pick:
             await p.until(lambda: asked._rows)
         await p.press(*"first" if dialog is AskLine else (), "enter")

@@ -31,8 +31,8 @@ async def test_who_goes_to_a_pane_sees_it_beside_an_output_in_full_height(tmp_pa
         await p.until(lambda: p.main.query_one(AgentPanel).region == p.main.query_one("#stage").region)
         await p.press(key)
         await p.until(lambda: p.main.focused is not None and p.main.focused.region.y < top(p))
-        assert not p.main.conversing.panel.enlarged
-        assert p.main.conversing.panel.state is PanelState.PINNED
+        assert not p.main.conversation.panel.enlarged
+        assert p.main.conversation.panel.state is PanelState.PINNED
 
 
 async def test_the_cursor_of_an_editor_is_never_under_the_output(tmp_path: Path) -> None:
@@ -57,23 +57,23 @@ async def test_a_field_under_the_output_has_it_gone_and_who_calls_for_it_gets_th
         field = p.main.settings.focus_target
         assert field is not None
         p.main.set_focus(field)
-        await p.until(lambda: p.main.conversing.panel.state is PanelState.HIDDEN)
+        await p.until(lambda: p.main.conversation.panel.state is PanelState.HIDDEN)
         assert field.has_focus
         await p.press("ctrl+o")
-        await p.until(lambda: p.main.conversing.bar_focused)
-        assert p.main.conversing.panel.state is PanelState.PINNED
+        await p.until(lambda: p.main.conversation.bar_focused)
+        assert p.main.conversation.panel.state is PanelState.PINNED
 
 
 async def test_a_question_leaves_room_for_the_pane_with_the_keys(tmp_path: Path) -> None:
     ask = ToolUse("ask_user", {"question": "Which one? " * 80, "options": ["the first", "the second"]})
     async with program(make_store(tmp_path), answer(ask), size=(60, 15)) as p:
         await p.say("/task go")
-        await p.until(lambda: p.main.conversing.question is not None)
+        await p.until(lambda: p.main.conversation.question is not None)
         panel = p.main.query_one(AgentPanel)
         await p.until(lambda: panel.region == p.main.query_one("#stage").region)
         await p.press("f3")
         await p.until(lambda: p.prompt.cursor_screen_offset.y < top(p))
-        assert p.prompt.has_focus and p.main.conversing.panel.state is PanelState.PINNED
+        assert p.prompt.has_focus and p.main.conversation.panel.state is PanelState.PINNED
 
 
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40)])
@@ -92,10 +92,10 @@ async def test_a_field_of_the_settings_is_seen_above_a_question(
         if size[0] == 120:
             p.main.action_go("settings")
             settings.field("max_tokens").focus()
-            p.main.start(p.main.conversing.send("/task go", kind="task"))
+            p.main.start(p.main.conversation.send("/task go", kind="task"))
         else:
             await p.say("/task go")
-        await p.until(lambda: p.main.conversing.question is not None)
+        await p.until(lambda: p.main.conversation.question is not None)
         p.main.action_go("settings")
         for name in ("max_tokens", "name", "effort"):
             settings.field(name).focus()
@@ -110,7 +110,7 @@ async def test_a_field_of_the_settings_is_seen_above_a_question_after_each_resiz
     ask = ToolUse("ask_user", {"question": "Which one?", "options": options})
     async with program(make_store(tmp_path), answer(ask), size=(80, 24)) as p:
         await p.say("/task go")
-        await p.until(lambda: p.main.conversing.question is not None)
+        await p.until(lambda: p.main.conversation.question is not None)
         p.main.action_go("settings")
         field = p.main.settings.field("name")
         field.focus()
@@ -132,41 +132,41 @@ async def test_a_question_that_lies_over_what_has_the_keys_costs_nothing_while_i
 ) -> None:
     ask = ToolUse("ask_user", {"question": "Which one? " * 80, "options": ["the first", "the second"]})
     async with program(make_store(tmp_path), answer(ask), size=(120, 40)) as p:
-        conversing = p.main.conversing
-        monkeypatch.setattr(conversing.panel_controller, "_lift_settings", lambda _top: None)
+        conversation = p.main.conversation
+        monkeypatch.setattr(conversation.panel_controller, "_lift_settings", lambda _top: None)
         field = p.main.settings.field("max_tokens")
         p.main.action_go("settings")
         field.focus()
         await p.until(lambda: field.has_focus and field.region)
-        p.main.start(conversing.send("/task go", kind="task"))
+        p.main.start(conversation.send("/task go", kind="task"))
         looked: list[int] = []
-        cover = conversing.panel_controller.cover
+        cover = conversation.panel_controller.cover
 
         def look() -> None:
             looked.append(field.region.y)
             assert len(looked) < 500, "who looks again and again leaves no turn of the loop to anybody"
             cover()
 
-        monkeypatch.setattr(conversing.panel_controller, "cover", look)
-        await p.until(lambda: conversing.question is not None and looked and field.region.y >= top(p), 20)
+        monkeypatch.setattr(conversation.panel_controller, "cover", look)
+        await p.until(lambda: conversation.question is not None and looked and field.region.y >= top(p), 20)
         looked.clear()
         for _ in range(400):
             await asyncio.sleep(0)  # a turn of the loop
         assert len(looked) < 5
-        assert field.has_focus and conversing.panel.shown
+        assert field.has_focus and conversation.panel.shown
 
 
 async def test_only_the_person_ends_reading(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer(SAID), size=(160, 50)) as p:
         await p.run_to_end("hello")
         await p.press("ctrl+o", "ctrl+o", "k")
-        conversing = p.main.conversing
+        conversation = p.main.conversation
 
         def is_reading() -> bool:
             return (
-                conversing.panel_controller.reading
+                conversation.panel_controller.reading
                 and p.main.focused is None
-                and conversing.view.cursor_entry() is not None
+                and conversation.view.cursor_entry() is not None
             )
 
         for width, height in ((80, 24), (40, 10), (120, 30)):
@@ -179,14 +179,14 @@ async def test_only_the_person_ends_reading(tmp_path: Path) -> None:
         await p.until(lambda: p.app.screen is p.main)
         assert is_reading()
         await p.press("j", "escape")
-        await p.until(lambda: conversing.bar_focused)
-        assert not conversing.panel_controller.reading
+        await p.until(lambda: conversation.bar_focused)
+        assert not conversation.panel_controller.reading
 
 
 async def test_who_has_scrolled_up_reads_and_at_the_end_the_time_runs_again(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer(SAID), size=(80, 24)) as p:
         await p.run_to_end("hello")
-        panel, talk = p.main.conversing.panel, p.main.conversing.talk
+        panel, talk = p.main.conversation.panel, p.main.conversation.talk
         assert panel.state is PanelState.VISIBLE and panel.next_deadline() is not None
         await p.press("pageup")
         await p.until(lambda: panel.next_deadline() is None)
@@ -195,21 +195,21 @@ async def test_who_has_scrolled_up_reads_and_at_the_end_the_time_runs_again(tmp_
         await p.press("pagedown")
         await p.until(lambda: panel.next_deadline() is not None)
         before = panel.next_deadline()
-        p.main.conversing.view.action_scroll_up()  # as the wheel does
+        p.main.conversation.view.action_scroll_up()  # as the wheel does
         await p.until(lambda: panel.next_deadline() is None)
-        p.main.conversing.view.action_scroll_end()
+        p.main.conversation.view.action_scroll_end()
         await p.until(lambda: panel.next_deadline() not in (None, before))
         assert talk is not None and talk.older is None
-        p.main.conversing.view.action_scroll_home()
+        p.main.conversation.view.action_scroll_home()
         await p.until(lambda: talk.older is not None)
 
 
 async def test_end_in_the_empty_chat_bar_follows_the_output_again(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer(SAID), size=(80, 24)) as p:
         await p.press("end")  # nothing is shown that it could follow
-        assert not p.main.conversing.panel_controller.panel_shown
+        assert not p.main.conversation.panel_controller.panel_shown
         await p.run_to_end("hello")
-        view = p.main.conversing.view
+        view = p.main.conversation.view
         await p.press("pageup", "pageup")
         await p.until(lambda: not view.following)
         await p.press("x", "home", "end")

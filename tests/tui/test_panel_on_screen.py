@@ -21,7 +21,7 @@ async def test_its_time_begins_again_with_each_move_of_the_person_and_stands_sti
 ) -> None:
     async with program(make_store(tmp_path), answer("Hi.")) as p:
         await p.run_to_end("hello")
-        panel = p.main.conversing.panel
+        panel = p.main.conversation.panel
 
         def deadline() -> float:
             assert panel.state is PanelState.VISIBLE
@@ -46,7 +46,7 @@ async def test_its_time_begins_again_with_each_move_of_the_person_and_stands_sti
 async def test_the_mouse_pins_it_puts_it_away_and_calls_for_it(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer("Hi.")) as p:
         await p.run_to_end("hello")
-        panel = p.main.conversing.panel
+        panel = p.main.conversation.panel
         assert panel.state is PanelState.VISIBLE
         for where, state in (
             (p.prompt, PanelState.VISIBLE),  # only one that is pinned is clicked away
@@ -67,12 +67,12 @@ async def test_the_agent_can_keep_its_output_on_the_screen(tmp_path: Path, dismi
     gate, keep = Gate(), answer(ToolUse("keep_output_visible"))
     async with program(make_store(tmp_path), model=GatedModel([[gate, *keep], answer("Read this.")])) as p:
         await p.say("hello")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         if dismissed:
-            p.main.conversing.panel_controller.panel_event("dismiss")
+            p.main.conversation.panel_controller.panel_event("dismiss")
         gate.set()
-        await p.until(lambda: not p.main.conversing.running)
-        assert p.main.conversing.panel.state is PanelState.PINNED
+        await p.until(lambda: not p.main.conversation.running)
+        assert p.main.conversation.panel.state is PanelState.PINNED
 
 
 async def test_what_the_agent_changed_is_in_sight_above_it_and_highlighted_for_a_moment(
@@ -94,7 +94,7 @@ async def test_what_the_agent_changed_is_in_sight_above_it_and_highlighted_for_a
         await p.until(lambda: "changed 10" in rows())
         before = p.prompt.covered
         gate.set()  # what is said now takes more room
-        await p.until(lambda: not p.main.conversing.running and p.prompt.covered > before)
+        await p.until(lambda: not p.main.conversation.running and p.prompt.covered > before)
         await p.until(lambda: "changed 10" in rows())
         assert p.prompt._fresh == {10}
         monkeypatch.setattr(document_editor, "FRESH", 0.01)
@@ -107,7 +107,7 @@ async def test_the_keys_of_reading_copy_and_find(tmp_path: Path, monkeypatch: py
     async with program(make_store(tmp_path), *map(answer, said)) as p:
         for number in range(4):
             await p.run_to_end(f"message {number}")
-        view, copied = p.main.conversing.view, []
+        view, copied = p.main.conversation.view, []
         monkeypatch.setattr(p.app, "copy", copied.append)
         await p.press("ctrl+o", "ctrl+o", "y", "k", "y")
         assert copied == ["Needles.", "message 3"]

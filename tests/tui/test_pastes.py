@@ -203,5 +203,5 @@ async def test_a_key_behind_a_paste_works_and_the_focus_stays_where_it_led(
             p.app.post_message(Paste("pasted"))
             at_once(p, "ctrl+o", "Q")  # shown it was before: this is to read in it
             await p.until(lambda: TEXTS[where](p) != before)  # noqa: B023
-            await p.until(lambda: p.main.conversing.panel_controller.reading)
+            await p.until(lambda: p.main.conversation.panel_controller.reading)
             assert TEXTS[where](p).count("Q") == before.count("Q")

@@ -27,9 +27,9 @@ async def test_a_draft_that_was_put_away_is_there_after_a_switch_and_a_new_start
             await p.until(lambda: not p.main.chat_bar.draft)
         await p.run_to_end("hello")
         await p.open("two")
-        assert p.main.conversing.sent_messages() == []
+        assert p.main.conversation.sent_messages() == []
         await p.open("one")
-        await p.until(lambda: p.main.conversing.sent_messages() == ["hello", KEY, "a long thought"])
+        await p.until(lambda: p.main.conversation.sent_messages() == ["hello", KEY, "a long thought"])
     assert KEY.encode() not in DraftStore(store.home.root).path.read_bytes()
     assert recall(store.home).stashed == {"one": ["a long thought"]}
     async with program(store, persona_id="one") as p:
@@ -44,9 +44,9 @@ async def test_what_is_put_away_before_the_home_is_read_belongs_to_the_persona_s
     store = make_store(tmp_path)
     async with program(store, persona_id="two", ready=False) as p:
         p.main.chat_bar.set_draft("early")
-        assert p.main.conversing.drafts.clear_draft()
-        await p.until(lambda: p.main.conversing.talk is not None)
-        assert p.main.conversing.sent_messages() == ["early"]
+        assert p.main.conversation.drafts.clear_draft()
+        await p.until(lambda: p.main.conversation.talk is not None)
+        assert p.main.conversation.sent_messages() == ["early"]
         await p.until(lambda: "two" in recall(store.home).stashed)
     assert recall(store.home).stashed["two"] == ["early"]
 

@@ -29,11 +29,11 @@ async def test_a_fault_in_a_run_is_told_without_secrets_and_written_down(
         raise RuntimeError("bad header: Bearer sk-verysecret123456, typed-as-a-key-123")
 
     async with program(make_store(tmp_path), answer("Yes.")) as p:
-        p.main.conversing.talks.runner.start = fail  # type: ignore[union-attr, method-assign, assignment]
+        p.main.conversation.talks.runner.start = fail  # type: ignore[union-attr, method-assign, assignment]
         await p.run_to_end("hello")
         log = tmp_path / "state" / "persona-editor" / "fault.log"
         await p.until(log.exists)
-        told = "\n".join(entry.text() for entry in p.main.conversing.view.layout_model.entries)
+        told = "\n".join(entry.text() for entry in p.main.conversation.view.layout_model.entries)
         assert "RuntimeError: bad header: " in told
         assert p.main.chat_bar.draft == "hello"
         await p.until(lambda: "RuntimeError" in log.read_text())
@@ -53,8 +53,8 @@ async def test_a_run_costs_what_the_model_takes_that_answered_it(tmp_path: Path)
         await p.until(lambda: model.requests)
         p.app._take_model(OfflineModel())
         gate.set()
-        await p.until(lambda: not p.main.conversing.running)
-        price, talk = cost("claude-opus-5-5", usage, model.endpoint), p.main.conversing.talk
+        await p.until(lambda: not p.main.conversation.running)
+        price, talk = cost("claude-opus-5-5", usage, model.endpoint), p.main.conversation.talk
         assert price and talk is not None and talk.cost == price
 
 

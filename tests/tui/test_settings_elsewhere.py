@@ -51,11 +51,11 @@ async def test_a_conversation_that_could_not_be_opened_is_once_what_was_wrong_is
     settings = preferences(tmp_path, 'model = "offline"\napproval = "ask-al"\n')
     async with program(store, preferences=settings, make_model=settings.make_model, ready=False) as p:
         await p.until(lambda: p.main.documents is not None and p.main.documents.id == "one")
-        await p.until(p.main.conversing.settled.is_set)
-        assert p.main.conversing.view.when_empty == UNREAD
+        await p.until(p.main.conversation.settled.is_set)
+        assert p.main.conversation.view.when_empty == UNREAD
         p.main.chat_bar.set_draft("a draft")
         (tmp_path / "config.toml").write_text('model = "offline"\napproval = "ask-all"\n')
-        view = p.main.conversing.view
+        view = p.main.conversation.view
         await p.until(lambda: any("Said before." in entry.text() for entry in view.layout_model.entries))
         assert p.main.chat_bar.draft == "a draft"
 
@@ -69,14 +69,16 @@ async def test_a_message_that_is_sent_at_once_goes_by_what_was_mended(
         make_store(tmp_path), preferences=settings, make_model=settings.make_model, ready=False
     ) as p:
         await p.until(lambda: p.main.documents is not None and p.main.documents.id == "one")
-        await p.until(p.main.conversing.settled.is_set)
+        await p.until(p.main.conversation.settled.is_set)
         await p.say("hello")
         await p.until(lambda: p.main.chat_bar.draft == "hello")
         (tmp_path / "config.toml").write_text('model = "offline"\nmax_steps = 9\n')
         await p.say("hello")
-        await p.until(lambda: p.main.conversing.talk is not None and p.main.conversing.talk.chat is not None)
         await p.until(
-            lambda: any(turn.type == "assistant_text" for turn in p.main.conversing.talk.chat.turns)
+            lambda: p.main.conversation.talk is not None and p.main.conversation.talk.chat is not None
+        )
+        await p.until(
+            lambda: any(turn.type == "assistant_text" for turn in p.main.conversation.talk.chat.turns)
         )
 
 

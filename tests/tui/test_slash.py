@@ -228,8 +228,8 @@ async def test_an_unknown_command_never_goes_to_the_model(tmp_path: Path, text: 
         await p.press("enter")
         await p.told("There is no command")
         assert p.main.chat_bar.draft == text
-        assert not p.main.conversing.running
-        assert not p.main.conversing.talk.chat.turns
+        assert not p.main.conversation.running
+        assert not p.main.conversation.talk.chat.turns
 
 
 async def test_an_unknown_command_is_not_queued_either(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ async def test_an_unknown_command_is_not_queued_either(tmp_path: Path) -> None:
         await p.told("There is no command")
         assert p.main.chat_bar.draft == "/nothing"
         gate.set()
-        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: not p.main.conversation.running)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ async def test_an_unknown_command_is_not_queued_either(tmp_path: Path) -> None:
 async def test_a_message_may_begin_with_a_slash(tmp_path: Path, typed: str, sent: str) -> None:
     async with program(make_store(tmp_path), answer("Hi.")) as p:
         await p.run_to_end(typed)
-        assert p.main.conversing.talk.chat.turns[0].content == sent
+        assert p.main.conversation.talk.chat.turns[0].content == sent
 
 
 ASCII = Charset(("ascii",))

@@ -33,11 +33,11 @@ async def blocked(p: Program, disk: SlowFsync) -> None:
 
 
 async def over(p: Program) -> None:
-    await p.until(lambda: not p.main.conversing.running)
+    await p.until(lambda: not p.main.conversation.running)
 
 
 def results(p: Program) -> list[str]:
-    talk = p.main.conversing.talk
+    talk = p.main.conversation.talk
     assert talk is not None
     return [turn.output for turn in talk.shown if turn.type == "tool_result"]  # type: ignore[union-attr]
 
@@ -124,12 +124,12 @@ async def test_a_stop_during_a_write_is_told_with_what_was_done(tmp_path: Path, 
         p.main.focus_chat()
         await p.press("escape")
         await p.pilot.pause()
-        assert p.main.conversing.running
+        assert p.main.conversation.running
         disk.let_go()
         await over(p)
         assert "better line" in p.on_disk("one") and "better line" in p.prompt.raw
         assert results(p)[0].startswith("The system prompt is changed.")
-        assert p.main.conversing.activity.trace_text().startswith("edit_system_prompt +1 −1 ·")
+        assert p.main.conversation.activity.trace_text().startswith("edit_system_prompt +1 −1 ·")
         await p.press("f8")
         await p.until(lambda: "second line" in p.on_disk("one") and "second line" in p.prompt.raw)
 
@@ -144,7 +144,7 @@ async def test_a_write_that_ends_after_its_run_is_the_agents_deed_in_the_editor(
         await p.press("escape")
         await p.until(lambda: results(p))
         assert "it may have taken effect" in results(p)[0]
-        talk, editing = p.main.conversing.talk, p.main.documents
+        talk, editing = p.main.conversation.talk, p.main.documents
         assert talk is not None and editing is not None and "second line" in p.prompt.raw
         disk.let_go()
         await over(p)

@@ -45,7 +45,7 @@ def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def drawn(p: Program) -> list[str]:
     """The lines of the conversation as they are drawn."""
-    layout = p.main.conversing.view.layout_model
+    layout = p.main.conversation.view.layout_model
     return [
         "".join(run for run, _ in line.runs).rstrip()
         for index in range(len(layout.entries))
@@ -55,9 +55,9 @@ def drawn(p: Program) -> list[str]:
 
 
 async def over(p: Program, status: str = "completed") -> None:
-    await p.until(lambda: p.main.conversing.talk.task is not None)  # type: ignore[union-attr]
-    await p.until(lambda: p.main.conversing.talk.task.status == status)  # type: ignore[union-attr]
-    await p.until(lambda: not p.main.conversing.running)
+    await p.until(lambda: p.main.conversation.talk.task is not None)  # type: ignore[union-attr]
+    await p.until(lambda: p.main.conversation.talk.task.status == status)  # type: ignore[union-attr]
+    await p.until(lambda: not p.main.conversation.running)
 
 
 # -- in the panel ------------------------------------------------------------------------------------------
@@ -86,11 +86,11 @@ async def test_the_answer_to_a_question_stands_behind_it(tmp_path: Path) -> None
     store = make_store(tmp_path)
     async with program(store, answer(ASK), answer(DONE, ids="done"), settings=QUICK, size=(80, 24)) as p:
         await p.say("/task go")
-        await p.until(lambda: p.main.conversing.question is not None)
+        await p.until(lambda: p.main.conversation.question is not None)
         assert not any("you  " in line for line in drawn(p)[1:])
-        question = p.main.conversing.question
+        question = p.main.conversation.question
         assert question is not None
-        await p.main.conversing.questions.answer(question.id, "deep [b]blue[/b]")
+        await p.main.conversation.questions.answer(question.id, "deep [b]blue[/b]")
         await over(p)
         shown = drawn(p)
         place = next(number for number, line in enumerate(shown) if "Which colour do you like?" in line)
@@ -104,7 +104,7 @@ async def test_what_the_program_tells_the_model_to_go_on_is_shown_to_nobody(tmp_
         await over(p)
         assert any("Thinking aloud." in line for line in drawn(p))
         assert not any("still open" in line for line in drawn(p))
-        talk = p.main.conversing.talk
+        talk = p.main.conversation.talk
         assert talk is not None and talk.chat is not None
         turns = list(talk.chat.turns)
         assert any(isinstance(turn, NoticeTurn) and turn.content == GO_ON_TASK for turn in turns)
@@ -126,9 +126,9 @@ async def test_a_task_that_asks_while_the_program_is_to_end_says_so(tmp_path: Pa
         await p.until(lambda: "quits when done" in p.main.query_one(KeyLine)._note)
         gate.set()
         await p.told("One asks something. The program ends when")
-        question = p.main.conversing.question
+        question = p.main.conversation.question
         assert question is not None and p.app.is_running
-        await p.main.conversing.questions.answer(question.id, "blue")
+        await p.main.conversation.questions.answer(question.id, "blue")
         await p.until(lambda: p.app._exit)
 
 

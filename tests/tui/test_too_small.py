@@ -45,14 +45,14 @@ async def test_nothing_answers_what_is_not_seen(tmp_path: Path, made: object, se
             await asked(p)
             await p.press("1")
         await shrink(p)
-        await p.until(lambda: p.main.conversing.question is not None and task(p).is_waiting)
-        question = p.main.conversing.question
+        await p.until(lambda: p.main.conversation.question is not None and task(p).is_waiting)
+        question = p.main.conversation.question
         await p.until(lambda: p.main.chat_bar.asked == question.id)
         assert box(p)._appeared is None, "the time of grace begins when it is seen"
         await p.press("1", "enter", "y", "enter", "down", "enter", "ctrl+o", "1", "enter")
         p.app.post_message(Paste("yes"))
         await p.press("enter")
-        assert p.main.conversing.question is question and p.main.chat_bar.draft == ""
+        assert p.main.conversation.question is question and p.main.chat_bar.draft == ""
         await grow(p)
         await asked(p)
         assert (box(p).choices.picked == 0) == seen_before
@@ -70,7 +70,7 @@ async def test_what_is_written_is_kept_and_not_sent(tmp_path: Path) -> None:
             p.app.post_message(Key(key, None))
         await p.press("f8")
         assert p.main.chat_bar.draft == "draft" and p.main.focused is p.main.chat_bar.input
-        assert p.app.screen is p.main and not p.main.conversing.running and p.main.panes.front == "prompt"
+        assert p.app.screen is p.main and not p.main.conversation.running and p.main.panes.front == "prompt"
         await grow(p)
         await p.press("enter")
         await p.until(lambda: "Yes." in drawn(p.app.screen))
@@ -80,14 +80,14 @@ async def test_no_pane_is_written_in_and_nothing_pressed_but_ctrl_c(tmp_path: Pa
     async with program(make_store(tmp_path), size=ENOUGH) as p:
         p.main.action_go("tests")
         await p.press("ctrl+o")
-        shown = p.main.conversing.panel.state
+        shown = p.main.conversation.panel.state
         await shrink(p)
         p.main.set_focus(p.main.prompt)
         await p.write("blind")
         p.app.post_message(Paste("blind"))
         p.main._forward_event(MouseDown(p.main, 3, 3, 0, 0, 1, False, False, False, 3, 3))
         await p.pilot.pause()
-        assert "blind" not in p.prompt.text and p.main.conversing.panel.state is shown
+        assert "blind" not in p.prompt.text and p.main.conversation.panel.state is shown
         await p.press("ctrl+c")
         await p.told("again to quit")
         await p.press("ctrl+c")

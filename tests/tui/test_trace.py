@@ -15,23 +15,23 @@ END = {"chat": answer("Done."), "task": answer(ToolUse("task_complete", {"summar
 
 
 def trace(p: Program) -> str:
-    return p.main.conversing.activity.trace_text()
+    return p.main.conversation.activity.trace_text()
 
 
 @pytest.mark.parametrize("mode", ["chat", "task"])
 async def test_it_knows_of_undo_and_of_runs_without_a_tool(tmp_path: Path, mode: str) -> None:
     async with program(make_store(tmp_path), EDIT, END[mode], answer("Hello.")) as p:
-        conversing = p.main.conversing
+        conversation = p.main.conversation
         await p.run_to_end("/task change it" if mode == "task" else "change it")
-        did = conversing.activity.trace_text()
+        did = conversation.activity.trace_text()
         assert did.startswith("edit_system_prompt +1 −1 ·")
         for key, told in (("f8", ""), ("f9", did.partition(" ·")[0])):
             await p.press(key)
-            await p.until(lambda told=told: conversing.activity.trace_text().partition(" ·")[0] == told)  # type: ignore[misc]
+            await p.until(lambda told=told: conversation.activity.trace_text().partition(" ·")[0] == told)  # type: ignore[misc]
         await p.press("f8")
-        await p.until(lambda: not conversing.activity.trace_text())
+        await p.until(lambda: not conversation.activity.trace_text())
         await p.run_to_end("hello")
-        assert conversing.activity.trace_text() == ""
+        assert conversation.activity.trace_text() == ""
 
 
 @pytest.mark.parametrize("look", ["get_persona", "keep_output_visible"])
@@ -55,9 +55,9 @@ async def test_a_call_that_the_person_stopped_is_nothing_that_failed(tmp_path: P
     settings = Settings(approval="ask-all", task_pause=0.0)
     async with program(make_store(tmp_path), EDIT, settings=settings) as p:
         await p.say("change it")
-        await p.until(lambda: p.main.conversing.question is not None)
-        p.main.conversing.tasks.stop()
-        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.question is not None)
+        p.main.conversation.tasks.stop()
+        await p.until(lambda: not p.main.conversation.running)
         assert trace(p).startswith("edit_system_prompt not run ·")
 
 
@@ -69,7 +69,7 @@ async def test_a_run_that_changes_something_after_it_was_undone_is_not_undone(tm
         await p.press("f8")
         await p.until(lambda: not trace(p))
         gate.set()
-        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: not p.main.conversation.running)
         assert p.on_disk("one") == "first line\nsecond line\n3rd line\n"
         assert trace(p).startswith("edit_system_prompt +1 −1 ·")
         await p.press("f8")
@@ -81,7 +81,7 @@ async def test_one_change_has_one_count(tmp_path: Path) -> None:
     files = {"one": 'name = "One"\n[[test_inputs]]\nid = "note"\ncontent = """\nhello\nyou\n"""\n'}
     async with program(make_store(tmp_path, files), answer(update), answer("Done.")) as p:
         await p.run_to_end("change it")
-        assert p.main.conversing.activity.trace_text().startswith("update_test_input +1 −2 ·")
+        assert p.main.conversation.activity.trace_text().startswith("update_test_input +1 −2 ·")
         await p.press("f8")
         await p.told("Undone: the agent's run (test input note +1 −2)")
 

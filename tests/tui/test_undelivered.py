@@ -17,7 +17,7 @@ from personas.files.home import Home, open_home
 from personas.store import Store
 from tests.support.drafts import copy_drafts, leave_chat, recall
 from tests.support.program import Gate, GatedModel, Program, make_store, program
-from tui.chat.conversation_state import Talk
+from tui.chat.conversation_state import Conversation
 from tui.drafts.draft import OutboxMessage
 from tui.drafts.outbox import recover_messages
 from tui.drafts.store import DraftStore
@@ -39,7 +39,7 @@ def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def say_both(p: Program) -> None:
     """Say something for now and something for later, to an agent at work."""
-    await p.until(lambda: p.main.conversing.running)
+    await p.until(lambda: p.main.conversation.running)
     await p.say("my precious words")
     p.main.chat_bar.set_draft("and later these")
     await p.press("tab")
@@ -91,11 +91,11 @@ async def test_a_task_that_is_left_waiting_gives_back_what_is_queued(tmp_path: P
         await p.say("/task go")
         await say_both(p)
         gate.set()
-        await p.until(lambda: p.main.conversing.question is not None)
+        await p.until(lambda: p.main.conversation.question is not None)
         p.main.action_leave()
         await p.until(lambda: p.app._exit)
     async with program(store, settings=ASK_ALL) as p:
-        await p.until(lambda: p.main.conversing.question is not None)
+        await p.until(lambda: p.main.conversation.question is not None)
         assert p.main.chat_bar.draft == "my precious words\nand later these"
         assert p.main.chat_bar.mode == "running", "it is no answer to what is asked"
 
@@ -128,7 +128,7 @@ async def test_a_killed_program_loses_nothing_queued_and_gives_nothing_delivered
         shutil.copytree(store.home.root, killed_between)
         gates[1].set()
         gates[2].set()
-        await p.until(lambda: not p.main.conversing.running and not noted(store))
+        await p.until(lambda: not p.main.conversation.running and not noted(store))
         killed_done = copy_of(store, tmp_path / "done" / "home")
     assert await draft_of_next_program(killed_at_once) == "my precious words\nand later these"
     assert await draft_of_next_program(killed_later) == "and later these"
@@ -156,7 +156,7 @@ async def test_what_is_queued_behind_another_persona_is_given_back_to_its_own(tm
         await p.say("go")
         await say_both(p)
         await p.open("two")
-        await p.until(lambda: p.main.conversing.talk is not None)
+        await p.until(lambda: p.main.conversation.talk is not None)
         await p.write("draft of two")
         p.app.leave_by_signal(129)
         await p.until(lambda: p.app._exit)
@@ -172,10 +172,10 @@ async def test_a_message_that_could_not_be_sent_comes_back_when_another_persona_
     store = make_store(tmp_path)
     async with program(store, answer("Hello.")) as p:
         await p.run_to_end("hello")
-        talk = p.main.conversing.talk
+        talk = p.main.conversation.talk
         assert talk is not None and talk.chat is not None and talk.chat.session_id is not None
         with session_lock(store, talk.chat.session_id):
-            await p.main.conversing.send("words for one")
+            await p.main.conversation.send("words for one")
             await p.open("two")
             await p.until(lambda: talk.failure)
         await p.open("one")
@@ -220,7 +220,7 @@ async def test_a_message_that_begins_with_a_slash_comes_back_as_it_was_typed(
     store = make_store(tmp_path)
     async with program(store, hanging()) as p:
         await p.say("go")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         p.main.chat_bar.set_draft("//clear the table")
         await p.press("tab" if later else "enter")
         await p.until(lambda: "/clear the table" in noted(p.store))
@@ -230,7 +230,7 @@ async def test_a_message_that_begins_with_a_slash_comes_back_as_it_was_typed(
         await p.press("enter")
         await p.until(lambda: "/clear the table" in noted(p.store))
         await p.press("escape")  # what was queued comes back
-        await p.until(lambda: not p.main.conversing.running)
+        await p.until(lambda: not p.main.conversation.running)
         assert p.main.chat_bar.draft == "//clear the table"
         p.main.chat_bar.set_draft("")
         await p.press("up")
@@ -253,13 +253,13 @@ async def test_a_message_is_stored_under_the_id_that_its_turn_has_in_the_log(
     model = GatedModel([[gate, *answer(EDIT)], answer("Heard."), answer(DONE)])
     async with program(store, model=model, settings=Settings(max_steps=2, task_pause=0.0)) as p:
         await p.say("/task go")
-        await p.until(lambda: p.main.conversing.running)
+        await p.until(lambda: p.main.conversation.running)
         await p.say("my precious words")
         await p.until(lambda: "my precious words" in noted(store))
         gate.set()
-        await p.until(lambda: p.main.conversing.tasks.can_continue)
+        await p.until(lambda: p.main.conversation.tasks.can_continue)
         await p.say("/continue and finish")
-        await p.until(lambda: model.requests[2:] and not p.main.conversing.running)
+        await p.until(lambda: model.requests[2:] and not p.main.conversation.running)
     _, turns, _ = read_history(store, "one")
     said = {turn.content: {turn.id} for turn in turns if isinstance(turn, UserTurn)}
     as_stored = {"/task go": "go", "/continue and finish": "and finish"}
@@ -270,7 +270,7 @@ async def test_a_message_stays_in_the_outbox_while_the_log_of_the_conversation_r
     said = UserTurn(content="my precious words", id="turn_1")
     session = SimpleNamespace(failure=StorageError("The disk is full."), mark=("session_1", 1))
     chat: Any = SimpleNamespace(session=session, queued=((said,), ()))
-    conversation = Talk("one", chat=chat)
+    conversation = Conversation("one", chat=chat)
     assert [message.text for message in conversation.outbox()] == ["my precious words"]
     chat.queued, conversation.earlier = ((), ()), (said,)
     assert [message.text for message in conversation.outbox()] == ["my precious words"]

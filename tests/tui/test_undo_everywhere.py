@@ -267,16 +267,16 @@ async def test_what_the_agent_undoes_in_another_conversation_changes_nothing_of_
     ]
     store = make_store(tmp_path, {"one": FILE, "two": FILE})
     async with program(store, *script, persona_id="two", settings=settings) as p:
-        conversing = p.main.conversing
+        conversation = p.main.conversation
         await p.say("edit")
-        await p.until(lambda: conversing.question is not None)
+        await p.until(lambda: conversation.question is not None)
         await p.open("one")
         await p.run_to_end("rename, and undo it")
         await p.open("two")
-        await p.until(lambda: conversing.question is not None)
-        assert conversing.question is not None
-        await conversing.questions.answer(conversing.question.id, "once")
-        await p.until(lambda: not conversing.running and p.on_disk("two") == p.prompt.raw == "better")
+        await p.until(lambda: conversation.question is not None)
+        assert conversation.question is not None
+        await conversation.questions.answer(conversation.question.id, "once")
+        await p.until(lambda: not conversation.running and p.on_disk("two") == p.prompt.raw == "better")
         await p.press("f8")
         await p.until(lambda: p.on_disk("two") == p.prompt.raw == "prompt")
 

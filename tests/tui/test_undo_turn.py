@@ -25,10 +25,10 @@ def edit(old: str, new: str, end: Script | None = None) -> list[Script]:
 
 async def read_at(p: Program, words: str) -> None:
     """Read the output, the cursor on the last turn with these words."""
-    conversing = p.main.conversing
-    if not conversing.panel_controller.reading:
-        conversing.panel_controller.start_reading()
-    view = conversing.view
+    conversation = p.main.conversation
+    if not conversation.panel_controller.reading:
+        conversation.panel_controller.start_reading()
+    view = conversation.view
     entries = view.layout_model.entries
     place = max(at for at, entry in enumerate(entries) if words in entry.text())
     view.move_cursor(place - (view.cursor or 0))

@@ -41,12 +41,12 @@ async def test_up_waits_for_the_conversation_to_be_read(
         await p.pilot.pause()
         p.main.start(p.main.view.open_persona("two"))
         await p.until(lambda: p.main.documents is not None and p.main.documents.id == "two")
-        await p.until(lambda: not p.main.conversing.settled.is_set())
+        await p.until(lambda: not p.main.conversation.settled.is_set())
         await p.press("up")
         assert bar.draft == "", "what was said to another is not shown"
         await p.press("x")
         go.set()
-        await p.until(p.main.conversing.settled.is_set)
+        await p.until(p.main.conversation.settled.is_set)
         assert bar.draft == "x", "a key behind it takes it back"
         await p.press("backspace", "up")
         assert bar.draft == "to another"

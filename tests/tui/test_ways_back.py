@@ -26,8 +26,8 @@ async def test_a_cleared_conversation_can_still_be_brought_back_after_the_disk_r
 
     async with program(store, answer("Yes.")) as p:
         await p.run_to_end("hello")
-        assert p.main.conversing.talk is not None
-        chat = p.main.conversing.talk.chat
+        assert p.main.conversation.talk is not None
+        chat = p.main.conversation.talk.chat
         assert chat is not None
         p.main.action_clear_conversation()
         await p.dialog(Confirm)
@@ -47,7 +47,7 @@ async def test_no_conversation_is_out_of_reach_in_this_program_or_the_next(tmp_p
     store = make_store(tmp_path)
 
     def first(p: Program) -> str:
-        talk = p.main.conversing.talk
+        talk = p.main.conversation.talk
         turns = talk.chat.turns if talk is not None and talk.chat is not None else ()
         return turns[0].content if turns else ""  # type: ignore[union-attr, no-any-return]
 
@@ -60,7 +60,7 @@ async def test_no_conversation_is_out_of_reach_in_this_program_or_the_next(tmp_p
     async def goes_to(p: Program, said: str) -> None:
         p.main.action_unclear_conversation()
         await p.until(lambda: first(p) == said)
-        await p.until(lambda: p.main.conversing.view.layout_model.entries[0].text() == said)
+        await p.until(lambda: p.main.conversation.view.layout_model.entries[0].text() == said)
 
     async with program(store, *[answer("Yes.")] * 3) as p:
         p.main.action_unclear_conversation()
@@ -95,7 +95,7 @@ async def test_a_conversation_that_the_disk_has_not_got_is_not_left_for_another(
     start_session(store, "one")
     async with program(store, answer("Yes."), answer("Yes."), answer("Yes.")) as p:
         await p.run_to_end("hello")
-        talk = p.main.conversing.talk
+        talk = p.main.conversation.talk
         assert talk is not None and talk.chat is not None
         current = talk.chat.session_id
         with monkeypatch.context() as full:
@@ -112,6 +112,6 @@ async def test_a_conversation_that_the_disk_has_not_got_is_not_left_for_another(
 @pytest.mark.parametrize("key", ["f8", "f9"])
 async def test_there_is_nothing_to_undo_where_no_persona_is_open(tmp_path: Path, key: str) -> None:
     async with program(make_store(tmp_path, {})) as p:
-        await p.until(p.main.conversing.settled.is_set)
+        await p.until(p.main.conversation.settled.is_set)
         await p.press(key)
         await p.told("Open a persona first.")

@@ -190,7 +190,7 @@ class PersonaApp(Ending, inherit_bindings=False):
 
     def _take_model(self, model: Model) -> None:
         before, self._model, self.model_name = self._model, model, model.name
-        self.main.conversing.use_model(model, before)
+        self.main.conversation.use_model(model, before)
 
     async def apply_settings(self) -> None:
         """Have the settings as they are now hold, as far as that goes without a new start.
@@ -209,7 +209,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         self.redraw()
         if self.settings.mouse != before.mouse:
             self.take_mouse(self.settings.mouse)
-        self.main.conversing.use_settings(self.settings)
+        self.main.conversation.use_settings(self.settings)
         try:
             if any(getattr(before, name) != getattr(self.settings, name) for name in CONNECTING):
                 self._take_model(await asyncio.to_thread(self.preferences.make_model))
@@ -234,7 +234,7 @@ class PersonaApp(Ending, inherit_bindings=False):
                 self.tell(str(error), error=True)
             else:
                 self.tell_odd_settings(f"{preferences.path.name} was changed; what it says holds now.")
-                await self.main.conversing.show_unread()
+                await self.main.conversation.show_unread()
             for screen in self.screen_stack:
                 if (show := getattr(screen, "show_settings", None)) is not None:
                     show()
@@ -364,7 +364,7 @@ class PersonaApp(Ending, inherit_bindings=False):
             return
         if isinstance(event, Key | Paste) and not event.is_forwarded and self.screen_stack:
             self.has_typed = True
-            self.main.conversing.panel_controller.key_pressed()  # whichever widget or dialog it is for: an error has been seen
+            self.main.conversation.panel_controller.key_pressed()  # whichever widget or dialog it is for: an error has been seen
             if (make_way := getattr(self.screen, "make_way", None)) is not None:
                 make_way(event)
         if not self.keys.hold(event):
@@ -376,7 +376,7 @@ class PersonaApp(Ending, inherit_bindings=False):
     # -- focus of the terminal ----------------------------------------------------------------------------
 
     def on_app_focus(self) -> None:
-        self.main.conversing.panel_controller.focus_changed(True)
+        self.main.conversation.panel_controller.focus_changed(True)
 
     def on_app_blur(self) -> None:
-        self.main.conversing.panel_controller.focus_changed(False)
+        self.main.conversation.panel_controller.focus_changed(False)

@@ -157,13 +157,15 @@ class Ending(Appearance, inherit_bindings=False):
         main, by_signal = self.main, bool(self._leaving)
         editing = main.documents
         self._note_begun()
-        main.conversing.drafts.note()
+        main.conversation.drafts.note()
         save = partial(save_before_exit, editing, FILES_WITHIN if by_signal else None)
         # Beside one another, and before the runs stop: either may take longer than there is time.
-        await asyncio.gather(*map(self._try, [main.conversing.drafts.remember, *([save] if editing else [])]))
+        await asyncio.gather(
+            *map(self._try, [main.conversation.drafts.remember, *([save] if editing else [])])
+        )
         for step in (
-            lambda: asyncio.gather(main.conversing.stop_all(SETTLE), self.external_editor.give_up()),
-            main.conversing.drafts.remember,
+            lambda: asyncio.gather(main.conversation.stop_all(SETTLE), self.external_editor.give_up()),
+            main.conversation.drafts.remember,
             partial(settle, editing) if editing and by_signal else partial(asyncio.sleep, 0),
         ):
             await self._try(step)
@@ -243,7 +245,7 @@ class Ending(Appearance, inherit_bindings=False):
         try:
             self._note_begun()
         finally:
-            self.main.conversing.drafts.store_at_once()
+            self.main.conversation.drafts.store_at_once()
 
     def _keep_elsewhere(self, given_up: Mapping[str, str]) -> None:
         """Write what the home does not have, and would be gone with the program, into a file outside of it.
@@ -252,7 +254,7 @@ class Ending(Appearance, inherit_bindings=False):
         """
         texts: dict[str, str] = {}
         self._note_begun()
-        for find in (self._unsaved, self.main.conversing.drafts.nowhere_else):
+        for find in (self._unsaved, self.main.conversation.drafts.nowhere_else):
             try:
                 texts |= find()
             except Exception as error:  # noqa: BLE001 - the other texts are still to be kept

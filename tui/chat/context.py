@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.jobs.job import Question
-    from tui.chat.conversation_state import Talk
-    from tui.chat.conversations import Talks
+    from tui.chat.conversation_state import Conversation
+    from tui.chat.conversations import ConversationManager
     from tui.chat.host import ConversationHost
     from tui.document.controller import DocumentController
     from tui.widgets.chat_bar import ChatBar
@@ -34,8 +34,8 @@ class ChatContext:
         self.screen = screen
         self.sync = on_change
         self.document: DocumentController | None = None
-        self.talks: Talks | None = None
-        self.talk: Talk | None = None
+        self.talks: ConversationManager | None = None
+        self.talk: Conversation | None = None
         self.shown: str | None = None
         self.settled = asyncio.Event()
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from agent.core.model import Model
     from agent.jobs.agent_jobs import AgentJobs
     from agent.jobs.job import AgentKind, Question
-    from tui.chat.conversation_state import Talk
-    from tui.chat.conversations import Badge, Talks
+    from tui.chat.conversation_state import Conversation
+    from tui.chat.conversations import Badge, ConversationManager
     from tui.chat.host import ConversationHost
     from tui.drafts.outbox import Message
     from tui.settings.schema import Settings
@@ -72,13 +72,13 @@ class ConversationController:
 
     def begin(self, panel: AgentPanel) -> None:
         """The panel is there: conversations can be."""
-        from tui.chat.conversations import Talks
+        from tui.chat.conversations import ConversationManager
 
         self.panel_controller.attach(panel)
         self.panel_controller.use_times(self._context.screen.program.settings)
         if self._context.screen.program.model_name == OFFLINE:
             self._usual_hint = "Ask for a change in plain words…"
-        self._context.talks = Talks(
+        self._context.talks = ConversationManager(
             self._make_runner(),
             self._make_chat,
             on_event=self.runs.hear,
@@ -99,12 +99,12 @@ class ConversationController:
     # -- state --------------------------------------------------------------------------------------------
 
     @property
-    def talk(self) -> Talk | None:
+    def talk(self) -> Conversation | None:
         """The conversation about the open persona."""
         return self._context.talk
 
     @property
-    def talks(self) -> Talks | None:
+    def talks(self) -> ConversationManager | None:
         """All conversations; None until the panel is there."""
         return self._context.talks
 
@@ -160,7 +160,7 @@ class ConversationController:
             task_options(self._context.screen.program.settings), grants=SavedApprovals.of_person()
         )
 
-    def _make_chat(self, talk: Talk) -> Chat:
+    def _make_chat(self, talk: Conversation) -> Chat:
         """Make a conversation; runs in a thread."""
         from agent.chat.chat import Chat
         from tui.settings.model_factory import chat_options
@@ -287,7 +287,7 @@ class ConversationController:
         if self._context.talk is None and self._context.shown is not None and self.settled.is_set():
             await self.show(self._context.shown)
 
-    def _show_opened(self, talk: Talk, draft: str) -> None:
+    def _show_opened(self, talk: Conversation, draft: str) -> None:
         """Show a conversation that was read; `draft`: what was in the chat bar when it was asked for."""
         self._context.talk = talk
         persona_id = talk.persona_id
@@ -376,7 +376,7 @@ class ConversationController:
             look = self._context.screen.start(self._context.screen.program.look_at_settings())
             await asyncio.wait({look}, timeout=SETTINGS_WITHIN)
 
-    async def _talk_for(self, persona_id: str) -> Talk | None:
+    async def _talk_for(self, persona_id: str) -> Conversation | None:
         """Return the conversation about a persona, opened where that was not possible before.
 
         None where there is none, which is told.

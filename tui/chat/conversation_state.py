@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Talk:
+class Conversation:
     """One persona's conversation.
 
     Attributes:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from agent.core.turns import UserTurn, new_id
 from personas.errors import PersonaError
 from tui.chat.activity import Activity
-from tui.chat.conversation_state import Talk
+from tui.chat.conversation_state import Conversation
 from tui.chat.task_markers import ending_mark, found_marks, read_conversation, step_mark
 from tui.commands.slash import as_typed
 from tui.drafts.draft import OutboxMessage
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from agent.jobs.job import AgentKind, Job
     from agent.jobs.options import JobOptions
 
-MakeChat = Callable[[Talk], "Chat"]
+MakeChat = Callable[[Conversation], "Chat"]
 Badge = Literal["", "working", "waiting", "done", "failed"]
 
 
-class Talks:
+class ConversationManager:
     """All conversations of this program.
 
     Args:
         runner: what runs the tasks.
         make_chat: makes the conversation of a persona; may block, runs in a thread.
         on_event: called with every event of every run.
-        on_end: called when a run is over, with its end, or None where it failed to begin (`Talk.failure`), and
+        on_end: called when a run is over, with its end, or None where it failed to begin (`Conversation.failure`), and
             with what was queued and not delivered, as one types it.
         on_task: called with the persona's id after every change of a task.
         on_mark: called with every mark.
@@ -53,10 +53,10 @@ class Talks:
         runner: AgentJobs,
         make_chat: MakeChat,
         *,
-        on_event: Callable[[Talk, Event], None],
-        on_end: Callable[[Talk, AgentEnd | None, list[str]], None],
+        on_event: Callable[[Conversation, Event], None],
+        on_end: Callable[[Conversation, AgentEnd | None, list[str]], None],
         on_task: Callable[[str], None],
-        on_mark: Callable[[Talk, CustomTurn], None],
+        on_mark: Callable[[Conversation, CustomTurn], None],
         on_fault: Callable[[Exception], object] = lambda _error: None,
     ) -> None:
         self.runner = runner
@@ -66,24 +66,24 @@ class Talks:
         self._on_task = on_task
         self._on_mark = on_mark
         self._on_fault = on_fault
-        self._talks: dict[str, Talk] = {}
+        self._talks: dict[str, Conversation] = {}
         self._opening = asyncio.Lock()
         self._seen: set[str] = set()
         self._replaced: list[tuple[Model, set[str]]] = []  # with the personas whose runs may still have them
         self._closing: set[asyncio.Task[None]] = set()
         runner.observe(self._see)
 
-    def known(self, persona_id: str | None) -> Talk | None:
+    def known(self, persona_id: str | None) -> Conversation | None:
         """Return the conversation if it was opened before."""
         return self._talks.get(persona_id) if persona_id is not None else None
 
     @property
-    def running(self) -> list[Talk]:
+    def running(self) -> list[Conversation]:
         """The conversations in which a task is at work or waits."""
         return [talk for talk in self._talks.values() if talk.running]
 
     @property
-    def working(self) -> list[Talk]:
+    def working(self) -> list[Conversation]:
         """The conversations in which the agent works, as opposed to waiting for the person."""
         return [talk for talk in self.running if talk.question is None]
 
@@ -110,7 +110,7 @@ class Talks:
         return found
 
     @staticmethod
-    def _badge(talk: Talk) -> Badge:
+    def _badge(talk: Conversation) -> Badge:
         if talk.question is not None:
             return "waiting"
         if talk.running:
@@ -124,7 +124,7 @@ class Talks:
         )
         return "failed" if failed else "done"
 
-    async def open(self, persona_id: str) -> Talk:
+    async def open(self, persona_id: str) -> Conversation:
         """Return a persona's conversation, read from disk the first time, with the task an earlier program left.
 
         Raises:
@@ -134,7 +134,7 @@ class Talks:
             talk = self._talks.get(persona_id)
             is_new = talk is None
             if talk is None:
-                talk = Talk(persona_id)
+                talk = Conversation(persona_id)
                 chat = await asyncio.to_thread(self._load, talk)
                 chat.subscribe(lambda event: self._hear(talk, event))
                 talk.chat = chat
@@ -150,7 +150,7 @@ class Talks:
                 await self.catch_up(talk)
         return talk
 
-    async def catch_up(self, talk: Talk) -> bool:
+    async def catch_up(self, talk: Conversation) -> bool:
         """Read what another program has added to a conversation, or the one it began; return whether that is new."""
         chat = talk.chat
         if chat is None or talk.running:
@@ -177,7 +177,7 @@ class Talks:
         await self.mark_found(talk, talk.earlier)
         return True
 
-    async def look(self, talk: Talk) -> None:
+    async def look(self, talk: Conversation) -> None:
         """Look on the disk for what the conversation's task is, unless it runs here; what cannot be read is none."""
         assert talk.chat is not None
         try:
@@ -187,7 +187,7 @@ class Talks:
         if not talk.running:
             talk.task = found
 
-    async def _look_back(self, talk: Talk) -> None:
+    async def _look_back(self, talk: Conversation) -> None:
         """After a message between, a task that a limit stopped or that was interrupted can still be continued."""
         assert talk.chat is not None
         with suppress(PersonaError):
@@ -195,7 +195,7 @@ class Talks:
             if found is not None and found.can_continue and not talk.running:
                 talk.task = found
 
-    def _load(self, talk: Talk) -> Chat:
+    def _load(self, talk: Conversation) -> Chat:
         chat = self._make_chat(talk)
         chat.load()
         return chat
@@ -237,7 +237,7 @@ class Talks:
         if talk is not None and talk.chat is not None:
             self._close(self._close_session(talk, talk.chat))
 
-    async def _close_session(self, talk: Talk, chat: Chat) -> None:
+    async def _close_session(self, talk: Conversation, chat: Chat) -> None:
         """Close the file of a conversation that nobody has any more, once its run has ended."""
         if talk._run is not None:
             await asyncio.wait((talk._run,))
@@ -247,7 +247,7 @@ class Talks:
 
     # -- what happens ----------------------------------------------------------------------------------
 
-    def _hear(self, talk: Talk, event: Event) -> None:
+    def _hear(self, talk: Conversation, event: Event) -> None:
         talk.activity.hear(event)
         if event.type == "agent_start":
             talk.run_id = event.run_id
@@ -269,14 +269,14 @@ class Talks:
         if event.type == "turn_end":
             self._mark_first_step(talk, event.turn.id)  # type: ignore[union-attr]
 
-    def _mark_step(self, talk: Talk) -> None:
+    def _mark_step(self, talk: Conversation) -> None:
         task = self.runner.task(talk.persona_id)
         if task is not None and task.kind == "task" and task.step_count:
             mark = step_mark(task.step_count + 1)
             if talk.mark(mark):
                 self._on_mark(talk, mark)
 
-    def _mark_first_step(self, talk: Talk, turn_id: str) -> None:
+    def _mark_first_step(self, talk: Conversation, turn_id: str) -> None:
         """The first step stands below the words that began the task."""
         task = self.runner.task(talk.persona_id)
         if (
@@ -300,7 +300,7 @@ class Talks:
 
     def send(
         self,
-        talk: Talk,
+        talk: Conversation,
         text: str,
         *,
         kind: AgentKind = "chat",
@@ -327,7 +327,7 @@ class Talks:
             talk, typed, self.runner.start(talk.chat, text, kind=kind, turn_id=turn_id), turn_id=turn_id
         )
 
-    def resume(self, talk: Talk, text: str = "", *, turn_id: str = "") -> None:
+    def resume(self, talk: Conversation, text: str = "", *, turn_id: str = "") -> None:
         """Go on with a task that a limit stopped or that was interrupted; `turn_id`: the id that the turn gets."""
         if talk.chat is not None and not talk.running:
             turn_id = turn_id or new_id("turn")
@@ -336,7 +336,7 @@ class Talks:
             begin = self.runner.resume(talk.chat, text, turn_id=turn_id)
             self._start(talk, typed, begin, worked, turn_id=turn_id)
 
-    async def answer(self, talk: Talk, text: str, question_id: str) -> None:
+    async def answer(self, talk: Conversation, text: str, question_id: str) -> None:
         """Answer what the conversation's task waits for, in this program or since an earlier one.
 
         Raises:
@@ -356,15 +356,15 @@ class Talks:
         if self.runner.is_live(talk.persona_id) or not task.is_waiting:
             self._start(talk, "", None, task.worked_seconds)
 
-    def _look_over(self, talk: Talk) -> None:
+    def _look_over(self, talk: Conversation) -> None:
         if not talk.running:
             self._close_unused(talk.persona_id)
 
-    def stop(self, talk: Talk) -> None:
+    def stop(self, talk: Conversation) -> None:
         """Stop the task at once."""
         self.runner.stop(talk.persona_id, "stopped by you")
 
-    async def give_up(self, talk: Talk) -> None:
+    async def give_up(self, talk: Conversation) -> None:
         """Close a task that waits or can be continued, and does not run here.
 
         Raises:
@@ -376,7 +376,13 @@ class Talks:
         await self.mark_found(talk, talk.earlier)
 
     def _start(
-        self, talk: Talk, text: str, begin: Awaitable[Job] | None, before: float = 0.0, *, turn_id: str = ""
+        self,
+        talk: Conversation,
+        text: str,
+        begin: Awaitable[Job] | None,
+        before: float = 0.0,
+        *,
+        turn_id: str = "",
     ) -> None:
         talk.earlier = talk.earlier if begin is None else tuple(talk.chat.turns) if talk.chat else ()
         if begin is not None:
@@ -388,7 +394,7 @@ class Talks:
             talk.activity = Activity(since=time.monotonic())  # it has said nothing yet
         talk._run = asyncio.create_task(self._follow(talk, begin))
 
-    async def _follow(self, talk: Talk, begin: Awaitable[Job] | None) -> None:
+    async def _follow(self, talk: Conversation, begin: Awaitable[Job] | None) -> None:
         assert talk.chat is not None
         end: AgentEnd | None = None
         try:
@@ -414,7 +420,7 @@ class Talks:
         self._on_end(talk, end, back)
         await self._look_again(talk)
 
-    async def _look_again(self, talk: Talk) -> None:
+    async def _look_again(self, talk: Conversation) -> None:
         """After a run: see what the conversation's task is, where the run does not say."""
         try:
             if talk.failure:
@@ -427,7 +433,7 @@ class Talks:
             self._on_fault(error)
         self._on_task(talk.persona_id)
 
-    async def _mark_ending(self, talk: Talk) -> None:
+    async def _mark_ending(self, talk: Conversation) -> None:
         """Say in the conversation how a task ended, with the diff of everything it did."""
         task = self.runner.task(talk.persona_id)
         if task is None or task.kind != "task" or not (task.is_over or task.can_continue):
@@ -437,7 +443,7 @@ class Talks:
         if talk.mark(mark):
             self._on_mark(talk, mark)
 
-    async def mark_found(self, talk: Talk, turns: Sequence[Turn]) -> None:
+    async def mark_found(self, talk: Conversation, turns: Sequence[Turn]) -> None:
         """Say among these turns where the steps of tasks of earlier programs began, and how those tasks ended."""
         assert talk.chat is not None
         found = await asyncio.to_thread(found_marks, talk.chat, talk.task, turns)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tui.chat.activity_line import ActivityLine
     from tui.chat.chat_bar_drafts import ChatBarDrafts
     from tui.chat.context import ChatContext
-    from tui.chat.conversation_state import Talk
+    from tui.chat.conversation_state import Conversation
     from tui.chat.panel_controller import PanelController
     from tui.screens.dialogs.confirm import Confirm
 
@@ -30,7 +30,7 @@ class ConversationHistory:
         self.catching_up = False
         self._looking_back = asyncio.Lock()
 
-    def show(self, talk: Talk) -> None:
+    def show(self, talk: Conversation) -> None:
         """Show the turns of a conversation."""
         self._panel.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
         for event in tuple(talk.events):

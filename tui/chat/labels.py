@@ -11,7 +11,7 @@ from tui.terminal.sanitise import both_ends, one_line
 if TYPE_CHECKING:
     from agent.core.events import ToolEnd
     from personas.versions.undo import Direction
-    from tui.chat.conversation_state import Talk
+    from tui.chat.conversation_state import Conversation
 
 
 LONGEST_NAME = 24
@@ -101,7 +101,7 @@ def age(seconds: float) -> str:
     return f"{int(seconds // 3600)} h ago"
 
 
-def spent(model: str, talk: Talk | None) -> str:
+def spent(model: str, talk: Conversation | None) -> str:
     """Return the model's name with tokens and cost as far as there are any."""
     parts = [both_ends(model, LONGEST_NAME)]
     if talk is not None and talk.usage is not None:

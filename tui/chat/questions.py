@@ -13,7 +13,7 @@ from tui.drafts.outbox import Message
 if TYPE_CHECKING:
     from tui.chat.chat_bar_drafts import ChatBarDrafts
     from tui.chat.context import ChatContext
-    from tui.chat.conversation_state import Talk
+    from tui.chat.conversation_state import Conversation
     from tui.chat.panel_controller import PanelController
 
 REFUSAL = "no, "
@@ -109,7 +109,7 @@ class QuestionController:
         )
         return self._answer(self._context.talk, message, question_id, text)
 
-    async def _answer(self, talk: Talk | None, message: Message, question_id: str, text: str) -> None:
+    async def _answer(self, talk: Conversation | None, message: Message, question_id: str, text: str) -> None:
         with self._drafts.on_its_way(message):
             talks, question = self._context.talks, talk.question if talk is not None else None
             if talk is None or talks is None or question is None or question.id != question_id:
@@ -133,7 +133,7 @@ class QuestionController:
                 message.is_answer = talk.question is not None and talk.question.id == question_id
         self._context.sync()
 
-    async def _trust(self, talk: Talk) -> bool:
+    async def _trust(self, talk: Conversation) -> bool:
         """Ask whether what was found in this home counts; remember a yes."""
         from personas.files import trust
 

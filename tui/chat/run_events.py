@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tui.chat.activity_line import ActivityLine
     from tui.chat.chat_bar_drafts import ChatBarDrafts
     from tui.chat.context import ChatContext
-    from tui.chat.conversation_state import Talk
+    from tui.chat.conversation_state import Conversation
     from tui.chat.panel_controller import PanelController
 
 
@@ -59,7 +59,7 @@ class RunEvents:
         if not self._context.is_over:
             self._context.screen.show_badges()
 
-    def hear(self, talk: Talk, event: Event) -> None:
+    def hear(self, talk: Conversation, event: Event) -> None:
         if self._context.is_over:
             return
         if event.type == "step_end":
@@ -83,7 +83,7 @@ class RunEvents:
         if event.type not in ("turn_delta", "tool_progress"):
             self._context.sync()
 
-    def ended(self, talk: Talk, end: AgentEnd | None, back: list[str]) -> None:
+    def ended(self, talk: Conversation, end: AgentEnd | None, back: list[str]) -> None:
         if self._context.is_over:
             return
         if not talk.heard:
@@ -139,7 +139,7 @@ class RunEvents:
             self._announced.add(question.id)
             self._context.screen.program.announce(notifying.asking(self._name(persona_id)))
 
-    def marked(self, talk: Talk, mark: CustomTurn) -> None:
+    def marked(self, talk: Conversation, mark: CustomTurn) -> None:
         if talk is self._context.talk and not self._context.is_over:
             self._panel.view.end_turn(mark)
 
@@ -151,7 +151,7 @@ class RunEvents:
         if self._context.document.id != written.persona.id:
             self._context.screen.note_persona(written.persona)
 
-    def keep(self, talk: Talk) -> None:
+    def keep(self, talk: Conversation) -> None:
         if talk is self._context.talk:
             self._panel.machine.keep_visible()
             self._context.sync()

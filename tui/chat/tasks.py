@@ -12,7 +12,7 @@ from tui.widgets.queued_messages import Queued
 if TYPE_CHECKING:
     from tui.chat.chat_bar_drafts import ChatBarDrafts
     from tui.chat.context import ChatContext
-    from tui.chat.conversation_state import Talk
+    from tui.chat.conversation_state import Conversation
     from tui.chat.history import ConversationHistory
     from tui.chat.panel_controller import PanelController
 
@@ -46,7 +46,7 @@ class TaskController:
         """Go on with the task that a limit stopped or that was interrupted."""
         return self._resume(self._context.talk, self._drafts.sent(f"/continue {text}" if text else ""), text)
 
-    async def _resume(self, talk: Talk | None, message: Message, text: str) -> None:
+    async def _resume(self, talk: Conversation | None, message: Message, text: str) -> None:
         with self._drafts.on_its_way(message):
             talks = self._context.talks
             if talk is None or talks is None:
@@ -83,7 +83,7 @@ class TaskController:
         elif talk.task is not None and not talk.task.is_over:
             self._context.screen.start(self._give_up(talk))
 
-    async def _give_up(self, talk: Talk) -> None:
+    async def _give_up(self, talk: Conversation) -> None:
         if self._context.talks is None or not await self._context.screen.confirm(
             "Give this task up?", "What it did stays and can be undone.", deed="Give up", keep="Keep it"
         ):

@@ -33,7 +33,7 @@ async def edit_draft(app: PersonaApp) -> None:
         if not is_free:
             return
         home = main.documents.workspace.store.home if main.documents is not None else None
-        persona_id, asked, text = main.conversing.shown_id, main.chat_bar.asked, main.chat_bar.draft
+        persona_id, asked, text = main.conversation.shown_id, main.chat_bar.asked, main.chat_bar.draft
         failure, more = "", ""
         try:
             draft = await asyncio.to_thread(hand_out, home, persona_id, text)
@@ -52,8 +52,8 @@ async def edit_draft(app: PersonaApp) -> None:
         written = await _read_back(draft)
         news = draft.is_news(written) and not (failure and not written)
         if news:
-            main.conversing.drafts.take_draft(persona_id, text, written, older=main.chat_bar.asked != asked)
-            await main.conversing.drafts.remember()
+            main.conversation.drafts.take_draft(persona_id, text, written, older=main.chat_bar.asked != asked)
+            await main.conversation.drafts.remember()
         left_others = bool(failure) and await asyncio.to_thread(draft.has_others)
         if left_others:
             await asyncio.to_thread(draft.keep, written)

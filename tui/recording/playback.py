@@ -14,7 +14,7 @@ from agent.core.events import AgentEnd, ToolEnd
 from tui.commands.slash import as_typed
 
 if TYPE_CHECKING:
-    from tui.chat.conversation_state import Talk
+    from tui.chat.conversation_state import Conversation
     from tui.recording.recorded_session import RecordedRun, Recording, ReplayModel
     from tui.screens.main.screen import MainScreen
 
@@ -55,28 +55,28 @@ async def play(
         model: the model that replays the same recording.
         hands: how fast.
     """
-    conversing = screen.conversing
-    await conversing.settled.wait()
-    talk = conversing.talk
+    conversation = screen.conversation
+    await conversation.settled.wait()
+    talk = conversation.talk
     if talk is None:
         return False
     screen.chat_bar.set_status(LABEL)
-    conversing.view.add_notice("This is a recorded run. The changes are real, in a temporary folder.")
+    conversation.view.add_notice("This is a recorded run. The changes are real, in a temporary folder.")
     whole = await _play_runs(screen, recording, model, talk, hands)
     screen.chat_bar.set_status("")
     return whole
 
 
 async def _play_runs(
-    screen: MainScreen, recording: Recording, model: ReplayModel, talk: Talk, hands: TypingPace
+    screen: MainScreen, recording: Recording, model: ReplayModel, talk: Conversation, hands: TypingPace
 ) -> bool:
-    conversing = screen.conversing
+    conversation = screen.conversation
     for run in recording.runs:
         if not await play_run(screen, run, talk, hands):
             return False
         if model.left or not _completed(talk) or not await _wait(screen, talk, 0.0):
             return False
-        conversing.panel_controller.panel_event("show_output")
+        conversation.panel_controller.panel_event("show_output")
         if not await _wait(screen, talk, hands.reading) or not await _show_change(
             screen, talk, hands.reading
         ):
@@ -84,32 +84,34 @@ async def _play_runs(
     return True
 
 
-async def play_run(screen: MainScreen, run: RecordedRun, talk: Talk, hands: TypingPace = DEMO_TYPING) -> bool:
+async def play_run(
+    screen: MainScreen, run: RecordedRun, talk: Conversation, hands: TypingPace = DEMO_TYPING
+) -> bool:
     """Send the message of a recorded run and wait for its end; return False when the person acts first.
 
     A question gets its recorded answer; one without an answer is left to the person.
     """
-    conversing, bar = screen.conversing, screen.chat_bar
+    conversation, bar = screen.conversation, screen.chat_bar
     if not await _wait(screen, talk, hands.before_message) or not await _type(screen, run.message, hands.key):
         return False
     bar.input.sent.add(as_typed(run.message))
     bar.input.load_text("")
-    await conversing.send(run.message, kind="task" if run.is_task else "chat")
+    await conversation.send(run.message, kind="task" if run.is_task else "chat")
     while talk.running:
         question = talk.question
         reply = run.replies.get(question.tool_use_id) if question is not None else None
         if question is not None and reply is not None and await _wait(screen, talk, hands.reading):
             now = talk.question
             if now is not None and now.id == question.id:  # not answered by the person meanwhile
-                await conversing.questions.answer(question.id, reply)
+                await conversation.questions.answer(question.id, reply)
         await asyncio.sleep(POLL_INTERVAL)  # a run that fails to begin posts no event
     return True
 
 
-async def _wait(screen: MainScreen, talk: Talk, seconds: float) -> bool:
+async def _wait(screen: MainScreen, talk: Conversation, seconds: float) -> bool:
     """Wait; return False at once when the person types or opens another persona."""
     end = time.monotonic() + seconds
-    while not screen.chat_bar.draft and screen.conversing.talk is talk:
+    while not screen.chat_bar.draft and screen.conversation.talk is talk:
         left = end - time.monotonic()
         if left <= 0:
             return True
@@ -134,15 +136,15 @@ async def _type(screen: MainScreen, text: str, pause: float) -> bool:
     return True
 
 
-def _completed(talk: Talk) -> bool:
+def _completed(talk: Conversation) -> bool:
     """Whether the last run completed."""
     last = talk.events[-1] if talk.events else None
     return isinstance(last, AgentEnd) and last.outcome == "completed"
 
 
-async def _show_change(screen: MainScreen, talk: Talk, seconds: float) -> bool:
+async def _show_change(screen: MainScreen, talk: Conversation, seconds: float) -> bool:
     """Open the first diff of the last run for a moment; return False as `_wait` does."""
-    view = screen.conversing.view
+    view = screen.conversation.view
     place = first_change(screen, talk)
     if place is None or not view.toggle(place):
         return True
@@ -154,8 +156,8 @@ async def _show_change(screen: MainScreen, talk: Talk, seconds: float) -> bool:
     return True
 
 
-def first_change(screen: MainScreen, talk: Talk) -> int | None:
+def first_change(screen: MainScreen, talk: Conversation) -> int | None:
     """Return the number of the entry with the first change of the last run; None if it changed nothing."""
     calls = [event.call.id for event in talk.events if isinstance(event, ToolEnd) and event.details]
-    entries = screen.conversing.view.layout_model.entries
+    entries = screen.conversation.view.layout_model.entries
     return next((index for index, entry in enumerate(entries) if entry.key in calls), None)

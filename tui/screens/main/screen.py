@@ -88,10 +88,10 @@ class MainScreen(Screen[None]):
         self._first: Callable[[], Coroutine[Any, Any, None]] | None = None
         self._last: str | None = None
         self.chat_actions: ChatActions
-        self.conversing = ConversationController(self)
+        self.conversation = ConversationController(self)
         self.chat_bar = ChatPane(
             self,
-            self.conversing,
+            self.conversation,
             is_home_read=lambda: self.documents is not None,
             run_slash=lambda name, rest: self.start(self.chat_actions.run_slash(name, rest)),
             ascii_only=program.capabilities.ascii_only,
@@ -106,17 +106,17 @@ class MainScreen(Screen[None]):
         self.prompt = self.prompt_pane.editor
         self.catalog = PersonaCatalog(self, self.personas)
         self.view = PersonaView(
-            self, self.panes, self.chat_bar, self.conversing, self.catalog, self.show_badges
+            self, self.panes, self.chat_bar, self.conversation, self.catalog, self.show_badges
         )
         self.view.wanted = persona_id
         self.persona_commands = PersonaCommands(self, self.view, self.catalog, self._at_work)
-        self.persona_actions = PersonaActions(self, self.view, self.panes, self.chat_bar, self.conversing)
+        self.persona_actions = PersonaActions(self, self.view, self.panes, self.chat_bar, self.conversation)
         self.program_actions = ProgramActions(
-            self, self.conversing, self.chat_bar, self.panes, self.catalog, self.view, self.run_action
+            self, self.conversation, self.chat_bar, self.panes, self.catalog, self.view, self.run_action
         )
         self.chat_actions = ChatActions(
             self,
-            self.conversing,
+            self.conversation,
             self.chat_bar,
             self.personas,
             self.catalog,
@@ -126,7 +126,7 @@ class MainScreen(Screen[None]):
             self.program_actions,
         )
         self.output_reading = OutputReading(
-            self, self.conversing, self.chat_bar, self.view, self.chat_actions.action_find
+            self, self.conversation, self.chat_bar, self.view, self.chat_actions.action_find
         )
         # Textual looks an action up on the screen that has its key: there are those of its parts.
         parts = (
@@ -159,7 +159,7 @@ class MainScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.chat_bar.set_hint(HINT)
-        self.chat_bar.input.knows_sent = self.conversing.settled.is_set
+        self.chat_bar.input.knows_sent = self.conversation.settled.is_set
         self.chat_bar.show_output_button(False)
         self.chat_bar.commands.find = self.chat_actions.find_offers
         if (first := self._first_read) is not None:  # it is opened in a moment
@@ -193,7 +193,7 @@ class MainScreen(Screen[None]):
         )
         await self._try_first()
         # Also where that failed: what was sent meanwhile is not waited for any more. It comes back.
-        self.conversing.settled.set()
+        self.conversation.settled.set()
         self.view.show_state()
         self.set_interval(LOOK_EVERY, self._look)
         self.start(self._welcome())
@@ -202,7 +202,7 @@ class MainScreen(Screen[None]):
 
     async def _read_rest(self) -> None:
         await self._isolated(self.catalog.read())
-        await self.conversing.find_tasks()
+        await self.conversation.find_tasks()
         await self.program.prepare_model()
 
     async def _try_first(self, *, again: bool = False) -> None:
@@ -224,7 +224,7 @@ class MainScreen(Screen[None]):
             self.personas.show_ids(ids)
         finally:  # also where the personas are not read
             if self._last is None:  # once: what is written since is remembered
-                self._last = await self.conversing.drafts.recall(documents)
+                self._last = await self.conversation.drafts.recall(documents)
         last = self._last
         kept = [] if last in ids else await documents.recovery.without_file()
         first = self.view.wanted or (last if last in [*ids, *kept] else ids[0] if ids else None)
@@ -235,7 +235,7 @@ class MainScreen(Screen[None]):
     async def _show_opened(self, documents: DocumentController, first: str | None) -> None:
         if first is not None:
             reading = documents.open(first, self._typed_early)
-            showing = self.conversing.show(first, reading)
+            showing = self.conversation.show(first, reading)
             await reading
         else:
             documents.close()
@@ -243,16 +243,16 @@ class MainScreen(Screen[None]):
         panel = await load(self._load_panel)
         await self.query_one("#stage").mount(panel)
         await self.settings.fill()
-        self.conversing.begin(panel)
+        self.conversation.begin(panel)
         if first is not None:
             await showing
             if documents.id is None:  # it could not be read
-                self.conversing.show_none()
+                self.conversation.show_none()
 
     def _load_panel(self) -> AgentPanel:
         from tui.screens.main.output_pane import OutputPane
 
-        return OutputPane(self, self.conversing, self.program.capabilities)
+        return OutputPane(self, self.conversation, self.program.capabilities)
 
     async def _welcome(self) -> None:
         """Say what is odd about the settings; greet whoever starts for the first time."""
@@ -262,7 +262,7 @@ class MainScreen(Screen[None]):
         self.program.tell_odd_settings()
         await self.tell_left_texts()
         if (
-            not self.conversing.drafts.first_time or preferences.warnings
+            not self.conversation.drafts.first_time or preferences.warnings
         ):  # what is wrong is told, and comes first
             return
         connecting = self.chat_actions.connecting(preferences)
@@ -292,7 +292,7 @@ class MainScreen(Screen[None]):
     # -- looking for changes ------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        self.conversing.tick()
+        self.conversation.tick()
         self.again(self.program.look_at_settings)
         self.again(self._look_outside if self.documents is not None else self._try_first_again)
 
@@ -308,7 +308,7 @@ class MainScreen(Screen[None]):
             await self.catalog.read()
 
     async def on_unmount(self) -> None:
-        await self.conversing.drafts.close()
+        await self.conversation.drafts.close()
 
     # -- what the parts ask (`Host`) ------------------------------------------------------------------------
 
@@ -353,7 +353,7 @@ class MainScreen(Screen[None]):
 
     def _at_work(self, *persona_ids: str) -> bool:
         """Whether the agent works, or waits for an answer, about one of these personas."""
-        badges = self.conversing.badges
+        badges = self.conversation.badges
         return any(badges.get(persona_id) in ("working", "waiting") for persona_id in persona_ids)
 
     def note_persona(self, persona: Persona) -> None:
@@ -379,7 +379,7 @@ class MainScreen(Screen[None]):
 
     def focus_chat(self) -> None:
         """Give the keys to the chat bar."""
-        self.conversing.panel_controller.end_reading()
+        self.conversation.panel_controller.end_reading()
         self.set_focus(self.chat_bar.input)  # at once: what is typed behind the key goes there
 
     def on_resize(self, event: events.Resize) -> None:
@@ -392,7 +392,7 @@ class MainScreen(Screen[None]):
             self.call_after_refresh(self._keep_focus)
 
     def _keep_focus(self) -> None:
-        if self.conversing.panel_controller.reading:
+        if self.conversation.panel_controller.reading:
             return  # the turns have the keys, and keep them whatever else happens
         if self.is_current and (self.focused is None or not self.focused.display):
             self.focus_chat()
@@ -406,8 +406,8 @@ class MainScreen(Screen[None]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if self.focused is not None:
-            self.conversing.panel_controller.keys_moved()  # reading is the state in which no widget has the keys
-        self.conversing.panel_controller.show_way_back()
+            self.conversation.panel_controller.keys_moved()  # reading is the state in which no widget has the keys
+        self.conversation.panel_controller.show_way_back()
         self.panes.focus_moved()
         self.call_later(self.show_keys)
 
@@ -444,7 +444,7 @@ class MainScreen(Screen[None]):
         # Whether a press is in the panel, on the bar or away from both is decided for the whole screen, on mouse
         # down: clicks do not come up from buttons and several other widgets.
         if isinstance(event, events.MouseDown) and not event.is_forwarded:
-            self.conversing.panel_controller.mouse_down(int(event.screen_x), int(event.screen_y))
+            self.conversation.panel_controller.mouse_down(int(event.screen_x), int(event.screen_y))
         super()._forward_event(event)
 
     # -- what is pressed --------------------------------------------------------------------------------------
@@ -473,7 +473,7 @@ class MainScreen(Screen[None]):
     def show_badges(self) -> None:
         """Show which personas have news, and what keys do now."""
         persona = self.documents.persona if self.documents is not None else None
-        self.personas.show_badges(self.documents.id if self.documents else None, self.conversing.badges)
+        self.personas.show_badges(self.documents.id if self.documents else None, self.conversation.badges)
         tabs = self.query_one(PaneTabs)
         tabs.show(self.panes.front, self.panes.tab_marks, persona.name if persona is not None else "")
         self.show_keys()
@@ -481,13 +481,13 @@ class MainScreen(Screen[None]):
     def show_keys(self) -> None:
         """Show in the last line what keys do where the focus is; under a dialog, which says what its keys do, none."""
         keys = keys_now(self.situation, self.keymap) if self.is_active else ()
-        self.query_one(KeyLine).show(keys, self.conversing.note)
+        self.query_one(KeyLine).show(keys, self.conversation.note)
 
     @property
     def situation(self) -> FooterState:
         """What the meaning of keys depends on now."""
-        conversing, bar = self.conversing, self.chat_bar
-        if conversing.panel_controller.reading:
+        conversation, bar = self.conversation, self.chat_bar
+        if conversation.panel_controller.reading:
             area: FocusArea = "output"
         elif self.focused is not None and bar in self.focused.ancestors_with_self:
             area = "commands" if bar.commands.display else "chat"
@@ -498,11 +498,11 @@ class MainScreen(Screen[None]):
             self.program_actions.escape_meaning()[0],
             bar.shown_mode,
             bool(bar.draft.strip()),
-            len(conversing.question.options) if conversing.question is not None and not bar.draft else 0,
-            conversing.panel.state.value,
-            conversing.question is not None,
+            len(conversation.question.options) if conversation.question is not None and not bar.draft else 0,
+            conversation.panel.state.value,
+            conversation.question is not None,
             bar.mode == "running",
-            not conversing.bar_focused or bar.input.undoes,
+            not conversation.bar_focused or bar.input.undoes,
         )
 
 
