@@ -27,6 +27,7 @@ from personas.store import Store
 from agent.models.offline import OfflineModel
 from tui.terminal.textual_compat import input_parser as driver_guard
 from tui.app.app import PersonaApp
+from tui.screens.main.screen import MainScreen
 from tui.settings.schema import Settings
 
 heard, home, where = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
@@ -46,7 +47,7 @@ class Probe(PersonaApp):
             return
         timer.stop()
         if where == "output":
-            self.main.action_read = lambda what: note(f"read({what!r})")
+            self.main.output_reading.action_read = lambda what: note(f"read({what!r})")
             self.main.conversation.panel_controller.start_reading()
         else:
             widget = {"chat": self.main.chat_bar.input, "personas": self.main.personas.rows,
@@ -59,7 +60,7 @@ class Probe(PersonaApp):
         timer = self.set_interval(0.05, self.simulate_ready)
 
 driver_guard.install()
-Probe(lambda: Store(open_home(home, {"PERSONA_CONFIG": str(home / "config.toml")})), make_model=lambda _: OfflineModel(),
+Probe(lambda: Store(open_home(home, {"PERSONA_CONFIG": str(home / "config.toml")})), MainScreen, make_model=lambda _: OfflineModel(),
       name_model=lambda: "offline", settings=Settings(theme="dark")).run()
 """
 
