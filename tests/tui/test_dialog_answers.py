@@ -87,7 +87,7 @@ async def test_a_text_is_put_together_beside_the_screen(
     met = draft.meet("a\n", "b\n", "c\n")
     assert isinstance(met, Clash)
     async with program(make_store(tmp_path)) as p:
-        chosen = asyncio.ensure_future(p.main.choose(met, "Yours", "On disk"))
+        chosen = asyncio.ensure_future(p.main.view.choose(met, "Yours", "On disk"))
         await p.dialog(conflict.ChooseText)
         await p.press("3", "3")
         await p.until(chosen.done)
@@ -105,7 +105,7 @@ async def test_a_key_pressed_twice_answers_no_place_that_was_not_seen(tmp_path: 
     met = draft.meet("".join(lines), ours, theirs)
     assert isinstance(met, Clash)
     async with program(make_store(tmp_path)) as p:
-        chosen = asyncio.ensure_future(p.main.choose(met, "Yours", "On disk"))
+        chosen = asyncio.ensure_future(p.main.view.choose(met, "Yours", "On disk"))
         dialog = await p.dialog(conflict.ChooseText)
         at_once(p, "1", "1")
         await p.until(lambda: dialog._choices)
