@@ -180,7 +180,7 @@ async def _choose(app: PersonaApp, editing: DocumentController, persona_id: str,
     from tui.document.merge import Clash
     from tui.external_editor.persona_file import MERGED, save_file, spoils
 
-    chosen = await app.main.choose(clash, "Your editor", "Meanwhile")
+    chosen = await editing.view.choose(clash, "Your editor", "Meanwhile")
     if chosen is None:
         app.main.tell(
             "Your editor saved over lines that were changed meanwhile; what stood there is in the log.",
