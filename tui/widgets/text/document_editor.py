@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual import events
@@ -272,9 +273,23 @@ class TextEditor(SafeTextArea):
             place = y + self.scroll_offset.y
             table = self.wrapped_document._offset_to_line_info
             if place < len(table) and table[place] is not None and table[place][0] in self._fresh:
-                over = ink(self, back="success-muted")
-                return Strip([type(s)(s.text, (s.style or Style()) + over) for s in strip], strip.cell_length)
+                return self._highlighted(strip)
         return strip
+
+    def _highlighted(self, strip: Strip) -> Strip:
+        """Return a row on the ground of fresh changes; cursor and selection keep theirs."""
+        over = ink(self, back="success-muted")
+        theme = self._theme
+        own = {style.bgcolor for style in (theme.cursor_style, theme.selection_style) if style is not None}
+        return Strip(
+            [
+                segment
+                if segment.style is not None and segment.style.bgcolor in own
+                else Segment(segment.text, (segment.style or Style()) + over)
+                for segment in strip
+            ],
+            strip.cell_length,
+        )
 
     # -- editing ------------------------------------------------------------------------------------------
 
