@@ -276,10 +276,10 @@ class UpdateTestInput:
 
     def apply(self, text: str) -> str:
         _require_content(self.content)
-        return _set_field(text, ("test_inputs", _index_of(text, self.id), "content"), self.content)
+        return _set_field(text, _content_path(text, self.id), self.content)
 
     def summarise(self, old: str, new: str) -> str:
-        path = ("test_inputs", _index_of(old, self.id), "content")
+        path = _content_path(old, self.id)
         before = _field_at(parse(old), path, str) or ""
         return f"{self.subject} {_line_counts(_ended(before), _ended(self.content))}"
 
@@ -425,6 +425,15 @@ def _index_of(text: str, input_id: str) -> int:
         known = ", ".join(_short(str(table["id"])) for table in inputs[:20] if "id" in table)
         raise InvalidValue(f"There is no test input {_short(input_id)!r}; there is {known or 'none'}.")
     return found[0]
+
+
+def _content_path(text: str, input_id: str) -> tuple[str | int, ...]:
+    """Return where the content of a test input stands: of a conversation it is that of the last message."""
+    index = _index_of(text, input_id)
+    messages = _test_inputs(text)[index].get("messages")
+    if type(messages) is list and messages and type(messages[-1]) is dict:
+        return ("test_inputs", index, "messages", len(messages) - 1, "content")
+    return ("test_inputs", index, "content")
 
 
 def _require_content(content: str) -> None:

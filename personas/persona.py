@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from personas.conflict_marks import conflict_in
 from personas.errors import BrokenFile, PersonaError
 from personas.files.text_file import decode, sha256
 from personas.toml.parse import parse
 
+if TYPE_CHECKING:
+    from personas.test_inputs import Expectation, Message
+
 _Path = tuple[str | int, ...]
 _NUMBER_LIMIT = 2**63  # what TOML promises to hold; printing a longer one can fail
 _SHOWN_LENGTH = 60
 _LOCATED = 20  # faults whose place is looked up to find the first one
+_TRIED_BY = frozenset({"messages", "expect", "samples", "min_pass"})  # keys of a test input
 
 _KINDS = {
     str: "text",
@@ -31,12 +35,27 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestInput:
-    """A prompt to try the persona with. `id` is short and unique in its file."""
+    """A prompt to try the persona with.
+
+    Attributes:
+        id: short and unique in its file.
+        content: what the user says; of a conversation its last message.
+        messages: the whole conversation, where it is one.
+        expect: what must hold of an output.
+        samples: outputs per run; None: one.
+        min_pass: how many of them must pass; None: all.
+        error: why this input cannot be run as it is written; the file is not broken by it.
+    """
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
 
     id: str
     content: str
+    messages: tuple[Message, ...] = ()
+    expect: tuple[Expectation, ...] = ()
+    samples: int | None = None
+    min_pass: int | None = None
+    error: FileError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +104,7 @@ class Persona:
         id: the file's stem.
         name: display name; the id where the file has none.
         revision: SHA-256 (hex) of the file's bytes; what a change is checked against. Empty where they cannot be read.
+        judge: name of the model that judges rubrics, where the file has one.
         error: set when the file is broken; the other fields then hold what could be read.
         note: what the person should look at in a file that is not broken, such as the marks of a merge conflict.
         agent_chat_session_id: the current conversation, stored beside the file; None if never used.
@@ -97,6 +117,7 @@ class Persona:
     summary: str = ""
     system_prompt: str = ""
     model: ModelSettings = ModelSettings()
+    judge: str | None = None
     test_inputs: tuple[TestInput, ...] = ()
     parts: tuple[PartLink, ...] = ()
     traits: tuple[str, ...] = ()
@@ -144,7 +165,13 @@ def read_persona(persona_id: str, content: bytes, session_id: str | None = None)
         summary=reader.text("summary"),
         system_prompt=reader.text("system_prompt"),
         model=reader.model(),
-        test_inputs=reader.test_inputs(),
+        judge=reader.judge(),
+        test_inputs=tuple(
+            replace(one, error=_first_fault(text, reader.input_faults[one.id]))
+            if one.id in reader.input_faults
+            else one
+            for one in reader.test_inputs()
+        ),
         parts=reader.parts(),
         traits=reader.texts("traits"),
         skills=reader.texts("skills"),
@@ -203,6 +230,7 @@ class _Fields:
     def __init__(self, fields: dict[str, Any]) -> None:
         self._fields = fields
         self.faults: list[tuple[_Path, str]] = []
+        self.input_faults: dict[str, list[tuple[_Path, str]]] = {}  # by id, of inputs that cannot be run
 
     def text(self, key: str) -> str:
         value = self._typed(self._fields, key, str, ())
@@ -239,11 +267,31 @@ class _Fields:
             if input_id in found:
                 self._note((*path, "id"), f"two test inputs have the id {_shown(input_id)}")
                 continue
-            if "content" not in table:
+            if "content" not in table and "messages" not in table:
                 self._note(path, f"test input {_shown(input_id)} has no content")
             content = self._typed(table, "content", str, path)
-            found[input_id] = TestInput(id=input_id, content=content or "")
+            more = self._more_of_input(input_id, path, table)
+            if more.get("messages") and content is None:
+                content = more["messages"][-1].content
+            found[input_id] = TestInput(id=input_id, content=content or "", **more)
         return tuple(found.values())
+
+    def _more_of_input(self, input_id: str, path: _Path, table: dict[str, Any]) -> dict[str, Any]:
+        """Return what a test input has beyond id and content; what is wrong with it breaks that input alone."""
+        if _TRIED_BY.isdisjoint(table):
+            return {}
+        from personas.test_inputs import read_fields
+
+        faults: list[tuple[_Path, str]] = []
+        more = read_fields(table, path, lambda where, message: faults.append((where, message)))
+        if faults:
+            self.input_faults[input_id] = faults
+        return more
+
+    def judge(self) -> str | None:
+        table = self._typed(self._fields, "judge", dict, ()) or {}
+        name: str | None = self._typed(table, "name", str, ("judge",))
+        return name or None
 
     def parts(self) -> tuple[PartLink, ...]:
         links = []

@@ -1,0 +1,184 @@
+"""What a test input says beyond its content: a conversation, expectations, and how many samples must hold.
+
+Only the shape is read here; what an expectation means is `agent.outputs.expectations`. What is wrong is reported with
+its path in the file, and belongs to that input alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Path = tuple[str | int, ...]
+Report = Callable[[Path, str], None]
+
+NEGATED = "not-"
+TEXT_TYPES = frozenset({"equals", "contains", "icontains", "starts-with", "regex", "llm-rubric"})
+LIST_TYPES = frozenset({"contains-all", "contains-any", "icontains-all", "icontains-any"})
+JSON_TYPES = frozenset({"is-json", "contains-json"})
+COUNT_TYPES = frozenset({"word-count", "char-count"})
+THRESHOLD_TYPES = frozenset({"latency", "cost"})
+TYPES = TEXT_TYPES | LIST_TYPES | JSON_TYPES | COUNT_TYPES | THRESHOLD_TYPES | {"levenshtein"}
+"""The types of expectations, as promptfoo names them; `char-count` is ours."""
+
+MOST_SAMPLES = 1_000
+ROLES = ("user", "assistant")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of the conversation that a test input is."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What must hold of an output.
+
+    Attributes:
+        type: one of `TYPES`, possibly with `not-` in front.
+        value: a text, a list of texts, a number or a JSON schema, as the type wants it.
+        min, max: bounds of a count.
+        threshold: milliseconds for `latency`, dollars for `cost`, edits for `levenshtein`.
+        weight: kept, not used.
+    """
+
+    type: str
+    value: Any = None
+    min: int | None = None
+    max: int | None = None
+    threshold: float | None = None
+    weight: float | None = None
+
+    @property
+    def base(self) -> str:
+        """The type without `not-`."""
+        return self.type.removeprefix(NEGATED)
+
+    @property
+    def is_negated(self) -> bool:
+        """Whether the opposite must hold."""
+        return self.type.startswith(NEGATED)
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as a JSON object, without what is not set."""
+        names = ("type", "value", "min", "max", "threshold", "weight")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+def read_fields(table: Mapping[str, Any], path: Path, report: Report) -> dict[str, Any]:
+    """Return what a test input's table says beyond id and content, by field of `TestInput`.
+
+    Args:
+        table: of the test input.
+        path: where it stands in the file.
+        report: called with the path and the sentence of each fault.
+    """
+    if "messages" in table and "content" in table:
+        report((*path, "messages"), "a test input has content or messages, not both")
+    samples = _count(table, "samples", path, report)
+    min_pass = _count(table, "min_pass", path, report)
+    if min_pass is not None and samples is not None and min_pass > samples:
+        report((*path, "min_pass"), f"min_pass is {min_pass}, more than the {samples} samples")
+    messages = _messages(table["messages"], (*path, "messages"), report) if "messages" in table else ()
+    return {
+        "messages": messages,
+        "expect": _expectations(table.get("expect", []), (*path, "expect"), report),
+        "samples": samples,
+        "min_pass": min_pass,
+    }
+
+
+def _count(table: Mapping[str, Any], name: str, path: Path, report: Report) -> int | None:
+    value = table.get(name)
+    if value is None or (type(value) is int and 1 <= value <= MOST_SAMPLES):
+        return value
+    report((*path, name), f"{name} must be a whole number from 1 to {MOST_SAMPLES}")
+    return None
+
+
+def _messages(value: Any, path: Path, report: Report) -> tuple[Message, ...]:
+    if not isinstance(value, list):
+        report(path, "messages must be a list of tables with role and content")
+        return ()
+    messages = []
+    for number, item in enumerate(value):
+        if (
+            not isinstance(item, dict)
+            or item.get("role") not in ROLES
+            or not isinstance(item.get("content"), str)
+        ):
+            report((*path, number), 'a message has a role, "user" or "assistant", and a content')
+            return ()
+        messages.append(Message(role=item["role"], content=item["content"]))
+    if not messages or messages[0].role != "user" or messages[-1].role != "user":
+        report(path, "messages must begin and end with a message of the user")
+    return tuple(messages)
+
+
+def _expectations(value: Any, path: Path, report: Report) -> tuple[Expectation, ...]:
+    if not isinstance(value, list):
+        report(path, "expect must be a list of tables")
+        return ()
+    found = []
+    for number, item in enumerate(value):
+        if fault := fault_of(item):
+            report((*path, number), fault)
+        else:
+            names = ("type", "value", "min", "max", "threshold", "weight")
+            found.append(Expectation(**{name: item[name] for name in names if name in item}))
+    return tuple(found)
+
+
+def fault_of(item: Any) -> str:
+    """Return what is wrong with the table of an expectation, empty for nothing."""
+    if not isinstance(item, dict):
+        return "an expectation must be a table with a type"
+    kind = item.get("type")
+    if not isinstance(kind, str):
+        return "an expectation has no type"
+    base = kind.removeprefix(NEGATED)
+    if base not in TYPES:
+        from difflib import get_close_matches
+
+        near = get_close_matches(base, TYPES, n=1)
+        return f"there is no expectation of type {kind[:60]!r}" + (
+            f"; did you mean {near[0]}?" if near else ""
+        )
+    if "weight" in item and not _is_number(item["weight"]):
+        return "weight must be a number"
+    return _fault_of_value(base, item)
+
+
+def _fault_of_value(base: str, item: Mapping[str, Any]) -> str:
+    value = item.get("value")
+    if base in TEXT_TYPES:
+        if base == "equals" and _is_number(value):
+            return ""
+        is_blank = isinstance(value, str) and not value and base != "equals"
+        return "" if isinstance(value, str) and not is_blank else f"{base} needs a text as its value"
+    if base in LIST_TYPES:
+        is_list = isinstance(value, list) and value and all(isinstance(one, str) and one for one in value)
+        return "" if is_list else f"{base} needs a list of texts as its value"
+    if base in JSON_TYPES:
+        is_schema = value is None or isinstance(value, dict)
+        return "" if is_schema else f"{base} takes a table as its value, a JSON schema"
+    if base in COUNT_TYPES:
+        given = [item[name] for name in ("min", "max", "value") if name in item]
+        if not given or not all(type(number) is int and number >= 0 for number in given):
+            return f"{base} needs min, max or value, each a whole number"
+        if item.get("min", 0) > item.get("max", item.get("min", 0)):
+            return f"{base} has a min above its max"
+        return ""
+    if base == "levenshtein" and not isinstance(value, str):
+        return "levenshtein needs a text as its value"
+    threshold = item.get("threshold", 5 if base == "levenshtein" else None)
+    is_bound = _is_number(threshold) and 0 <= threshold < float("inf")
+    return "" if is_bound else f"{base} needs a threshold, a number of 0 or more"
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
