@@ -98,11 +98,15 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request. `messages` are Messages API dicts (`{"role", "content"}`) made by `messages.py`."""
+    """One request. `messages` are Messages API dicts (`{"role", "content"}`) made by `messages.py`.
+
+    `forced_tool` names the tool that must be called; a model that cannot turn its thinking off refuses that.
+    """
 
     system: str
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[ToolSpec] = ()
+    forced_tool: str | None = None
     thinking: ThinkingLevel = "off"
     max_tokens: int | None = None
     session_id: str | None = None

@@ -44,6 +44,11 @@ class EndpointProfile:
     thinking_display: bool = True
     max_tokens: int | None = None
 
+    @property
+    def always_thinks(self) -> bool:
+        """Whether it is known that thinking cannot be turned off."""
+        return self.thinking and self.adaptive_thinking and not self.thinking_off
+
 
 class Profiles:
     """The profiles of this process, by endpoint and model."""

@@ -137,6 +137,12 @@ class AnthropicModel:
         lowerings = 0
         while True:
             profile = self._profile()
+            if request.forced_tool is not None and profile.always_thinks:
+                message = (
+                    f"{self._name} always thinks before it answers, and then no tool can be forced on it."
+                )
+                yield Failed(ModelError("invalid_request", message))
+                return
             body = build_body(self._name, request, profile)
             try:
                 async with aclosing(self._attempt(request, body, profile, where)) as events:

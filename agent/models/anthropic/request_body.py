@@ -38,6 +38,8 @@ def build_body(name: str, request: Request, profile: EndpointProfile) -> dict[st
             {"name": tool.name, "description": tool.description, "input_schema": thaw(tool.input_schema)}
             for tool in request.tools
         ]
+    if request.forced_tool is not None:
+        body["tool_choice"] = {"type": "tool", "name": request.forced_tool}
     if profile.cache_control:
         body["cache_control"] = {"type": "ephemeral"}
     if profile.thinking:
