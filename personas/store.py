@@ -249,6 +249,14 @@ class Store:
         file, log = self._recorded(persona_id)
         return readable(self._load(file, log, _find(persona_id, log, version)))
 
+    def version_number(self, persona_id: str, version: str | int) -> int:
+        """Return the number of a version that is named by its number or its name.
+
+        Raises:
+            UnknownVersion: there is none.
+        """
+        return _find(persona_id, self._recorded(persona_id)[1], version)
+
     def text_before(self, persona_id: str, version: Version) -> str:
         """Return the text as it was before a change out of `log`.
 

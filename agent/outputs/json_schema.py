@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from agent.outputs import regex
@@ -26,11 +27,11 @@ _KNOWN = frozenset(
     }
 )
 _MOST_STARTS = 500  # places in a text where JSON may begin
-_BOUNDS = (
-    ("minimum", "less than", lambda value, bound: value < bound),
-    ("maximum", "more than", lambda value, bound: value > bound),
-    ("exclusiveMinimum", "not more than", lambda value, bound: value <= bound),
-    ("exclusiveMaximum", "not less than", lambda value, bound: value >= bound),
+_BOUNDS: tuple[tuple[str, str, Callable[[Any, Any], bool]], ...] = (
+    ("minimum", "less than", operator.lt),
+    ("maximum", "more than", operator.gt),
+    ("exclusiveMinimum", "not more than", operator.le),
+    ("exclusiveMaximum", "not less than", operator.ge),
 )
 
 

@@ -41,7 +41,7 @@ def mcnemar(broke: int, fixed: int) -> float:
     """Return the exact two-sided probability of so uneven a split of changed verdicts, if both were as likely."""
     changed = broke + fixed
     tail = sum(math.comb(changed, k) for k in range(min(broke, fixed) + 1))
-    return min(1.0, 2 * tail / 2**changed)
+    return min(1.0, 2 * tail / float(2**changed))
 
 
 def sign_flip(differences: Sequence[float], seed: int = 0) -> float:

@@ -1,0 +1,120 @@
+"""Two variants on the same test inputs: what broke, what was fixed, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent.outputs.expectations import Outcome
+from agent.outputs.output_log import Output, Stored
+from agent.outputs.report import InputReport, verdicts_of
+from agent.outputs.statistics import Finding, compare
+from agent.outputs.variant import Variant
+from personas.errors import UnknownVersion
+from personas.persona import TestInput
+from personas.store import Store
+from personas.versions.merge import unified_diff
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two: what it is called, and the reports on its inputs."""
+
+    name: str
+    variant: Variant
+    reports: Sequence[InputReport]
+    stored: Stored
+    judge_model: str | None
+
+    def record(self, report: InputReport, test_input: TestInput) -> dict[str, Any] | None:
+        """Return the first output of an input as a record, with its verdicts."""
+        if not report.outputs:
+            return None
+        output = report.outputs[min(report.outputs)]
+        return output.to_record(verdicts_of(self.stored, output, test_input, self.judge_model))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Both sides, input by input."""
+
+    inputs: Sequence[TestInput]
+    a: Side
+    b: Side
+    finding: Finding
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the shape of `compare --json`."""
+        rows = [
+            {
+                "id": test_input.id,
+                "a": self.a.record(before, test_input),
+                "b": self.b.record(after, test_input),
+                "verdicts": [before.verdict, after.verdict],
+                "passed": [before.passed, after.passed],
+                "samples": [before.samples, after.samples],
+            }
+            for test_input, before, after in self.rows()
+        ]
+        found = self.finding
+        return {
+            "a": self.a.name,
+            "b": self.b.name,
+            "sentence": found.sentence,
+            "p": found.p,
+            "broke": found.broke,
+            "fixed": found.fixed,
+            "inputs": rows,
+        }
+
+    def rows(self) -> list[tuple[TestInput, InputReport, InputReport]]:
+        """Return each input with its two reports."""
+        return list(zip(self.inputs, self.a.reports, self.b.reports, strict=True))
+
+
+def compare_sides(inputs: Sequence[TestInput], a: Side, b: Side) -> Comparison:
+    """Compare two sides; inputs without a verdict on both are shown and not counted."""
+    pairs = [
+        (_passes(before), _passes(after))
+        for test_input, before, after in zip(inputs, a.reports, b.reports, strict=True)
+        if test_input.expect
+    ]
+    return Comparison(inputs, a, b, compare(pairs))
+
+
+def _passes(report: InputReport) -> list[bool]:
+    """Return whether each sample passed; one that could not be judged is none."""
+    decided: list[Outcome] = [one for one in report.sample_verdicts.values() if one != "error"]
+    return [one == "pass" for one in decided]
+
+
+def first_text(output: Output | None) -> str:
+    """Return the text of an output that may be missing."""
+    return output.text if output is not None else ""
+
+
+def output_diff(before: InputReport, after: InputReport) -> str:
+    """Return the difference of the first outputs of both, empty where there is none."""
+    texts = [first_text(one.outputs[min(one.outputs)] if one.outputs else None) for one in (before, after)]
+    return unified_diff(texts[0], texts[1], "a", "b") if texts[0] != texts[1] else ""
+
+
+def default_before(store: Store, persona_id: str) -> int:
+    """Return the version a comparison begins with: the last named one, or the one before the agent's last run.
+
+    Where there is neither, it is the one before the last change; 0 is the first text.
+
+    Raises:
+        PersonaError: the versions cannot be read.
+    """
+    log = store.log(persona_id)  # newest first
+    current = store.current_version(persona_id)
+    if named := next((one.number for one in log if one.name and one.number != current), None):
+        return named
+    if not current:
+        raise UnknownVersion(f"{persona_id} has no versions yet: nothing has been changed.")
+    run = next((one.by.run_id for one in log if one.by.kind == "agent" and one.by.run_id), None)
+    of_run = [one.number for one in log if run is not None and one.by.run_id == run]
+    first = min(of_run, default=current)
+    return max((one.number for one in log if one.number < first and one.role != "kept"), default=0)

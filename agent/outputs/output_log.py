@@ -1,0 +1,275 @@
+"""What personas answered: one append-only journal a persona, `outputs/<id>.jsonl`, and what is read from it.
+
+A record is an output or a judge's verdict on one. Texts of prompts and inputs are not repeated: hashes lead to versions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from agent.core.model import Usage
+from agent.core.turns import new_id, utc_now
+from agent.outputs.expectations import Facts, Outcome, Verdict, verdict_of
+from agent.outputs.variant import Variant, digest, input_hash
+from personas.errors import OutsideHome
+from personas.files.home import Home
+from personas.files.journal import Journal
+from personas.files.slug import is_id
+from personas.persona import TestInput
+from personas.test_inputs import Expectation
+
+OUTPUT, VERDICT, KEPT = "output", "verdict", "keep"
+RECORDING, PASTED = "recording", "pasted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What a persona answered to a test input once, or why it could not be asked.
+
+    Attributes:
+        id: of the output.
+        run_id: the run it was made in.
+        input_id, sample: which input, and which of its samples, from 1.
+        input_hash, prompt_hash, settings_hash: of what it was made from.
+        version: the number of the persona's version.
+        model: the model's name.
+        started_at, seconds: when the request left, and how long the answer took.
+        text, thinking, stop_reason: the answer.
+        usage: tokens.
+        cost: US dollars, None where the price is unknown.
+        error: why there is no answer.
+        source: `recording` where it came with the program, `pasted` where the person brought it.
+    """
+
+    id: str = field(default_factory=lambda: new_id("output"))
+    run_id: str = ""
+    input_id: str
+    sample: int = 1
+    input_hash: str
+    prompt_hash: str
+    settings_hash: str
+    version: int = 0
+    model: str = ""
+    started_at: str = field(default_factory=utc_now)
+    seconds: float | None = None
+    text: str = ""
+    thinking: str = ""
+    stop_reason: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
+    error: str | None = None
+    source: str | None = None
+
+    @property
+    def facts(self) -> Facts:
+        """What it is judged by."""
+        return Facts(self.text, self.seconds, self.cost)
+
+    def to_record(self, verdicts: Iterable[Verdict] = ()) -> dict[str, Any]:
+        """Return it as a JSON object, with these verdicts."""
+        record: dict[str, Any] = {"type": OUTPUT, **asdict(self), "usage": self.usage.to_record()}
+        record["verdicts"] = [verdict.to_record() for verdict in verdicts]
+        return record
+
+
+def make_output(variant: Variant, test_input: TestInput, **known: Any) -> Output:
+    """Return an output of a variant, with the hashes of what it is made from."""
+    return Output(
+        input_id=test_input.id,
+        input_hash=input_hash(test_input),
+        prompt_hash=variant.prompt_hash,
+        settings_hash=variant.settings_hash(variant.model),
+        version=variant.version,
+        model=variant.model or "",
+        **known,
+    )
+
+
+def outdated(output: Output, variant: Variant, test_input: TestInput | None) -> list[str]:
+    """Return what an output was made from that is another now: prompt, input, model, settings."""
+    reasons = {
+        "prompt": output.prompt_hash != variant.prompt_hash,
+        "input": test_input is None or output.input_hash != input_hash(test_input),
+        "model": variant.model is not None and output.model != variant.model,
+        "settings": output.settings_hash != variant.settings_hash(output.model or None),
+    }
+    return [reason for reason, differs in reasons.items() if differs]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a log has.
+
+    Attributes:
+        outputs: oldest first, each id once.
+        verdicts: of judges, by output, rubric and judge's model.
+        kept: ids of the outputs that the person keeps.
+    """
+
+    outputs: list[Output]
+    verdicts: dict[tuple[str, str, str], Verdict]
+    kept: frozenset[str] = frozenset()
+
+    def fresh(self, variant: Variant, test_input: TestInput, samples: int) -> dict[int, Output]:
+        """Return the newest answer for each sample up to `samples` that the variant would give today."""
+        found: dict[int, Output] = {}
+        for output in self._of(test_input, samples):
+            if not outdated(output, variant, test_input):
+                found[output.sample] = output
+        return found
+
+    def newest(self, test_input: TestInput, samples: int) -> dict[int, Output]:
+        """Return the newest answer for each sample, outdated or not."""
+        return {output.sample: output for output in self._of(test_input, samples)}
+
+    def _of(self, test_input: TestInput, samples: int) -> Iterable[Output]:
+        return (
+            one
+            for one in self.outputs
+            if one.input_id == test_input.id and one.error is None and one.sample <= samples
+        )
+
+
+class OutputLog:
+    """The outputs of one persona on the disk. Several threads and processes may append at once.
+
+    Args:
+        home: the home.
+        persona_id: whose.
+
+    Raises:
+        OutsideHome: the id is no plain file name, or the folder leads out of the home.
+    """
+
+    def __init__(self, home: Home, persona_id: str) -> None:
+        if not is_id(persona_id):
+            raise OutsideHome(f"{persona_id!r} cannot be a persona's id: an id is a plain file name.")
+        self._journal = Journal(home.inside(home.outputs) / f"{persona_id}.jsonl")
+
+    def append(self, output: Output) -> None:
+        """Store an output; it is on the disk when this returns.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        self._journal.append(output.to_record(), sync=True)
+
+    def append_verdict(self, output_id: str, rubric: Expectation, judge: str, verdict: Verdict) -> None:
+        """Store a judge's verdict.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        record = {
+            "type": VERDICT,
+            "output_id": output_id,
+            "rubric_hash": rubric_hash(rubric),
+            "judge_model": judge,
+            "verdict": verdict.verdict,
+            "reason": verdict.reason,
+            "at": utc_now(),
+        }
+        self._journal.append(record, sync=True)
+
+    def note_job(self, record: dict[str, Any]) -> None:
+        """Append a record about a run, see `agent.jobs.job_log`."""
+        self._journal.append(record)
+
+    def make_lasting(self) -> None:
+        """Wait until everything written is on the disk."""
+        self._journal.sync()
+
+    def read(self) -> Stored:
+        """Return what is stored; records that are damaged are left out.
+
+        Raises:
+            PersonaError: the file cannot be read at all.
+        """
+        outputs: dict[str, Output] = {}
+        verdicts: dict[tuple[str, str, str], Verdict] = {}
+        kept: dict[str, bool] = {}
+        for record in self._journal.read().records:
+            match record.get("type"):
+                case "output" if (output := read_output(record)) is not None:
+                    outputs.setdefault(output.id, output)
+                case "verdict" if (verdict := _read_verdict(record)) is not None:
+                    verdicts[verdict[0]] = verdict[1]
+                case "keep" if isinstance(record.get("output_id"), str):
+                    kept[record["output_id"]] = record.get("kept") is not False
+        return Stored(list(outputs.values()), verdicts, frozenset(id for id, stays in kept.items() if stays))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._journal.close()
+
+
+def rubric_hash(rubric: Expectation) -> str:
+    """Return the SHA-256 of what a rubric asks; `not-` asks the same and turns the answer."""
+    return digest(rubric.value)
+
+
+def stored_verdict(stored: Stored, output: Output, rubric: Expectation, judge: str | None) -> Verdict | None:
+    """Return the verdict of a judge on an output, None where it was not asked yet.
+
+    Args:
+        stored: what the log has.
+        output: the output.
+        rubric: of the expectation.
+        judge: the judge's model; None: whoever judged last.
+    """
+    wanted = rubric_hash(rubric)
+    if judge is not None:
+        found = stored.verdicts.get((output.id, wanted, judge))
+    else:
+        of_rubric = [v for key, v in stored.verdicts.items() if key[:2] == (output.id, wanted)]
+        found = of_rubric[-1] if of_rubric else None
+    return None if found is None else turned(rubric, found)
+
+
+def turned(rubric: Expectation, found: Verdict) -> Verdict:
+    """Return a judge's verdict as that of an expectation, which may be its `not-`."""
+    opposite: dict[Outcome, Outcome] = {"pass": "fail", "fail": "pass", "error": "error"}
+    verdict = opposite[found.verdict] if rubric.is_negated else found.verdict
+    return verdict_of(rubric, verdict, found.reason)
+
+
+_TEXTS = ("id", "run_id", "input_id", "input_hash", "prompt_hash", "settings_hash", "model", "started_at",
+          "text", "thinking")  # fmt: skip
+_OPTIONAL = ("stop_reason", "error", "source")
+
+
+def read_output(record: Mapping[str, Any]) -> Output | None:
+    """Return the output a record holds, None where it holds none that can be believed."""
+    fields: dict[str, Any] = {name: record.get(name, "") for name in _TEXTS}
+    fields |= {name: record.get(name) for name in _OPTIONAL}
+    fields |= {name: record.get(name) for name in ("sample", "version")}
+    numbers = {name: record.get(name) for name in ("seconds", "cost")}
+    usage = record.get("usage")
+    if (
+        not all(isinstance(fields[name], str) for name in _TEXTS)
+        or not all(isinstance(fields[name], str | None) for name in _OPTIONAL)
+        or not all(type(fields[name]) is int for name in ("sample", "version"))
+        or not all(value is None or _is_amount(value) for value in numbers.values())
+        or not (fields["id"] and fields["input_id"])
+        or not isinstance(usage, dict)
+    ):
+        return None
+    counts = {name: usage.get(name, 0) for name in Usage().to_record()}
+    if not all(type(count) is int for count in counts.values()):
+        return None
+    return Output(**fields | numbers | {"usage": Usage(**counts)})
+
+
+def _read_verdict(record: Mapping[str, Any]) -> tuple[tuple[str, str, str], Verdict] | None:
+    key = tuple(record.get(name) for name in ("output_id", "rubric_hash", "judge_model"))
+    verdict, reason = record.get("verdict"), record.get("reason")
+    if not all(isinstance(part, str) for part in (*key, reason)) or verdict not in ("pass", "fail", "error"):
+        return None
+    return key, Verdict("llm-rubric", None, verdict, str(reason))  # type: ignore[return-value]
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
