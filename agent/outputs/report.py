@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -85,23 +85,29 @@ class InputReport:
 
 @dataclass(frozen=True, slots=True)
 class PersonaReport:
-    """What came of all test inputs of a persona."""
+    """What came of all test inputs of a persona; `error` says why its file cannot be run."""
 
     id: str
     inputs: tuple[InputReport, ...]
+    error: str = ""
 
     def count(self, verdict: InputVerdict) -> int:
-        """Return how many inputs have this verdict."""
-        return sum(one.verdict == verdict for one in self.inputs)
+        """Return how many inputs have this verdict; a broken file is one error."""
+        return sum(one.verdict == verdict for one in self.inputs) + int(
+            verdict == "error" and bool(self.error)
+        )
 
     def to_record(self) -> dict[str, Any]:
         """Return it as a JSON object."""
         counts = {"passed": self.count("pass"), "failed": self.count("fail"), "errors": self.count("error")}
-        return {"id": self.id, "inputs": [one.to_record() for one in self.inputs], **counts}
+        error = {"error": self.error} if self.error else {}
+        return {"id": self.id, "inputs": [one.to_record() for one in self.inputs], **counts, **error}
 
 
-def exit_code(reports: Iterable[PersonaReport]) -> int:
+def exit_code(reports: Sequence[PersonaReport]) -> int:
     """Return 4 where something could not be run, 1 where an expectation failed, else 0."""
+    if any(report.error for report in reports):
+        return 4
     inputs = [one for report in reports for one in report.inputs]
     if any(one.could_not_run for one in inputs):
         return 4
@@ -239,8 +245,3 @@ def _over_samples(test_input: TestInput, samples: Sequence[Sequence[Verdict]], n
             reason += f" ({sum(one.verdict == 'pass' for one in verdicts)} of {len(verdicts)} pass)"
         found.append(verdict_of(expectation, outcome, reason))
     return found
-
-
-def report_persona(persona: Persona, report: Callable[[TestInput], InputReport]) -> PersonaReport:
-    """Return the report on all test inputs of a persona."""
-    return PersonaReport(persona.id, tuple(report(one) for one in persona.test_inputs))

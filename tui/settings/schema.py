@@ -83,6 +83,24 @@ class Settings:
     tasks_begin_themselves: bool = False
     """Whether the agent may turn a message into a task that goes on until the work is done."""
 
+    jobs: int = 4
+    """How many outputs are made at once when test inputs are run."""
+
+    confirm_dollars: float = 1.0
+    """Above what cost a run of test inputs asks first, where prices are known."""
+
+    confirm_requests: int = 500
+    """Above how many requests it asks first where prices are unknown."""
+
+    judge_model: str = ""
+    """The model that judges the rubrics of test inputs. Empty: the one that is tried; a persona's `[judge]` beats this."""
+
+    macro_user: str = "User"
+    """What `{{user}}` stands for in a prompt and its test inputs when they are run."""
+
+    macro_char: str = ""
+    """What `{{char}}` stands for. Empty: the persona's name."""
+
     about: str = ""
     """What your personas are for, told to the agent when a conversation begins. Empty: what `about.md` in the home says,
     or nothing."""

@@ -14,7 +14,7 @@ from agent.models.offline import OfflineModel
 from agent.outputs.judge import judge_rubric
 from agent.outputs.output_log import Output, stored_verdict
 from agent.outputs.pace import Pace
-from agent.outputs.report import exit_code, judge_missing, missing_judgements, report_input, report_persona
+from agent.outputs.report import PersonaReport, exit_code, judge_missing, missing_judgements, report_input
 from personas.persona import TestInput
 from personas.test_inputs import Expectation
 from tests.agent.outputs.bench import SONNET, OutputBench
@@ -143,10 +143,8 @@ async def test_a_verdict_is_stored_and_asked_again_only_when_something_changes(t
         missing = missing_judgements(stored, stored.outputs, test_input, name)
         model = AnthropicModel(name, api_key=server.key, base_url=server.url)
         await judge_missing(bench.log, stored, missing, model, Pace(), 4)
-        report = report_persona(
-            bench.persona, lambda one: report_input(stored, bench.variant(), one, judge_model=name)
-        )
-        assert exit_code([report]) == 0 and report.inputs[0].passed == 2
+        report = report_input(stored, bench.variant(), test_input, judge_model=name)
+        assert exit_code([PersonaReport("kind", (report,))]) == 0 and report.passed == 2
         return len(missing)
 
     with MessagesServer(brain) as server:

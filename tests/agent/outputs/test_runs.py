@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ async def test_after_a_429_nothing_is_asked_before_its_time_and_no_attempt_is_us
         run = OutputRun(bench.log, bench.plan(bench.variant()).trials, lambda _v: model, pace, jobs=3)
         made = await run.go()
     assert len(made) == 12 and not [one.error for one in made if one.error]
-    gaps = [later - sooner for sooner, later in zip(times[:refusals], times[1 : refusals + 1], strict=True)]
+    gaps = [later - sooner for sooner, later in pairwise(times[: refusals + 1])]
     assert sum(gap >= 0.25 for gap in gaps) >= refusals - 2, "only those under way together come closer"
 
 

@@ -1,0 +1,131 @@
+"""One variant of a persona on its test inputs: what is missing, what that costs, what the judge is asked, the verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.core.model import Model
+from agent.outputs.cost import Estimate, estimate, estimate_judging
+from agent.outputs.expectations import RUBRIC
+from agent.outputs.output_log import Output, OutputLog, Stored
+from agent.outputs.pace import Pace
+from agent.outputs.report import (
+    InputReport,
+    Judging,
+    PersonaReport,
+    judge_missing,
+    missing_judgements,
+    report_input,
+)
+from agent.outputs.runner import Plan, plan
+from agent.outputs.variant import Variant
+from personas.persona import TestInput
+from personas.store import Store
+
+
+class Evaluation:
+    """Prepared from what is stored; nothing is sent by itself.
+
+    Args:
+        store: where the persona lives.
+        variant: what is tried.
+        inputs: the test inputs, whose expectations count as they are now.
+        samples, min_pass: these beat the file.
+        judge_model: the name of the model that judges rubrics, None where none is connected.
+        only_missing: whether fresh outputs are reused.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        variant: Variant,
+        inputs: Sequence[TestInput],
+        *,
+        samples: int | None = None,
+        min_pass: int | None = None,
+        judge_model: str | None = None,
+        only_missing: bool = True,
+    ) -> None:
+        self.variant = variant
+        self._only_missing = only_missing
+        self.inputs = tuple(inputs)
+        self.log = OutputLog(store.home, variant.persona_id)
+        self.judge_model = judge_model
+        self.made: list[Output] = []
+        self.stored: Stored
+        self.plan: Plan
+        self._samples, self._min_pass = samples, min_pass
+        self.reload()
+
+    def reload(self) -> None:
+        """Read what is stored again: another evaluation may have run what was missing here.
+
+        Raises:
+            PersonaError: the disk refused.
+        """
+        self.stored = self.log.read()
+        self.plan = plan(
+            self.stored,
+            self.variant,
+            self.inputs,
+            samples=self._samples,
+            only_missing=self._only_missing,
+        )
+
+    def estimate(self, endpoint: str) -> Estimate:
+        """Return what running what is missing and judging it will take."""
+        total = estimate(self.plan.trials, self.stored, endpoint)
+        if self.judge_model is not None:
+            rubrics = [
+                len(str(one.value)) + 2_000
+                for trial in self.plan.trials
+                for one in trial.test_input.expect
+                if one.base == RUBRIC
+            ]
+            rubrics += [len(one.output.text) + len(str(one.rubric.value)) for one in self._to_judge()]
+            total += estimate_judging(rubrics, self.judge_model, endpoint)
+        return total
+
+    def take(self, made: Sequence[Output]) -> None:
+        """Add what a run has made."""
+        self.made += made
+        self.stored.outputs.extend(made)
+
+    @property
+    def needs_judge(self) -> bool:
+        """Whether a rubric has no verdict of the judge yet."""
+        return bool(self._to_judge())
+
+    async def judge(self, model: Model, pace: Pace, jobs: int) -> None:
+        """Have the judge say what it was not asked yet.
+
+        Raises:
+            PersonaError: the disk refused.
+        """
+        await judge_missing(self.log, self.stored, self._to_judge(), model, pace, jobs)
+
+    def report(self) -> PersonaReport:
+        """Return the verdicts."""
+        made = {(one.input_id, one.sample): one for one in self.made}
+        reports: list[InputReport] = [
+            report_input(
+                self.stored,
+                self.variant,
+                one,
+                samples=self._samples,
+                min_pass=self._min_pass,
+                judge_model=self.judge_model,
+                made=made,
+            )
+            for one in self.inputs
+        ]
+        return PersonaReport(self.variant.persona_id, tuple(reports))
+
+    def _to_judge(self) -> list[Judging]:
+        if self.judge_model is None:
+            return []
+        return [
+            one
+            for test_input, report in zip(self.inputs, self.report().inputs, strict=True)
+            for one in missing_judgements(self.stored, report.outputs.values(), test_input, self.judge_model)
+        ]

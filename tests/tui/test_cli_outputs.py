@@ -1,0 +1,374 @@
+"""`persona run`, `outputs`, `test` and `compare`, as scripts use them, against the loopback server."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from personas.changes import SetPrompt
+from personas.versions.authorship import USER, Author
+from tests.messages_answers import Refusal, Reply, say
+from tests.messages_answers import call as call_tool
+from tests.messages_server import MessagesServer
+from tests.persona_agent import Backend, Workplace
+
+FILE = """\
+system_prompt = "Be kind."
+
+[[test_inputs]]
+id = "refund"
+content = "I want my money back."
+expect = [{ type = "icontains", value = "kind" }, { type = "word-count", max = 20 }]
+
+[[test_inputs]]
+id = "free"
+content = "Anything goes."
+"""
+
+
+def brain(body: dict[str, Any]) -> Reply:
+    """A persona that answers with its prompt; as a judge it passes what has the word kind in it."""
+    if "tools" in body:
+        met = "Be kind" in body["messages"][0]["content"]
+        return call_tool("give_verdict", {"reason": "seen", "verdict": "pass" if met else "fail"})
+    return say(f"{body['system']} You said: {body['messages'][-1]['content']}")
+
+
+@pytest.fixture
+def server() -> Iterator[MessagesServer]:
+    with MessagesServer(brain) as running:
+        yield running
+
+
+@pytest.fixture
+def place(tmp_path: Path, server: MessagesServer) -> Workplace:
+    backend = Backend("loopback", {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key})
+    place = Workplace(tmp_path / "home", backend)
+    (place.store.home.personas / "kind.toml").write_text(FILE)
+    return place
+
+
+def offline(place: Workplace) -> Workplace:
+    return Workplace(place.home, Backend("none", {}))
+
+
+def lines(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.decode("ascii").splitlines()]
+
+
+def run_test(place: Workplace, *options: str, ids: tuple[str, ...] = ("kind",)) -> tuple[int, dict[str, Any]]:
+    done = place.run_here("test", *ids, "--json", *options)
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_a_run_streams_and_ends_with_done(place: Workplace) -> None:
+    done = place.run_here("run", "kind", "--json")
+    printed = lines(done)
+    assert done.returncode == 0 and [one["type"] for one in printed].count("output_start") == 2
+    first = next(one for one in printed if one["type"] == "output_start")
+    assert set(first) == {"type", "persona_id", "input_id", "sample"} and first["sample"] == 1
+    outputs = [one for one in printed if one["type"] == "output"]
+    text = "".join(
+        one["content"] for one in printed if one["type"] == "text_delta" and one["input_id"] == "refund"
+    )
+    assert text == next(one["text"] for one in outputs if one["input_id"] == "refund")
+    assert {"id", "run_id", "input_hash", "prompt_hash", "settings_hash", "version", "model", "started_at", "seconds",
+            "thinking", "stop_reason", "usage", "cost", "error", "verdicts"} <= set(outputs[0])  # fmt: skip
+    end = printed[-1]
+    assert (end["type"], end["ran"], end["failed"], end["reused"]) == ("done", 2, 0, 0)
+    assert end["usage"]["output_tokens"] == 34 and end["seconds"] >= 0
+
+
+def test_only_what_is_missing_is_run(place: Workplace, server: MessagesServer) -> None:
+    place.run_here("run", "kind", "--input", "refund")
+    end = lines(place.run_here("run", "kind", "--missing", "--samples", "2", "--json"))[-1]
+    assert (end["ran"], end["reused"]) == (3, 1) and len(server.bodies) == 4
+    place.store.change("kind", SetPrompt("Be very kind."), revision=None, by=USER)
+    end = lines(place.run_here("run", "kind", "--missing", "--json"))[-1]
+    assert (end["ran"], end["reused"]) == (2, 0)
+
+
+def test_outputs_tell_verdicts_and_what_is_outdated(place: Workplace) -> None:
+    place.run_here("run", "kind")
+    place.store.change("kind", SetPrompt("Be cruel."), revision=None, by=USER)
+    place.run_here("run", "kind", "--input", "refund")
+    listed = json.loads(place.run_here("outputs", "kind", "--input", "refund", "--json").stdout)
+    assert [one["outdated"] for one in listed] == [[], ["prompt"]]
+    assert [one["version"] for one in listed] == [1, 0]
+    verdicts = [[each["verdict"] for each in one["verdicts"]] for one in listed]
+    assert verdicts == [["fail", "pass"], ["pass", "pass"]]
+    told = place.run_here("outputs", "kind").stdout.decode()
+    assert "outdated: prompt" in told and "✗" in told and "Be cruel." in told
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "nobody"), ("run", "kind", "--input", "x"), ("run", "kind", "--version", "99"), ("outputs", "nobody"),
+        ("outputs", "kind", "--input", "x"), ("test", "nobody"), ("test",), ("compare", "kind", "98", "99"),
+        ("compare", "kind", "--with", "nobody"), ("test", "--changed", "no-such-ref"), ("run", "kind", "--samples", "0"),
+    ],
+)  # fmt: skip
+def test_what_is_not_known_is_wrong_usage(place: Workplace, command: tuple[str, ...]) -> None:
+    done = place.run_here(*command)
+    assert done.returncode == 2 and done.stderr.decode().startswith("persona: ")
+
+
+def test_a_test_runs_what_is_missing_and_judges(place: Workplace, server: MessagesServer) -> None:
+    code, report = run_test(place)
+    assert code == 0 and (report["passed"], report["failed"], report["errors"]) == (1, 0, 0)
+    refund, free = report["personas"][0]["inputs"]
+    assert refund == {
+        "id": "refund", "verdict": "pass", "passed": 1, "samples": 1, "outdated": False,
+        "expectations": [
+            {"type": "icontains", "value": "kind", "verdict": "pass", "reason": "has “kind”"},
+            {"type": "word-count", "value": {"max": 20}, "verdict": "pass", "reason": "9 words"},
+        ],
+    }  # fmt: skip
+    assert free["verdict"] == "none" and free["passed"] == 0
+    path = place.store.home.personas / "kind.toml"
+    path.write_text(FILE.replace("max = 20", "max = 3"))
+    code, report = run_test(place)
+    assert code == 1 and report["failed"] == 1 and len(server.bodies) == 2, (
+        "a changed expectation needs no run"
+    )
+    told = place.run_here("test", "kind").stdout.decode()
+    assert "✗  refund  word-count: 9 words" in told and "no expectations" in told
+
+
+def test_what_could_not_be_run_is_an_error_and_never_a_fail(place: Workplace, server: MessagesServer) -> None:
+    server._brain = lambda _body: Refusal(400, message="no")
+    code, report = run_test(place)
+    assert code == 4 and (report["passed"], report["failed"], report["errors"]) == (0, 0, 2)
+    server._brain = brain
+    assert run_test(place)[0] == 0, "the error is run again"
+    server._brain = lambda _body: Refusal(400, message="no")
+    assert run_test(place)[0] == 0 and run_test(place, "--fresh")[0] == 4
+    assert run_test(place)[0] == 0, "what was there before the failed run still counts"
+
+
+def test_a_broken_input_and_a_broken_file_leave_the_rest(place: Workplace) -> None:
+    path = place.store.home.personas / "kind.toml"
+    path.write_text(FILE + 'expect = [{ type = "nothing-like-it" }]\n')
+    (path.parent / "broken.toml").write_text("system_prompt = [")
+    code, report = run_test(place, ids=("kind", "broken"))
+    assert code == 4 and (report["passed"], report["errors"]) == (1, 2)
+    refund, free = report["personas"][0]["inputs"]
+    assert refund["verdict"] == "pass" and "line 11" in free["reason"]
+    assert "broken" in report["personas"][1]["error"]
+
+
+def test_samples_and_how_many_must_pass(place: Workplace, server: MessagesServer) -> None:
+    answers = iter(["kind", "no", "kind", "no", "no"])
+    server._brain = lambda _body: say(next(answers))
+    path = place.store.home.personas / "kind.toml"
+    path.write_text(FILE.split('\n[[test_inputs]]\nid = "free"')[0] + "samples = 3\nmin_pass = 2\n")
+    code, report = run_test(place, "--jobs", "1")
+    assert code == 0 and report["personas"][0]["inputs"][0]["passed"] == 2
+    assert run_test(place, "--min-pass", "3")[0] == 1
+    code, report = run_test(place, "--samples", "5", "--jobs", "1")
+    assert code == 0 and (report["personas"][0]["inputs"][0]["passed"], len(server.bodies)) == (2, 5)
+    told = place.run_here("test", "kind", "--samples", "5").stdout.decode()
+    assert "2 of 5 (12 to 77 %)" in told
+
+
+def test_rubrics_are_judged_by_the_personas_judge(place: Workplace, server: MessagesServer) -> None:
+    path = place.store.home.personas / "kind.toml"
+    rubric = '[judge]\nname = "claude-haiku-5-5"\n[[test_inputs]]\nid = "r"\ncontent = "Hi"\nexpect = [{ type = "llm-rubric", value = "Nice" }]\n'
+    path.write_text('system_prompt = "Be kind."\n' + rubric)
+    assert run_test(place)[0] == 0
+    assert [body["model"] for body in server.bodies] == ["claude-sonnet-5-5", "claude-haiku-5-5"]
+    assert run_test(place)[0] == 0 and len(server.bodies) == 2, "a stored verdict is not asked for again"
+    assert run_test(offline(place))[0] == 0, "and counts without a model"
+    path.write_text('system_prompt = "Be kind."\n' + rubric.replace("haiku", "opus"))
+    code, report = run_test(place)
+    reason = report["personas"][0]["inputs"][0]["expectations"][0]["reason"]
+    assert code == 4 and "claude-opus-5-5 always thinks" in reason
+
+
+def test_without_a_model_nothing_pretends(place: Workplace, server: MessagesServer) -> None:
+    without = offline(place)
+    done = without.run_here("run", "kind", "--json")
+    assert done.returncode == 4 and lines(done)[-1]["type"] == "error"
+    assert "ANTHROPIC_API_KEY" in lines(done)[-1]["message"]
+    code, report = run_test(without)
+    assert code == 4 and report["errors"] == 2, "nothing is stored"
+    run_test(place)
+    code, report = run_test(without)
+    assert code == 0 and report["passed"] == 1, "what is stored is judged"
+    place.store.change("kind", SetPrompt("Be cruel."), revision=None, by=USER)
+    code, report = run_test(without)
+    assert code == 4 and report["personas"][0]["inputs"][0]["outdated"] is True
+    assert len(server.bodies) == 2
+
+
+def test_an_expensive_run_needs_a_word(place: Workplace, server: MessagesServer) -> None:
+    config = place.home.parent / "config.toml"
+    config.write_text("confirm_requests = 1\n")
+    for command in ("run", "test"):
+        done = place.run_here(command, "kind")
+        assert done.returncode == 4 and "--yes" in done.stderr.decode()
+    assert not server.bodies
+    priced = json.loads(place.run_here("run", "kind", "--dry-run", "--json").stdout)
+    assert priced["requests"] == priced["unpriced"] == 2 and not server.bodies
+    assert place.run_here("test", "kind", "--yes").returncode == 0
+    config.write_text('confirm_dollars = 0\nbase_url = ""\n')
+    official = Workplace(place.home, Backend("official", {"ANTHROPIC_API_KEY": "x"}))
+    priced = json.loads(official.run_here("run", "kind", "--dry-run", "--json").stdout)
+    assert 0 < priced["dollars"] < 0.05 and priced["unpriced"] == 0
+    assert official.run_here("run", "kind").returncode == 4, "nothing is sent"
+
+
+def test_reports_for_build_servers_and_people(place: Workplace, tmp_path: Path) -> None:
+    path = place.store.home.personas / "kind.toml"
+    path.write_text(FILE.replace("max = 20", "max = 3").replace("Be kind.", "Be kind \\u0007 <b>|`"))
+    junit, md = tmp_path / "out.xml", tmp_path / "out.md"
+    done = place.run_here("test", "kind", "--junit", str(junit), "--md", str(md))
+    assert done.returncode == 1
+    suite = ElementTree.parse(junit).getroot()[0]
+    assert suite.attrib["tests"] == "2" and suite.attrib["failures"] == "1" and suite.attrib["skipped"] == "1"
+    failure = suite[0].find("failure")
+    assert failure is not None and "word-count" in failure.attrib["message"]
+    assert "| refund | ✗ fail | word-count:" in md.read_text()
+
+
+def test_a_baseline_is_blessed_and_what_broke_since_is_named(place: Workplace) -> None:
+    assert place.run_here("test", "kind", "--bless").returncode == 0
+    path = place.home / "baselines" / "kind.toml"
+    blessed = tomllib.loads(path.read_text())
+    assert blessed["inputs"][0]["answers"] == ["Be kind. You said: I want my money back."]
+    assert (blessed["inputs"][0]["passed"], blessed["inputs"][0]["samples"]) == (1, 1)
+    place.store.change("kind", SetPrompt("Be cruel."), revision=None, by=USER)
+    code, report = run_test(place)
+    assert code == 1 and report["personas"][0]["baseline"] == {"broke": ["refund"], "fixed": []}
+    assert "broke since the baseline: refund" in place.run_here("test", "kind").stdout.decode()
+    path.write_text("[[")
+    done = place.run_here("test", "kind")
+    assert done.returncode == 1 and "cannot be read" in done.stderr.decode()
+
+
+def test_personas_are_chosen_by_tag_and_by_what_git_says(place: Workplace) -> None:
+    folder = place.store.home.personas
+    for path in folder.glob("*.toml"):
+        if path.stem != "kind":
+            path.unlink()
+    (folder / "tagged.toml").write_text('tags = ["ship"]\n' + FILE)
+    assert [one["id"] for one in run_test(place, "--tag", "ship", ids=())[1]["personas"]] == ["tagged"]
+    assert len(run_test(place, "--all", ids=())[1]["personas"]) == 2
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=place.home, check=True,
+                       capture_output=True)  # fmt: skip
+
+    git("init", "-q")
+    git("add", "personas")
+    git("commit", "-qm", "x")
+    assert run_test(place, "--changed", "HEAD", ids=())[1]["personas"] == []
+    (folder / "new.toml").write_text(FILE)
+    (folder / "kind.toml").write_text(FILE + "# changed\n")
+    changed = run_test(place, "--changed", "HEAD", ids=())[1]["personas"]
+    assert sorted(one["id"] for one in changed) == ["kind", "new"]
+
+
+def test_two_versions_are_compared_on_the_same_inputs(place: Workplace, tmp_path: Path) -> None:
+    store = place.store
+    agent = Author("agent", run_id="run_1")
+    store.change("kind", SetPrompt("Be cruel."), revision=None, by=agent)
+    store.change("kind", SetPrompt("Be crueller."), revision=None, by=agent)
+    md = tmp_path / "c.md"
+    done = place.run_here("compare", "kind", "--json", "--md", str(md))
+    found = json.loads(done.stdout)
+    assert done.returncode == 1 and (found["a"], found["b"]) == ("version 0", "now, version 2")
+    assert (found["broke"], found["fixed"], found["p"]) == (1, 0, 1.0)
+    assert found["sentence"].startswith("broke 1, fixed 0: too few to tell")
+    refund = found["inputs"][0]
+    assert refund["a"]["text"].startswith("Be kind.") and refund["b"]["text"].startswith("Be crueller.")
+    assert refund["a"]["version"] == 0 and refund["b"]["version"] == 2
+    assert "-Be kind." in md.read_text() and "✗" in md.read_text()
+    done = place.run_here("compare", "kind", "2", "0", "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["fixed"] == 1
+
+
+def test_two_models_and_two_personas_are_compared(place: Workplace, server: MessagesServer) -> None:
+    (place.store.home.personas / "other.toml").write_text('system_prompt = "Be kind and brief."\n')
+    models = ("--model", "claude-sonnet-5-5", "--model", "claude-haiku-5-5")
+    found = json.loads(place.run_here("compare", "kind", *models, "--json").stdout)
+    assert [found["inputs"][0][side]["model"] for side in "ab"] == list(models[1::2])
+    found = json.loads(place.run_here("compare", "kind", "--with", "other", "--json").stdout)
+    assert (found["a"], found["b"]) == ("kind", "other") and found["broke"] == 0
+    assert found["inputs"][0]["b"]["text"].startswith("Be kind and brief.")
+    assert len(server.bodies) == 6, "what is fresh is not run again"
+    told = place.run_here("compare", "kind", "--with", "other").stdout.decode()
+    assert "no difference seen on 1 input." in told and "+Be kind and brief." in told
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_run_and_keeps_what_is_done(
+    place: Workplace, server: MessagesServer, number: signal.Signals
+) -> None:
+    server._brain = lambda body: brain(body).but(delay=0.2) if len(server.bodies) > 3 else brain(body)  # type: ignore[union-attr]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tui", "run", "kind", "--samples", "20", "--json"],
+        env=place.environment(), stdout=subprocess.PIPE, cwd=place.home.parent,
+    )  # fmt: skip
+    assert process.stdout is not None
+    printed = []
+    for line in process.stdout:
+        printed.append(json.loads(line))
+        if printed[-1]["type"] == "output" and len([one for one in printed if one["type"] == "output"]) == 3:
+            process.send_signal(number)
+            break
+    printed += [json.loads(line) for line in process.stdout]
+    assert process.wait(20) == 128 + number
+    end = printed[-1]
+    assert end["type"] == "done" and end["stop_reason"] == "cancelled" and end["ran"] >= 3
+    stored = json.loads(place.run_here("outputs", "kind", "--json").stdout)
+    acknowledged = {one["id"] for one in printed if one["type"] == "output"}
+    assert acknowledged == {one["id"] for one in stored} and len(stored) == end["ran"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_acknowledged_is_lost_by_a_kill_and_nothing_is_double(
+    place: Workplace, server: MessagesServer, seed: int
+) -> None:
+    chance = random.Random(seed)
+    (place.store.home.personas / "kind.toml").write_text(FILE)
+    acknowledged: set[str] = set()
+    command = [sys.executable, "-m", "tui", "run", "kind", "--samples", "40", "--missing", "--json"]
+    for _ in range(4):
+        process = subprocess.Popen(
+            command, env=place.environment(), stdout=subprocess.PIPE, cwd=place.home.parent
+        )
+        assert process.stdout is not None
+        wanted = chance.randint(1, 40)
+        for line in process.stdout:
+            try:
+                record = json.loads(line)
+            except ValueError:
+                break
+            if record["type"] == "output":
+                acknowledged.add(record["id"])
+                wanted -= 1
+            if wanted == 0:
+                time.sleep(chance.random() * 0.02)
+                os.kill(process.pid, signal.SIGKILL)
+                break
+        process.stdout.close()
+        process.wait(20)
+    assert place.run_here(*command[3:]).returncode == 0
+    stored = json.loads(place.run_here("outputs", "kind", "--json").stdout)
+    assert acknowledged <= {one["id"] for one in stored}
+    slots = [(one["input_id"], one["sample"]) for one in stored]
+    assert len(slots) == len(set(slots)) == 80 and not any(one["error"] for one in stored)

@@ -1,0 +1,169 @@
+"""`persona compare`: two versions, models or personas on the same test inputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tui.cli.group import Invocation
+from tui.cli.output import columns, emit, say
+from tui.cli.output_runs import (
+    NO_MODEL,
+    OutputRuns,
+    dry_option,
+    jobs_option,
+    samples_option,
+    say_estimate,
+    told_errors,
+    yes_option,
+)
+from tui.cli.outputs import MARKS
+
+if TYPE_CHECKING:
+    from agent.outputs.comparison import Comparison
+    from agent.outputs.variant import Variant
+    from personas.persona import Persona
+
+
+@click.command()
+@click.argument("persona_id", metavar="ID")
+@click.argument("a", metavar="[A]", required=False)
+@click.argument("b", metavar="[B]", required=False)
+@click.option("--model", "models", metavar="MODEL", multiple=True, help="Given twice: compare these models.")
+@click.option("--with", "other_id", metavar="OTHER-ID", help="Compare with this persona.")
+@samples_option
+@jobs_option
+@click.option(
+    "--md", type=click.Path(dir_okay=False, path_type=Path), help="Write Markdown, with the differences."
+)
+@yes_option
+@dry_option
+@click.option("--json", "as_json", is_flag=True, help="Print {a, b, sentence, p, broke, fixed, inputs}.")
+@click.pass_obj
+def compare(
+    invocation: Invocation,
+    persona_id: str,
+    a: str | None,
+    b: str | None,
+    models: tuple[str, ...],
+    other_id: str | None,
+    samples: int | None,
+    jobs: int | None,
+    md: Path | None,
+    agreed: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Compare two versions of a persona on its test inputs, running what is missing.
+
+    A and B are versions; A is else the last named one or the one before the agent's last run, B the text as it is now.
+    Inputs, expectations and settings are those of now. Exit code 1: an expectation fails in B.
+
+    \b
+    persona compare optimist
+    persona compare optimist 3 5
+    persona compare optimist --model claude-sonnet-5-5 --model claude-haiku-5-5
+    """
+    from agent.outputs.cost import NOTHING
+    from agent.outputs.evaluation import Evaluation
+    from agent.outputs.report import exit_code
+    from tui.cli.stderr import complain
+    from tui.cli.test import evaluate, until_judged, write_report
+
+    if len(models) > 2 or (len(models) == 2 and (a or other_id)) or (other_id and a):
+        raise click.UsageError("compare two versions, two models, or two personas")
+    with told_errors():
+        runs = OutputRuns(invocation, models[0] if len(models) == 1 else None, jobs)
+        sides, persona = _sides(
+            runs, persona_id, a, b, models, other_id, fixed=runs.is_connected and not dry_run
+        )
+    evaluations = [
+        Evaluation(
+            runs.store,
+            variant,
+            persona.test_inputs,
+            samples=samples,
+            judge_model=runs.judge_name(persona, sides[1][1]),
+        )
+        for _, variant in sides
+    ]
+    expected = sum((one.estimate(runs.endpoint) for one in evaluations), NOTHING)
+    if dry_run:
+        say_estimate(expected, as_json)
+        return
+    pace = runs.pace()
+
+    async def work() -> int:
+        if runs.is_connected:
+            runs.confirm(expected, agreed=agreed, as_json=as_json)
+            for one in evaluations:
+                await evaluate(runs, one, pace)
+        from agent.outputs.comparison import Side, compare_sides
+        from agent.outputs.report_files import comparison_markdown
+
+        reports = [one.report() for one in evaluations]
+        before, after = (
+            Side(name, one.variant, report.inputs, one.stored, one.judge_model)
+            for (name, _), one, report in zip(sides, evaluations, reports, strict=True)
+        )
+        found = compare_sides(persona.test_inputs, before, after)
+        if not runs.is_connected and any(one.could_not_run for report in reports for one in report.inputs):
+            complain(NO_MODEL)
+        if md is not None:
+            write_report(md, comparison_markdown(found))
+        if as_json:
+            emit(found.to_record(), indent=2)
+        else:
+            _say_comparison(found)
+        missing = exit_code(reports[:1]) == 4
+        return 4 if missing else exit_code(reports[1:])
+
+    raise click.exceptions.Exit(until_judged(runs, work()))
+
+
+def _sides(
+    runs: OutputRuns,
+    persona_id: str,
+    a: str | None,
+    b: str | None,
+    models: tuple[str, ...],
+    other_id: str | None,
+    *,
+    fixed: bool,
+) -> tuple[list[tuple[str, Variant]], Persona]:
+    """Return both variants with what they are called, and the persona whose inputs are used."""
+    from agent.outputs.comparison import default_before
+    from agent.outputs.variant import read_runnable
+
+    persona = read_runnable(runs.store, persona_id)
+    if len(models) == 2:
+        return [(model, runs.variant(persona, model=model, fixed=fixed)) for model in models], persona
+    if other_id is not None:
+        other = read_runnable(runs.store, other_id)
+        return [(one.id, runs.variant(one, fixed=fixed)) for one in (persona, other)], persona
+    first: str | int = a if a is not None else default_before(runs.store, persona_id)
+    before = runs.variant(persona, version=first)
+    after = runs.variant(persona, version=b, fixed=fixed and b is None)
+    now = "" if b is not None else "now, "
+    return [(f"version {before.version}", before), (f"{now}version {after.version}", after)], persona
+
+
+def _say_comparison(found: Comparison) -> None:
+    from agent.outputs.comparison import output_diff
+    from tui.terminal.diff_view import diff_lines
+
+    say(f"{found.a.name} and {found.b.name}")
+    rows: list[tuple[str, ...]] = [
+        (f"  {MARKS[before.verdict]} {MARKS[after.verdict]}", test_input.id, after.sentence)
+        for test_input, before, after in found.rows()
+    ]
+    for line in columns(rows):
+        say(line)
+    say(f"{found.finding.sentence}.")
+    for test_input, before, after in found.rows():
+        if diff := output_diff(before, after):
+            say()
+            say(f"── {test_input.id}")
+            say("\n".join(diff_lines(diff.removesuffix("\n"), names=False)))

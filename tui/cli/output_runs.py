@@ -1,0 +1,257 @@
+"""What `run`, `test` and `compare` share: the model, what a run will cost, the run itself, signals and exit codes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from personas.errors import PersonaError, UnknownPersona, UnknownVersion
+from tui.app.signals import heeded
+from tui.cli.output import say
+
+if TYPE_CHECKING:
+    from agent.core.model import Model
+    from agent.outputs.cost import Estimate
+    from agent.outputs.output_log import Output, OutputLog
+    from agent.outputs.pace import Pace
+    from agent.outputs.runner import OutputEvent, Trial
+    from agent.outputs.variant import Variant
+    from personas.persona import Persona
+    from personas.store import Store
+    from tui.cli.group import Invocation
+    from tui.settings.schema import Settings
+
+COULD_NOT_RUN = 4
+STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+NO_MODEL = (
+    "no model is connected, and the offline model does not answer as a persona; set ANTHROPIC_API_KEY, name a server in "
+    "base_url, or connect one with /model in the program (`persona doctor` shows what is set)"
+)
+
+jobs_option = click.option("--jobs", type=click.IntRange(1, 100), help="Requests at once.")
+samples_option = click.option(
+    "--samples", type=click.IntRange(1, 1000), help="Outputs of each input; beats the file."
+)
+yes_option = click.option("--yes", "agreed", is_flag=True, help="Do not ask before an expensive run.")
+dry_option = click.option("--dry-run", is_flag=True, help="Print the requests and their price; send nothing.")
+
+
+class NotRun(PersonaError):
+    """Something could not be run: no model, or nobody agreed to what it costs."""
+
+
+class Stopped(Exception):
+    """A signal ended the run; what is done is kept."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        super().__init__(f"stopped by {number.name}")
+        self.code = STOPPED[number]
+
+
+def complain_of(error: PersonaError) -> int:
+    """Tell what kept a command from running; return the exit code."""
+    from tui.cli.stderr import complain
+
+    complain(str(error))
+    return COULD_NOT_RUN
+
+
+@contextlib.contextmanager
+def told_errors(tell: Callable[[PersonaError], int] = complain_of) -> Iterator[None]:
+    """Make an unknown persona, input, version or git ref a wrong usage, and all else what could not be run.
+
+    Code 1 would say that an expectation failed.
+
+    Args:
+        tell: tells an error and returns the exit code.
+    """
+    from agent.outputs.variant import UnknownInput
+
+    try:
+        yield
+    except (UnknownPersona, UnknownVersion, UnknownInput) as error:
+        raise click.UsageError(str(error).removesuffix(".")) from None
+    except PersonaError as error:
+        raise click.exceptions.Exit(tell(error)) from None
+
+
+class OutputRuns:
+    """The runs of one command: which model, at what pace, in which home.
+
+    Args:
+        invocation: the global options.
+        model: what `--model` of the command says.
+        jobs: what `--jobs` says.
+    """
+
+    def __init__(self, invocation: Invocation, model: str | None = None, jobs: int | None = None) -> None:
+        from tui.settings.model_factory import connection
+
+        self.flag = model or invocation.model_flag
+        if self.flag:
+            invocation.model_flag = self.flag
+        self.settings: Settings = invocation.agent_settings
+        self.store: Store = invocation.store
+        self.jobs = jobs or self.settings.jobs
+        self._where = connection(self.settings)
+        self._models: dict[str, Model] = {}
+        self._received: list[signal.Signals] = []
+        self._stop: Callable[[], object] = lambda: None
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a model that can answer as a persona."""
+        return not (self._where.offline or self._where.lacks_key)
+
+    @property
+    def endpoint(self) -> str:
+        """The server that is asked, empty for Anthropic's own."""
+        from agent.models.anthropic.endpoint import OFFICIAL
+
+        return self._where.base_url or OFFICIAL
+
+    def model_name(self, persona: Persona) -> str | None:
+        """Return the name of the model a persona is tried on, None where none is connected."""
+        if not self.is_connected:
+            return None
+        return self.flag or persona.model.name or self._where.model
+
+    def model(self, name: str) -> Model:
+        """Return the model of this name; made once."""
+        from tui.settings.model_factory import build_model
+
+        if name not in self._models:
+            self._models[name] = build_model(replace(self._where, model=name))
+        return self._models[name]
+
+    def model_of(self, variant: Variant) -> Model:
+        """Return the model a variant is run on."""
+        assert variant.model is not None
+        return self.model(variant.model)
+
+    def variant(
+        self,
+        persona: Persona,
+        *,
+        version: str | int | None = None,
+        model: str | None = None,
+        fixed: bool = False,
+    ) -> Variant:
+        """Return a variant of a persona with the values of the settings, see `variant_of`."""
+        from agent.outputs.variant import Macros, variant_of
+
+        return variant_of(
+            self.store,
+            persona,
+            model=model or self.model_name(persona),
+            version=version,
+            macros=Macros(self.settings.macro_user, self.settings.macro_char),
+            fixed=fixed,
+        )
+
+    def judge_name(self, persona: Persona, variant: Variant) -> str | None:
+        """Return the name of the model that judges rubrics, None where none is connected."""
+        from agent.outputs.report import judge_name
+
+        return judge_name(persona, self.settings.judge_model, variant.model) if variant.model else None
+
+    def pace(self) -> Pace:
+        """Return a pace for the requests of this command."""
+        from agent.outputs.pace import Pace
+
+        return Pace(self.jobs, retries=self.settings.retries)
+
+    def confirm(self, estimate: Estimate, *, agreed: bool, as_json: bool) -> None:
+        """Ask the person where a run is expensive.
+
+        Raises:
+            NotRun: nobody is there to ask, or they said no.
+        """
+        if agreed or not estimate.must_ask(self.settings.confirm_dollars, self.settings.confirm_requests):
+            return
+        if not as_json and sys.stdin.isatty() and sys.stderr.isatty():
+            if click.confirm(f"This takes {estimate.sentence()}. Run it?", err=True):
+                return
+            raise NotRun("nothing was run")
+        raise NotRun(f"this takes {estimate.sentence()}; --yes runs it without asking")
+
+    async def run(
+        self,
+        log: OutputLog,
+        trials: Sequence[Trial],
+        pace: Pace,
+        on_event: Callable[[OutputEvent], None] = lambda _event: None,
+    ) -> list[Output]:
+        """Run trials of one persona; a signal ends it, with what is done by then.
+
+        Raises:
+            Stopped: by a signal.
+            PersonaError: the disk refused.
+        """
+        from agent.outputs.runner import OutputRun
+
+        if not trials:
+            return []
+        run = OutputRun(log, trials, self.model_of, pace, on_event=on_event, jobs=self.jobs)
+        self._stop = run.stop
+        try:
+            made = await run.go()
+        finally:
+            self._stop = lambda: None
+        self.raise_if_stopped()
+        return made
+
+    def raise_if_stopped(self) -> None:
+        """Raise `Stopped` after a signal."""
+        if self._received:
+            raise Stopped(self._received[0])
+
+    def until_done(self, work: Coroutine[Any, Any, int]) -> int:
+        """Run the command's work to its end; return its exit code, or the one of the signal that ended it."""
+        from tui.settings.model_factory import close_model
+
+        async def go() -> int:
+            loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
+
+            def hear(number: signal.Signals) -> None:
+                self._received.append(number)
+                self._stop()
+                # Between two runs, and where one does not end, there is nothing to wait for.
+                loop.call_later(1.0, task.cancel)
+                if len(self._received) > 1:
+                    task.cancel()
+
+            for number in heeded(STOPPED):
+                with contextlib.suppress(NotImplementedError, ValueError):
+                    loop.add_signal_handler(number, hear, number)
+            try:
+                return await task
+            except asyncio.CancelledError:
+                self.raise_if_stopped()
+                raise
+            finally:
+                for model in self._models.values():
+                    await close_model(model)
+
+        try:
+            return asyncio.run(go())
+        except Stopped as stopped:
+            return stopped.code
+
+
+def say_estimate(estimate: Estimate, as_json: bool) -> None:
+    """Print what a run would take, for `--dry-run`."""
+    from tui.cli.output import emit
+
+    if as_json:
+        emit({"requests": estimate.requests, "dollars": estimate.dollars, "unpriced": estimate.unpriced})
+    else:
+        say(estimate.sentence())

@@ -1,0 +1,73 @@
+"""`persona outputs`: what is stored of a persona's answers."""
+
+from __future__ import annotations
+
+import click
+
+from tui.cli.group import Invocation
+from tui.cli.output import columns, emit, say
+from tui.cli.output_runs import OutputRuns, told_errors
+
+MARKS = {"pass": "✓", "fail": "✗", "error": "!", "none": "·"}
+
+
+@click.command()
+@click.argument("persona_id", metavar="ID")
+@click.option("--input", "input_id", metavar="INPUT", help="Only this test input, each answer whole.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array of records, newest first.")
+@click.pass_obj
+def outputs(invocation: Invocation, persona_id: str, input_id: str | None, as_json: bool) -> None:
+    """List the stored outputs of a persona, newest first: verdict, what is outdated, and how each begins.
+
+    \b
+    persona outputs optimist
+    persona outputs optimist --input rain
+    """
+    from agent.outputs.expectations import of_all
+    from agent.outputs.output_log import OutputLog, outdated
+    from agent.outputs.report import verdicts_of
+    from agent.outputs.variant import chosen_inputs, read_runnable
+
+    with told_errors():
+        runs = OutputRuns(invocation)
+        persona = read_runnable(runs.store, persona_id)
+        stored = OutputLog(runs.store.home, persona_id).read()
+        if input_id is not None and all(one.input_id != input_id for one in stored.outputs):
+            chosen_inputs(persona, [input_id])
+        variant = runs.variant(persona)
+    judge_model = runs.judge_name(persona, variant)
+    inputs = {one.id: one for one in persona.test_inputs}
+    found = []
+    for output in reversed(stored.outputs):
+        if input_id in (None, output.input_id):
+            test_input = inputs.get(output.input_id)
+            verdicts = [] if test_input is None else verdicts_of(stored, output, test_input, judge_model)
+            found.append((output, outdated(output, variant, test_input), verdicts))
+    if as_json:
+        emit([{**one.to_record(verdicts), "outdated": why} for one, why, verdicts in found], indent=2)
+        return
+    if input_id is not None:
+        for one, why, verdicts in found:
+            say(f"── version {one.version} · {one.model}{_note(one.source, why)} · {one.started_at[:16]}")
+            say(one.error or one.text.rstrip("\n"))
+            for verdict in verdicts:
+                say(f"   {MARKS[verdict.verdict]} {verdict.type}: {verdict.reason}")
+            say()
+        return
+    rows: list[tuple[str, ...]] = []
+    for one, why, verdicts in found:
+        mark = "error" if one.error else of_all(each.verdict for each in verdicts) if verdicts else "none"
+        first = (one.error or one.text).strip().partition("\n")[0]
+        where = f"version {one.version}{_note(one.source, why)}"
+        rows.append(
+            (MARKS[mark], one.input_id, one.started_at[:16].replace("T", " "), one.model, where, first)
+        )
+    for line in columns(rows):
+        say(line)
+    if not rows:
+        say("No outputs yet. Make some with: persona run " + persona_id)
+
+
+def _note(source: str | None, why: list[str]) -> str:
+    """Return what an output's line says of where it comes from and what is outdated."""
+    return (f", {source}" if source else "") + (f", outdated: {' '.join(why)}" if why else "")

@@ -1,0 +1,188 @@
+"""`persona run`: runs test inputs and stores what comes back."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from personas.errors import PersonaError
+from tui.cli.group import Invocation
+from tui.cli.output import emit, say
+from tui.cli.output_runs import (
+    COULD_NOT_RUN,
+    NO_MODEL,
+    NotRun,
+    OutputRuns,
+    Stopped,
+    dry_option,
+    jobs_option,
+    samples_option,
+    say_estimate,
+    told_errors,
+    yes_option,
+)
+
+if TYPE_CHECKING:
+    from agent.core.model import Usage
+    from agent.outputs.output_log import Output
+    from agent.outputs.runner import OutputEvent, Plan
+
+
+@click.command()
+@click.argument("persona_id", metavar="ID")
+@click.option(
+    "--input", "inputs", metavar="INPUT", multiple=True, help="Only this test input; may be repeated."
+)
+@samples_option
+@jobs_option
+@click.option(
+    "--version", "version", metavar="VERSION", help="The prompt of this version, from `persona log`."
+)
+@click.option("--model", "model", metavar="MODEL", help="The model to run on.")
+@click.option("--missing", is_flag=True, help="Only what has no fresh output.")
+@yes_option
+@dry_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.pass_obj
+def run(
+    invocation: Invocation,
+    persona_id: str,
+    inputs: tuple[str, ...],
+    samples: int | None,
+    jobs: int | None,
+    version: str | None,
+    model: str | None,
+    missing: bool,
+    agreed: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Run the test inputs of a persona: each is sent to its model, and the answer is stored.
+
+    Ctrl+C ends the run at once and keeps what is done; --missing runs the rest.
+
+    \b
+    persona run optimist
+    persona run optimist --input rain --samples 3
+    persona run optimist --version 4 --missing
+    """
+    from agent.outputs.cost import estimate
+    from agent.outputs.output_log import OutputLog
+    from agent.outputs.runner import plan
+    from agent.outputs.variant import chosen_inputs, read_runnable
+
+    printer = _RunPrinter(persona_id, as_json)
+    with told_errors(printer.fail):
+        runs = OutputRuns(invocation, model, jobs)
+        persona = read_runnable(runs.store, persona_id)
+        chosen = chosen_inputs(persona, inputs)
+        variant = runs.variant(persona, version=version, fixed=version is None and not dry_run)
+        log = OutputLog(runs.store.home, persona_id)
+        stored = log.read()
+    planned = plan(stored, variant, chosen, samples=samples, only_missing=missing)
+    expected = estimate(planned.trials, stored, runs.endpoint)
+    if dry_run:
+        say_estimate(expected, as_json)
+        return
+    pace = runs.pace()
+
+    async def work() -> int:
+        if planned.trials and not runs.is_connected:
+            raise NotRun(NO_MODEL)
+        runs.confirm(expected, agreed=agreed, as_json=as_json)
+        try:
+            await runs.run(log, planned.trials, pace, printer.hear)
+        except Stopped:
+            printer.done(planned, pace.usage, stop_reason="cancelled")
+            raise
+        return printer.done(planned, pace.usage)
+
+    try:
+        code = runs.until_done(work())
+    except PersonaError as error:
+        code = printer.fail(error)
+    except KeyboardInterrupt:  # before the run could hear of it
+        printer.done(planned, pace.usage, stop_reason="cancelled")
+        code = 130
+    raise click.exceptions.Exit(code)
+
+
+class _RunPrinter:
+    """Prints a run: an answer whole once it is stored, or one JSON object a line."""
+
+    def __init__(self, persona_id: str, as_json: bool) -> None:
+        self._persona_id = persona_id
+        self._as_json = as_json
+        self._began = time.monotonic()
+        self._outputs: list[Output] = []
+
+    def hear(self, event: OutputEvent) -> None:
+        """Print an event of the run."""
+        from agent.outputs.runner import OutputEnd, OutputText
+
+        trial = event.trial
+        which = {"persona_id": self._persona_id, "input_id": trial.test_input.id, "sample": trial.sample}
+        if isinstance(event, OutputEnd):
+            self._outputs.append(event.output)
+        if not self._as_json:
+            if isinstance(event, OutputEnd):
+                self._say(event.output)
+            return
+        if isinstance(event, OutputEnd):
+            self._line(event.output.to_record())
+        elif isinstance(event, OutputText):
+            self._line({"type": "text_delta", **which, "content": event.text})
+        else:
+            self._line({"type": "output_start", **which})
+
+    def done(self, planned: Plan, usage: Usage, stop_reason: str | None = None) -> int:
+        """Print the end; return the exit code where no signal says another."""
+        from agent.models.prices import show_cost
+        from agent.outputs.runner import total_cost
+        from tui.cli.stderr import complain
+
+        for input_id, fault in planned.faults.items():
+            complain(f"the test input {input_id} cannot be run: {fault}")
+        failed = sum(one.error is not None for one in self._outputs) + len(planned.faults)
+        ran = sum(one.error is None for one in self._outputs)
+        dollars = total_cost(self._outputs)
+        if self._as_json:
+            end: dict[str, Any] = {
+                "type": "done",
+                "ran": ran,
+                "failed": failed,
+                "reused": len(planned.reused),
+            }
+            end |= {"usage": usage.to_record(), "cost": dollars}
+            end |= {"seconds": round(time.monotonic() - self._began, 3)}
+            self._line(end | ({"stop_reason": stop_reason} if stop_reason else {}))
+        else:
+            parts = [f"{ran} ran"] + [f"{n} {word}" for n, word in
+                     ((failed, "could not be run"), (len(planned.reused), "fresh already")) if n]  # fmt: skip
+            price = f"{usage.tokens:,} tokens, {show_cost(dollars)}" if self._outputs else ""
+            say(f"{', '.join(parts)}{'; stopped' if stop_reason else ''}{f' ({price})' if price else ''}")
+        return COULD_NOT_RUN if failed else 0
+
+    def fail(self, error: PersonaError) -> int:
+        """Tell what kept the run from beginning or going on; return the exit code."""
+        from tui.cli.stderr import complain
+
+        if self._as_json:
+            self._line({"type": "error", "message": str(error)})
+        else:
+            complain(str(error))
+        return COULD_NOT_RUN
+
+    def _say(self, output: Output) -> None:
+        taken = "" if output.seconds is None else f" · {output.seconds:.1f} s"
+        say(f"── {output.input_id} · {output.sample}{taken}")
+        say(f"error: {output.error}" if output.error is not None else output.text.rstrip("\n"))
+        say()
+        sys.stdout.flush()
+
+    def _line(self, record: dict[str, Any]) -> None:
+        emit(record)
+        sys.stdout.flush()

@@ -1,0 +1,252 @@
+"""`persona test`: judges the outputs of test inputs, running what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from personas.errors import PersonaError
+from tui.cli.group import Invocation
+from tui.cli.output import columns, emit, say
+from tui.cli.output_runs import (
+    NO_MODEL,
+    OutputRuns,
+    dry_option,
+    jobs_option,
+    samples_option,
+    say_estimate,
+    told_errors,
+    yes_option,
+)
+from tui.cli.outputs import MARKS
+
+if TYPE_CHECKING:
+    from agent.core.model import Usage
+    from agent.outputs.baseline import Since
+    from agent.outputs.evaluation import Evaluation
+    from agent.outputs.report import PersonaReport
+    from personas.persona import Persona
+
+
+@click.command()
+@click.argument("ids", metavar="[ID]…", nargs=-1)
+@click.option("--all", "of_all", is_flag=True, help="All personas.")
+@click.option("--tag", metavar="TAG", help="The personas with this tag.")
+@click.option("--changed", metavar="REF", help="Only those whose file differs from this git revision.")
+@samples_option
+@click.option("--min-pass", type=click.IntRange(1, 1000), help="Samples that must pass; beats the file.")
+@jobs_option
+@click.option("--model", "model", metavar="MODEL", help="The model to run on.")
+@click.option("--fresh", is_flag=True, help="Run everything anew.")
+@click.option("--bless", is_flag=True, help="Write the baseline that later tests compare with.")
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option("--md", type=click.Path(dir_okay=False, path_type=Path), help="Write Markdown.")
+@yes_option
+@dry_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def test(
+    invocation: Invocation,
+    ids: tuple[str, ...],
+    of_all: bool,
+    tag: str | None,
+    changed: str | None,
+    samples: int | None,
+    min_pass: int | None,
+    jobs: int | None,
+    model: str | None,
+    fresh: bool,
+    bless: bool,
+    junit: Path | None,
+    md: Path | None,
+    agreed: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Judge the outputs of test inputs by their expectations, running what has no fresh output.
+
+    Exit code 0: all hold; 1: an expectation failed; 4: something could not be run. Without a model it judges what is
+    stored.
+
+    \b
+    persona test optimist
+    persona test --all --changed main --junit results.xml
+    persona test optimist --samples 5 --min-pass 4 --bless
+    """
+    from agent.outputs.cost import NOTHING
+    from agent.outputs.evaluation import Evaluation
+    from agent.outputs.report import PersonaReport, exit_code
+    from tui.cli.stderr import complain
+
+    with told_errors():
+        runs = OutputRuns(invocation, model, jobs)
+        chosen = _chosen(runs, ids, of_all or (changed is not None and not ids), tag, changed)
+    broken: list[PersonaReport] = []
+    evaluations: list[Evaluation] = []
+    for persona in chosen:
+        try:
+            if persona.error is not None:
+                raise PersonaError(f"the file is broken: {persona.error.message}")
+            variant = runs.variant(persona, fixed=runs.is_connected and not dry_run)
+        except PersonaError as error:
+            broken.append(PersonaReport(persona.id, (), str(error)))
+            continue
+        evaluations.append(
+            Evaluation(
+                runs.store,
+                variant,
+                persona.test_inputs,
+                samples=samples,
+                min_pass=min_pass,
+                judge_model=runs.judge_name(persona, variant),
+                only_missing=not (fresh and runs.is_connected),
+            )
+        )
+    expected = sum((one.estimate(runs.endpoint) for one in evaluations), NOTHING)
+    if dry_run:
+        say_estimate(expected, as_json)
+        return
+    pace = runs.pace()
+
+    async def work() -> int:
+        if runs.is_connected:
+            runs.confirm(expected, agreed=agreed, as_json=as_json)
+            for one in evaluations:
+                await evaluate(runs, one, pace)
+        reports = [*(one.report() for one in evaluations), *broken]
+        if not runs.is_connected and any(one.could_not_run for report in reports for one in report.inputs):
+            complain(NO_MODEL)
+        _finish(
+            runs, evaluations, reports, bless=bless, junit=junit, md=md, usage=pace.usage, as_json=as_json
+        )
+        return exit_code(reports)
+
+    raise click.exceptions.Exit(until_judged(runs, work()))
+
+
+def until_judged(runs: OutputRuns, work: Any) -> int:
+    """Run the work of `test` or `compare`; what could not be run at all is exit code 4, never a failed expectation."""
+    from tui.cli.stderr import complain
+
+    try:
+        return runs.until_done(work)
+    except PersonaError as error:
+        complain(str(error))
+        return 4
+
+
+async def evaluate(runs: OutputRuns, evaluation: Evaluation, pace: Any) -> None:
+    """Run what is missing of an evaluation and have its rubrics judged."""
+    evaluation.reload()
+    evaluation.take(await runs.run(evaluation.log, evaluation.plan.trials, pace))
+    if evaluation.judge_model is not None and evaluation.needs_judge:
+        await evaluation.judge(runs.model(evaluation.judge_model), pace, runs.jobs)
+    runs.raise_if_stopped()
+
+
+def _chosen(
+    runs: OutputRuns, ids: tuple[str, ...], of_all: bool, tag: str | None, changed: str | None
+) -> list[Persona]:
+    """Return the personas that are meant, each once, in the order they are named or listed."""
+    if not (ids or of_all or tag):
+        raise click.UsageError("name a persona, or --all, --tag TAG or --changed REF")
+    named = [runs.store.get(persona_id) for persona_id in dict.fromkeys(ids)]
+    listed = runs.store.list() if of_all or tag else []
+    found = {one.id: one for one in (*named, *(one for one in listed if of_all or tag in one.tags))}
+    if changed is None:
+        return list(found.values())
+    from tui.cli.git_changes import ChangedSince
+
+    since = ChangedSince(runs.store.home, changed)
+    return [one for one in found.values() if since.differs(one.id)]
+
+
+def _finish(
+    runs: OutputRuns,
+    evaluations: list[Evaluation],
+    reports: list[PersonaReport],
+    *,
+    bless: bool,
+    junit: Path | None,
+    md: Path | None,
+    usage: Usage,
+    as_json: bool,
+) -> None:
+    """Write and print what came of it."""
+    from agent.outputs import report_files
+    from agent.outputs.baseline import bless as write_baseline
+    from agent.outputs.baseline import since_baseline
+    from agent.outputs.runner import total_cost
+    from tui.cli.stderr import complain
+
+    since: dict[str, Since] = {}
+    for one in evaluations:
+        report = next(each for each in reports if each.id == one.variant.persona_id)
+        try:
+            found = since_baseline(runs.store.home, report)
+        except PersonaError as error:
+            complain(str(error))
+            continue
+        if found is not None:
+            since[report.id] = found
+    if bless:
+        for one in evaluations:
+            report = next(each for each in reports if each.id == one.variant.persona_id)
+            if any(each.could_not_run for each in report.inputs):
+                complain(f"{report.id} is not blessed: something could not be run")
+            else:
+                path = write_baseline(runs.store.home, one.variant, report)
+                if not as_json:
+                    say(f"blessed: {path}")
+    if junit is not None:
+        write_report(junit, report_files.junit(reports))
+    if md is not None:
+        write_report(md, report_files.markdown(reports))
+    if as_json:
+        made = [output for one in evaluations for output in one.made]
+        counts = {
+            "passed": sum(report.count("pass") for report in reports),
+            "failed": sum(report.count("fail") for report in reports),
+            "errors": sum(report.count("error") for report in reports),
+        }
+        personas = [
+            report.to_record()
+            | (
+                {"baseline": {"broke": found.broke, "fixed": found.fixed}}
+                if (found := since.get(report.id))
+                else {}
+            )
+            for report in reports
+        ]
+        emit({"personas": personas, **counts, "usage": usage.to_record(), "cost": total_cost(made)}, indent=2)
+        return
+    for report in reports:
+        _say_report(report, since.get(report.id))
+
+
+def _say_report(report: PersonaReport, since: Since | None) -> None:
+    say(f"{report.id}: " + (report.error or ", ".join(
+        f"{n} {word}" for n, word in ((report.count("pass"), "passed"), (report.count("fail"), "failed"),
+                                      (report.count("error"), "could not be run"),
+                                      (report.count("none"), "without expectations")) if n) or "no test inputs"))  # fmt: skip
+    rows: list[tuple[str, ...]] = [(f"  {MARKS[one.verdict]}", one.id, one.sentence) for one in report.inputs]
+    for line in columns(rows):
+        say(line)
+    if since is not None and since.broke:
+        say(f"  broke since the baseline: {', '.join(since.broke)}")
+    if since is not None and since.fixed:
+        say(f"  fixed since the baseline: {', '.join(since.fixed)}")
+
+
+def write_report(path: Path, text: str) -> None:
+    """Write a report where the person wants it.
+
+    Raises:
+        PersonaError: the disk refused.
+    """
+    try:
+        path.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise PersonaError(f"cannot write {path}: {error.strerror}") from None
