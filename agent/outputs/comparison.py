@@ -97,7 +97,10 @@ def first_text(output: Output | None) -> str:
 def output_diff(before: InputReport, after: InputReport) -> str:
     """Return the difference of the first outputs of both, empty where there is none."""
     texts = [first_text(one.outputs[min(one.outputs)] if one.outputs else None) for one in (before, after)]
-    return unified_diff(texts[0], texts[1], "a", "b") if texts[0] != texts[1] else ""
+    if texts[0] == texts[1]:
+        return ""
+    before_text, after_text = (text if text.endswith("\n") else text + "\n" for text in texts)
+    return unified_diff(before_text, after_text, "a", "b")
 
 
 def default_before(store: Store, persona_id: str) -> int:

@@ -21,6 +21,8 @@ from personas.files.text_file import expanded, is_stale, resolve_inside, storage
 
 APP = "persona-editor"
 EXAMPLES = Path(__file__).parent.parent / "examples"
+RECORDINGS = EXAMPLES / "recordings"
+"""Versions and outputs that come with examples, laid out as in a home."""
 
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _A_MOMENT = 10  # seconds within which a beginning is locked
@@ -184,12 +186,15 @@ def open_home(root: Path, env: Mapping[str, str] = os.environ) -> Home:
     fresh = _is_nothing(home.root)
     try:
         _make_folder(home.root)
-        if _missing(home.personas, home):
+        has_examples = _missing(home.personas, home)
+        if has_examples:
             _begin(home.personas)
         _remove_stale_beginnings(home.root)
         _missing(home.library, home)
         for name in PRIVATE:
             _make_private(home.root / name, home)
+        if has_examples:
+            _add_recordings(home.root)
         if _missing(home.locks, home):
             home.locks.mkdir(0o700, exist_ok=True)
     except OSError as error:
@@ -295,6 +300,27 @@ def _begin(personas: Path) -> None:
     finally:
         shutil.rmtree(start, ignore_errors=True)
         os.close(descriptor)
+
+
+def _add_recordings(root: Path) -> None:
+    """Add what comes with the examples, each whole or not at all, where the home has nothing in its place."""
+    for folder in ("versions", "outputs"):
+        for shipped in sorted((RECORDINGS / folder).glob("*")):
+            there = root / folder / shipped.name
+            if not os.path.lexists(there):
+                start = there.with_name(f".{there.name}-{secrets.token_hex(8)}.tmp")
+                _copy(shipped, start)
+                start.rename(there)
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        target.mkdir(0o700)
+        for path in sorted(source.iterdir()):
+            _copy(path, target / path.name)
+        return
+    with open(target, "xb", opener=private) as file:
+        file.write(source.read_bytes())
 
 
 def _remove_stale_beginnings(root: Path) -> None:
