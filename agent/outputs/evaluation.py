@@ -89,7 +89,7 @@ class Evaluation:
     def take(self, made: Sequence[Output]) -> None:
         """Add what a run has made."""
         self.made += made
-        self.stored.outputs.extend(made)
+        self.stored.add(made)
 
     @property
     def needs_judge(self) -> bool:

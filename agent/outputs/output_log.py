@@ -99,7 +99,7 @@ def outdated(output: Output, variant: Variant, test_input: TestInput | None) -> 
     return [reason for reason, differs in reasons.items() if differs]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Stored:
     """What a log has.
 
@@ -112,6 +112,18 @@ class Stored:
     outputs: list[Output]
     verdicts: dict[tuple[str, str, str], Verdict]
     kept: frozenset[str] = frozenset()
+    _answers: dict[str, list[Output]] = field(default_factory=dict, init=False, repr=False)  # by input
+
+    def __post_init__(self) -> None:
+        outputs, self.outputs = self.outputs, []
+        self.add(outputs)
+
+    def add(self, outputs: Iterable[Output]) -> None:
+        """Add outputs that are newer than all others."""
+        for output in outputs:
+            self.outputs.append(output)
+            if output.error is None:
+                self._answers.setdefault(output.input_id, []).append(output)
 
     def fresh(self, variant: Variant, test_input: TestInput, samples: int) -> dict[int, Output]:
         """Return the newest answer for each sample up to `samples` that the variant would give today."""
@@ -126,11 +138,7 @@ class Stored:
         return {output.sample: output for output in self._of(test_input, samples)}
 
     def _of(self, test_input: TestInput, samples: int) -> Iterable[Output]:
-        return (
-            one
-            for one in self.outputs
-            if one.input_id == test_input.id and one.error is None and one.sample <= samples
-        )
+        return (one for one in self._answers.get(test_input.id, ()) if one.sample <= samples)
 
 
 class OutputLog:

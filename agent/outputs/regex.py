@@ -8,10 +8,13 @@ import select
 import subprocess
 import sys
 import threading
+from collections import Counter
 from functools import lru_cache
 
 SECONDS = 1.0
 """How long one search may take."""
+MOST_TIMEOUTS = 3
+"""A pattern that was stopped so often is not searched again by this process."""
 
 _WORKER = """
 import json, re, sys
@@ -92,13 +95,17 @@ class RegexWorker:
 
 
 _SHARED = RegexWorker()
+_timeouts: Counter[str] = Counter()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _searched(pattern: str, text: str) -> bool | str:
+    if _timeouts[pattern] >= MOST_TIMEOUTS:
+        return f"was stopped {MOST_TIMEOUTS} times, each after {SECONDS:g} s, and is not searched again"
     try:
         return _SHARED.search(pattern, text)
     except RegexError as error:
+        _timeouts[pattern] += "took longer" in str(error)
         return str(error)
 
 

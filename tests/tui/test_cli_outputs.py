@@ -372,3 +372,18 @@ def test_nothing_acknowledged_is_lost_by_a_kill_and_nothing_is_double(
     assert acknowledged <= {one["id"] for one in stored}
     slots = [(one["input_id"], one["sample"]) for one in stored]
     assert len(slots) == len(set(slots)) == 80 and not any(one["error"] for one in stored)
+
+
+def test_a_signal_before_the_run_begins_still_ends_the_stream(place: Workplace) -> None:
+    for pause in (0.1, 0.2, 0.3):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tui", "run", "kind", "--json"],
+            env=place.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=place.home.parent,
+        )  # fmt: skip
+        time.sleep(pause)
+        process.send_signal(signal.SIGTERM)
+        printed, _ = process.communicate(timeout=20)
+        found = [json.loads(line) for line in printed.splitlines()]
+        assert process.returncode in (0, 143, -signal.SIGTERM)
+        if process.returncode == 143:
+            assert found[-1]["type"] == "done" and found[-1]["stop_reason"] == "cancelled"

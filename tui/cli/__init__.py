@@ -8,14 +8,15 @@ import sys
 
 _CANCELLED = (
     b'{"type": "done", "stop_reason": "cancelled", "usage": {"input_tokens": 0, "output_tokens": 0, '
-    b'"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}}\n'
+    b'"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}'
 )
+_OF_RUN = b', "ran": 0, "failed": 0, "reused": 0, "cost": 0, "seconds": 0'
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def main() -> None:
     """Run `persona` with the arguments of this process and exit with its code."""
-    if "--json" in sys.argv and any(word in sys.argv for word in ("chat", "reply")):
+    if "--json" in sys.argv and any(word in sys.argv for word in ("chat", "reply", "run")):
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, _end_json_stream)
@@ -37,7 +38,7 @@ def _end_json_stream(number: int, _frame: object) -> None:
     It imports and raises nothing: the signal may arrive in the middle of an import.
     """
     try:
-        os.write(1, _CANCELLED)
+        os.write(1, _CANCELLED + (_OF_RUN if "run" in sys.argv else b"") + b"}\n")
     finally:
         os._exit(128 + number)
 
