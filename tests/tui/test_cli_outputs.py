@@ -19,10 +19,10 @@ import pytest
 
 from personas.changes import SetPrompt
 from personas.versions.authorship import USER, Author
-from tests.messages_answers import Refusal, Reply, say
-from tests.messages_answers import call as call_tool
-from tests.messages_server import MessagesServer
-from tests.persona_agent import Backend, Workplace
+from tests.support.messages_answers import Refusal, Reply, say
+from tests.support.messages_answers import call as call_tool
+from tests.support.messages_server import MessagesServer
+from tests.support.persona_agent import Backend, Workplace
 
 FILE = """\
 system_prompt = "Be kind."

@@ -11,8 +11,8 @@ from agent.outputs.output_log import OutputLog, outdated
 from agent.outputs.variant import variant_of
 from personas.files.home import RECORDINGS, open_home
 from personas.store import Store
-from tests.persona_agent import Backend, Workplace
 from tests.record_examples import record
+from tests.support.persona_agent import Backend, Workplace
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from agent.outputs.variant import Variant, variant_of
 from personas.files.home import open_home
 from personas.persona import Persona
 from personas.store import Store
-from tests.messages_answers import Refusal, Reply, say
-from tests.messages_server import MessagesServer
+from tests.support.messages_answers import Refusal, Reply, say
+from tests.support.messages_server import MessagesServer
 
 SONNET = "claude-sonnet-5-5"
 

@@ -18,9 +18,9 @@ from agent.outputs.report import PersonaReport, exit_code, judge_missing, missin
 from personas.persona import TestInput
 from personas.test_inputs import Expectation
 from tests.agent.outputs.bench import SONNET, OutputBench
-from tests.messages_answers import Answer, Call, Refusal, Reply, say
-from tests.messages_answers import call as call_tool
-from tests.messages_server import MessagesServer
+from tests.support.messages_answers import Answer, Call, Refusal, Reply, say
+from tests.support.messages_answers import call as call_tool
+from tests.support.messages_server import MessagesServer
 
 RUBRIC = Expectation(type="llm-rubric", value="Says that it is sorry.")
 INPUT = TestInput(id="refund", content="I want my money back.", expect=(RUBRIC,))

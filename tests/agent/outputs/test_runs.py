@@ -20,8 +20,8 @@ from personas.changes import SetModel, SetName, SetPrompt
 from personas.errors import StorageError
 from personas.versions.authorship import USER
 from tests.agent.outputs.bench import SONNET, OutputBench, Storm, answer_of, many_inputs, until
-from tests.messages_answers import Refusal, say
-from tests.messages_server import MessagesServer
+from tests.support.messages_answers import Refusal, say
+from tests.support.messages_server import MessagesServer
 
 
 def expected(output: Output, prompts: dict[int, str]) -> str:
