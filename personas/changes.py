@@ -6,7 +6,7 @@ the program gives it is refused: that is for a person to look at.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar, Final, Protocol
@@ -282,6 +282,33 @@ class UpdateTestInput:
         path = _content_path(old, self.id)
         before = _field_at(parse(old), path, str) or ""
         return f"{self.subject} {_line_counts(_ended(before), _ended(self.content))}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetExpectations:
+    """Set what must hold of the outputs of a test input; none takes them away."""
+
+    id: str
+    expect: tuple[Mapping[str, Any], ...]
+    typed: ClassVar[bool] = False
+
+    @property
+    def subject(self) -> str:
+        return f"test input {_short(self.id)}"
+
+    def apply(self, text: str) -> str:
+        from personas.test_inputs import fault_of
+
+        for expectation in self.expect:
+            if fault := fault_of(expectation):
+                raise InvalidValue(f"{fault[:1].upper()}{fault[1:]}.")
+        path = ("test_inputs", _index_of(text, self.id), "expect")
+        if self.expect:
+            return _set_field(text, path, [dict(one) for one in self.expect])
+        return text if _field_at(parse(text), path, list) is None else toml_edit.remove_key(text, path)
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"{self.subject}: expectations set"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from agent.chat.live_session import ChatSession
 from agent.chat.run_log import log_run
@@ -31,8 +32,8 @@ from agent.core.tool import BeforeAnswer, HookContext
 from agent.core.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
 from agent.models.context_fallback import Shortened
 from agent.models.local_servers import why_no_tools
-from agent.tools import make_tools
-from agent.tools.context import ToolEnvironment, Writes, Written, write_in_thread
+from agent.tools import REGISTRY, make_tools
+from agent.tools.context import OutputControls, ToolEnvironment, Writes, Written, write_in_thread
 from agent.transcript.context_window import context_window
 from personas.errors import Busy
 from personas.store import Store
@@ -89,6 +90,7 @@ class Chat:
         on_keep: called when the agent asks for its output to stay.
         on_settle: called with a call that was left open, and the result it gets outside of a run.
         writes: how a tool's write gets its turn among others of the program.
+        outputs: runs test inputs for the agent; None: it has no tools for that.
     """
 
     def __init__(
@@ -103,18 +105,21 @@ class Chat:
         on_keep: Callable[[], None] = lambda: None,
         on_settle: Callable[[ToolCallTurn, ToolResultTurn], None] = lambda _call, _result: None,
         writes: Writes = write_in_thread,
+        outputs: OutputControls | None = None,
     ) -> None:
         self.persona_id = persona_id
         self._store = store
         self._flush = flush
-        self._env = ToolEnvironment(store, persona_id, on_change=on_change, writes=writes, on_keep=on_keep)
+        self._env = ToolEnvironment(
+            store, persona_id, on_change=on_change, writes=writes, on_keep=on_keep, outputs=outputs
+        )
         self._sent_turns = 0  # in this run
         self._asked = "", ""  # the model of this run, and its endpoint
         self._tool_callers = ToolCallers(store.home)
         self._running = False
         self._stop: Callable[[], None] | None = None
         self._spec = PLAIN
-        self.tools = make_tools(self._env)
+        self.tools = make_tools(self._env, "always", *(("with outputs",) if outputs is not None else ()))
         self._model = model
         self._agent = Agent(
             model=Shortened(model),
@@ -145,6 +150,11 @@ class Chat:
     def usage(self) -> Usage:
         """Tokens of the run that is active so far, the answer whose calls are made included; none when idle."""
         return self._agent.usage
+
+    def costs(self, tool_name: str, given: Any) -> bool:
+        """Return whether a call costs so much that outside of a task the person is asked first. Reads the disk."""
+        costs = REGISTRY[tool_name].costs if tool_name in REGISTRY else None
+        return costs is not None and costs(self._env, given)
 
     @property
     def store(self) -> Store:

@@ -115,7 +115,9 @@ class AskingJob:
         if (agreed := self.agreed.pop(context.call.tool_use_id, None)) is not None:
             return await self._check_agreed(agreed, context)
         options = self._options.approval.answers(tool.name)
-        if verdict == "allow":
+        if verdict == "allow" and (
+            self.job.kind == "task" or not await asyncio.to_thread(self.chat.costs, tool.name, context.input)
+        ):
             return None
         if await asyncio.to_thread(self._allowed.has, tool.name, for_good="always" in options):
             return None

@@ -345,9 +345,8 @@ def _cancelled(task: Job) -> Job:
 
 def approval_now(store: Store, persona_id: str, call: ToolCallTurn) -> Approval:
     """Return what a call from a conversation on disk would do now. Total: whatever is wrong is its note."""
-    tool = next(
-        (one for one in make_tools(ToolEnvironment(store, persona_id)) if one.name == call.tool_name), None
-    )
+    tools = make_tools(ToolEnvironment(store, persona_id), "always", "with outputs")
+    tool = next((one for one in tools if one.name == call.tool_name), None)
     if tool is None:
         return Approval(tool=call.tool_name[:200], note="There is no such tool; the call cannot be made.")
     try:

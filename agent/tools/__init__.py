@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from agent.core.tool import Tool
-from agent.tools import control, persona, test_inputs
+from agent.tools import control, outputs, persona, test_inputs
 from agent.tools.context import ToolEnvironment
 from agent.tools.spec import Effect, Offered, RegisteredTool
 
 REGISTRY: Mapping[str, RegisteredTool] = MappingProxyType(
-    {spec.name: spec for spec in (*persona.TOOLS, *test_inputs.TOOLS, *control.TOOLS)}
+    {spec.name: spec for spec in (*persona.TOOLS, *test_inputs.TOOLS, *outputs.TOOLS, *control.TOOLS)}
 )
 """All tools by name, in the order the model sees them."""
 

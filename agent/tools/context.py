@@ -177,6 +177,22 @@ class JobControls(Protocol):
         """Make the job a task; return how to work on it."""
 
 
+class OutputControls(Protocol):
+    """Runs the persona's test inputs; what comes back is data for the model."""
+
+    def asks_first(self, ids: Sequence[str]) -> bool:
+        """Return whether a run of these inputs, all where none is named, is so large that the person is asked."""
+
+    async def run(self, ids: Sequence[str], samples: int | None, version: int | str | None) -> Any:
+        """Run what has no fresh output; return verdicts and outputs."""
+
+    async def output(self, output_id: str) -> Any:
+        """Return one stored output whole."""
+
+    async def compare(self, a: int | str, b: int | str | None) -> Any:
+        """Compare two versions, running what is missing."""
+
+
 @dataclass
 class ToolEnvironment:
     """What the tools of one session act on: one persona, who acts, and how a write is made.
@@ -196,6 +212,7 @@ class ToolEnvironment:
         seen: what the model has seen of the persona.
         on_keep: called when the agent asks for its output to stay.
         job: what the control tools act on.
+        outputs: what the tools on outputs act on.
     """
 
     store: Store
@@ -208,6 +225,7 @@ class ToolEnvironment:
     seen: KnownPersona = field(default_factory=KnownPersona)
     on_keep: Callable[[], None] = field(default=lambda: None)
     job: JobControls = field(default=cast("JobControls", None))
+    outputs: OutputControls | None = None
 
     async def read(self) -> Persona:
         """Return the persona as it is on disk now.

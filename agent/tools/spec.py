@@ -21,7 +21,7 @@ Effect = Literal["read", "write", "destructive", "control"]
 """What a call may do: nothing to the persona, change it, take something away as a whole, or act on the job alone."""
 
 Run = Callable[[ToolEnvironment, Any, ToolContext], Awaitable[str | ToolOutput]]
-Offered = Literal["always", "in tasks", "before tasks"]
+Offered = Literal["always", "in tasks", "before tasks", "with outputs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,10 @@ class RegisteredTool:
         name, description, label, input: as in `Tool`.
         effect: what a call may do; the approval policy and the screen go by it.
         run: the tool itself.
-        offered: to every run, only in tasks, or to messages that may become a task.
+        offered: to every run, only in tasks, to messages that may become a task, or where test inputs can be run.
         change: the one change of the file that a call is; the preview follows from it.
         texts: the file's text before and after a call, where it is no single change.
+        costs: whether a call costs so much that outside of a task the person is asked first.
         when_cut: what the result says when the call is cancelled while it runs; None: what suits the effect.
     """
 
@@ -61,6 +62,7 @@ class RegisteredTool:
     offered: Offered = "always"
     change: Callable[[Any], Change] | None = None
     texts: Callable[[Store, str], tuple[str, str]] | None = None
+    costs: Callable[[ToolEnvironment, Any], bool] | None = None
     when_cut: str | None = None
 
     def make(self, env: ToolEnvironment) -> Tool:
@@ -111,6 +113,7 @@ def tool(
     offered: Offered = "always",
     change: Callable[[Any], Change] | None = None,
     texts: Callable[[Store, str], tuple[str, str]] | None = None,
+    costs: Callable[[ToolEnvironment, Any], bool] | None = None,
     when_cut: str | None = None,
 ) -> Callable[[Run], RegisteredTool]:
     """Make a function a tool of its name. Arguments as for `RegisteredTool`."""
@@ -126,6 +129,7 @@ def tool(
             offered=offered,
             change=change,
             texts=texts,
+            costs=costs,
             when_cut=when_cut,
         )
 

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from unittest import mock
 
 import pytest
@@ -24,6 +24,7 @@ from agent.jobs.job import Job
 from agent.jobs.questions import AskingJob
 from agent.tools import REGISTRY, make_tools
 from agent.tools.context import ToolEnvironment
+from agent.tools.spec import Offered
 from personas.errors import StorageError
 from tests.support.hostile import ESCAPES
 from tests.support.messages_answers import Refusal
@@ -745,7 +746,7 @@ def test_a_setting_by_its_former_name_holds_and_the_new_name_is_told(tmp_path: P
 
 
 def test_the_names_rules_can_have_are_those_of_all_tools(place: Workplace) -> None:
-    tools = make_tools(ToolEnvironment(place.store, "kept"), "always", "in tasks", "before tasks")
+    tools = make_tools(ToolEnvironment(place.store, "kept"), *get_args(Offered))
     assert {tool.name for tool in tools} == set(REGISTRY)
     settings = Settings(approval_of=dict.fromkeys(REGISTRY, "ask"))
     assert len(settings.approval_of) == len(tools)

@@ -63,17 +63,25 @@ def converse(
     from agent.jobs.recovery import leave_task
     from agent.jobs.saved_approvals import SavedApprovals
     from tui.cli.logging_setup import log_to, set_up
-    from tui.settings.model_factory import build_model, chat_options, connection, task_options
+    from tui.settings.model_factory import (
+        agent_outputs,
+        build_model,
+        chat_options,
+        connection,
+        task_options,
+    )
 
     set_up()
     settings = invocation.agent_settings
     log_to(invocation.store.home)
+    outputs = agent_outputs(invocation.store, persona_id, settings)
     chat = Chat(
         invocation.store,
         persona_id,
         build_model(connection(settings)),
         options=chat_options(settings),
         on_settle=printer.settled,
+        outputs=outputs,
     )
     if fresh:
         if left := leave_task(invocation.store, persona_id):
@@ -92,6 +100,8 @@ def converse(
             return await _TaskSession(runner, chat, printer, Answers(answer_timeout=wait)).follow(act)
         finally:
             await chat.close()
+            if outputs is not None:
+                await outputs.close()
 
     return asyncio.run(go())
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tui.settings.schema import DEFAULT_MODEL, OFFLINE, ConfigError, Settings
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from agent.chat.chat import ChatOptions
     from agent.core.model import Model
     from agent.jobs.options import JobOptions
+    from agent.outputs.agent_controls import AgentOutputs
+    from personas.store import Store
 
 KEY_COMMAND_SECONDS = 30
 CLOSE_SECONDS = 5
@@ -165,6 +167,29 @@ async def close_model(model: Model) -> None:
 
         with suppress(Exception):
             await asyncio.wait_for(close(), CLOSE_SECONDS)
+
+
+def agent_outputs(store: Store, persona_id: str, settings: Settings) -> AgentOutputs | None:
+    """Return what runs test inputs for the agent, None where no model is connected."""
+    from agent.outputs.agent_controls import AgentOutputs, OutputOptions
+    from agent.outputs.variant import Macros
+
+    where = connection(settings)
+    if where.offline or where.lacks_key:
+        return None
+    return AgentOutputs(
+        store,
+        persona_id,
+        model_name=lambda persona: persona.model.name or where.model,
+        model=lambda name: build_model(replace(where, model=name)),
+        options=OutputOptions(
+            macros=Macros(settings.macro_user, settings.macro_char),
+            jobs=settings.jobs,
+            retries=settings.retries,
+            judge_model=settings.judge_model,
+            runs_unasked=settings.runs_unasked,
+        ),
+    )
 
 
 def chat_options(settings: Settings) -> ChatOptions:

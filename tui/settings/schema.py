@@ -101,6 +101,9 @@ class Settings:
     macro_char: str = ""
     """What `{{char}}` stands for. Empty: the persona's name."""
 
+    runs_unasked: int = 3
+    """How many test inputs the agent may run without asking, outside of a task."""
+
     about: str = ""
     """What your personas are for, told to the agent when a conversation begins. Empty: what `about.md` in the home says,
     or nothing."""
