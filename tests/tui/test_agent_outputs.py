@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from personas.persona import read_persona
-from tests.messages_answers import Reply, say
-from tests.messages_answers import call as call_tool
-from tests.messages_server import MessagesServer
-from tests.persona_agent import Backend, Workplace, send_agent_message
+from tests.support.messages_answers import Reply, say
+from tests.support.messages_answers import call as call_tool
+from tests.support.messages_server import MessagesServer
+from tests.support.persona_agent import Backend, Workplace, send_agent_message
 
 FILE = 'name = "Kind"\nsystem_prompt = "Be cruel."\n' + "".join(
     f'\n[[test_inputs]]\nid = "n{i}"\ncontent = "question {i}"\nexpect = [{{ type = "contains", value = "kind" }}]\n'

@@ -113,6 +113,18 @@ def test_outputs_tell_verdicts_and_what_is_outdated(place: Workplace) -> None:
     assert "outdated: prompt" in told and "✗" in told and "Be cruel." in told
 
 
+def test_every_run_stores_the_text_it_sends_as_a_version(place: Workplace) -> None:
+    place.run_here("run", "kind", "--input", "refund")
+    path = place.store.home.personas / "kind.toml"
+    for number, prompt in enumerate(("Be warm.", "Be warmer."), 1):
+        path.write_text(FILE.replace("Be kind.", prompt))
+        [made] = [one for one in lines(place.run_here("run", "kind", "--input", "refund", "--json"))
+                  if one["type"] == "output"]  # fmt: skip
+        assert made["version"] == number and prompt in place.store.version_text("kind", number)
+    old = lines(place.run_here("run", "kind", "--version", "0", "--input", "refund", "--missing", "--json"))
+    assert old[-1]["reused"] == 1, "version 0 has its output already"
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -37,6 +37,7 @@ COMMANDS = {
     "outputs": "tui.cli.outputs:outputs",
     "test": "tui.cli.test:test",
     "compare": "tui.cli.compare:compare",
+    "ask": "tui.cli.ask:ask",
     "trust": "tui.cli.trust:trust",
     "doctor": "tui.cli.doctor:doctor",
     "demo": "tui.cli.demo:demo",

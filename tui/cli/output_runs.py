@@ -104,7 +104,7 @@ class OutputRuns:
         self._where = connection(self.settings)
         self._models: dict[str, Model] = {}
         self._received: list[signal.Signals] = []
-        self._stop: Callable[[], object] = lambda: None
+        self._stop: Callable[[], object] | None = None  # ends the run at work
 
     @property
     def is_connected(self) -> bool:
@@ -205,7 +205,7 @@ class OutputRuns:
         try:
             made = await run.go()
         finally:
-            self._stop = lambda: None
+            self._stop = None
         self.raise_if_stopped()
         return made
 
@@ -223,11 +223,10 @@ class OutputRuns:
 
             def hear(number: signal.Signals) -> None:
                 self._received.append(number)
-                self._stop()
-                # Between two runs, and where one does not end, there is nothing to wait for.
-                loop.call_later(1.0, task.cancel)
-                if len(self._received) > 1:
+                if self._stop is None or len(self._received) > 1:
                     task.cancel()
+                else:
+                    self._stop()
 
             for number in heeded(STOPPED):
                 with contextlib.suppress(NotImplementedError, ValueError):

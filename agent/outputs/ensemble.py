@@ -1,0 +1,145 @@
+"""One message to several personas, as a host application sends it: in turn, each hearing the others by name, or at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.core.model import Model, Request
+from agent.core.turns import new_id, utc_now
+from agent.models.prices import cost
+from agent.outputs.pace import Pace
+from agent.outputs.variant import Variant
+from personas.files.home import Home
+from personas.files.journal import Journal
+from personas.persona import TestInput
+from personas.test_inputs import Message
+
+SAID, ANSWERED = "said", "answered"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one persona answered, or why it could not."""
+
+    persona_id: str
+    name: str
+    text: str
+    error: str | None = None
+    dollars: float | None = None
+
+
+@dataclass(slots=True)
+class EnsembleConversation:
+    """What was said so far, oldest first: by the person (no persona id) and by personas."""
+
+    id: str = field(default_factory=lambda: new_id("ensemble"))
+    said: list[Answer] = field(default_factory=list)
+
+    def messages_for(self, persona_id: str) -> tuple[Message, ...]:
+        """Return the conversation as one persona sees it: its own answers as such, the others' by name."""
+        messages: list[Message] = []
+        for one in self.said:
+            role = "assistant" if one.persona_id == persona_id else "user"
+            text = f"{one.name}: {one.text}" if one.persona_id not in ("", persona_id) else one.text
+            if messages and messages[-1].role == role:
+                text = f"{messages.pop().content}\n\n{text}"
+            messages.append(Message(role=role, content=text))
+        return tuple(messages)
+
+
+class EnsembleLog:
+    """The conversations with several personas, in the home's `state/ensembles.jsonl`."""
+
+    def __init__(self, home: Home) -> None:
+        self._journal = Journal(home.inside(home.state) / "ensembles.jsonl")
+
+    def last(self) -> EnsembleConversation | None:
+        """Return the last conversation, None where there is none.
+
+        Raises:
+            PersonaError: the file cannot be read.
+        """
+        found: EnsembleConversation | None = None
+        for record in self._journal.read().records:
+            names = ("conversation", "persona_id", "name", "text")
+            values = [record.get(name) for name in names]
+            if record.get("type") not in (SAID, ANSWERED) or not all(isinstance(one, str) for one in values):
+                continue
+            key, persona_id, name, text = (str(one) for one in values)
+            if found is None or found.id != key:
+                found = EnsembleConversation(key)
+            found.said.append(Answer(persona_id, name, text))
+        return found
+
+    def add(self, conversation: EnsembleConversation, one: Answer) -> None:
+        """Add what was said to a conversation, on the disk first.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        record: dict[str, Any] = {
+            "type": ANSWERED if one.persona_id else SAID,
+            "conversation": conversation.id,
+        }
+        record |= {"persona_id": one.persona_id, "name": one.name, "text": one.text, "at": utc_now()}
+        self._journal.append(record, sync=True)
+        conversation.said.append(one)
+
+
+async def ask_all(
+    log: EnsembleLog,
+    conversation: EnsembleConversation,
+    variants: Sequence[Variant],
+    model_of: Callable[[Variant], Model],
+    pace: Pace,
+    *,
+    at_once: bool,
+    on_answer: Callable[[Answer], None],
+) -> list[Answer]:
+    """Have each persona answer the conversation; what is answered is stored, and then told in the order of `variants`.
+
+    Args:
+        log: where it is stored.
+        conversation: ends with the person's message.
+        variants: the personas.
+        model_of: the model of each.
+        pace: how fast.
+        at_once: whether nobody hears this round's other answers.
+        on_answer: hears each answer.
+
+    Raises:
+        PersonaError: the disk refused.
+    """
+
+    def ask(variant: Variant) -> asyncio.Task[Answer]:
+        return asyncio.ensure_future(_ask(conversation, variant, model_of(variant), pace))
+
+    tasks = [ask(one) for one in variants] if at_once else []
+    answers = []
+    try:
+        for place, variant in enumerate(variants):
+            if not at_once:
+                tasks.append(ask(variant))
+            answer = await tasks[place]
+            if answer.error is None:
+                await asyncio.to_thread(log.add, conversation, answer)
+            answers.append(answer)
+            on_answer(answer)
+    finally:
+        for task in tasks:
+            task.cancel()
+    return answers
+
+
+async def _ask(conversation: EnsembleConversation, variant: Variant, model: Model, pace: Pace) -> Answer:
+    said = TestInput(id="ask", content="", messages=conversation.messages_for(variant.persona_id))
+    request: Request = variant.request(said)
+    reply = await pace.ask(model, request)
+    error = reply.error.message if reply.error is not None else None
+    dollars = cost(model.name, reply.usage, model.endpoint)
+    return Answer(
+        variant.persona_id, variant.persona_name, reply.text if error is None else "", error, dollars
+    )

@@ -1,0 +1,116 @@
+"""`persona ask`: one message to one or several personas."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from personas.errors import InvalidValue, PersonaError
+from tui.cli.group import Invocation
+from tui.cli.output import emit, say
+from tui.cli.output_runs import COULD_NOT_RUN, NO_MODEL, NotRun, OutputRuns, told_errors
+
+if TYPE_CHECKING:
+    from agent.outputs.ensemble import Answer
+
+
+@click.command()
+@click.argument("message")
+@click.option("--to", "to", metavar="ID[,ID…]", required=True, help="The personas that answer.")
+@click.option("--parallel", is_flag=True, help="All at once: nobody hears this round's other answers.")
+@click.option("--continue", "go_on", is_flag=True, help="Go on with the last such conversation.")
+@click.option("--model", "model", metavar="MODEL", help="The model to run on.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.pass_obj
+def ask(
+    invocation: Invocation,
+    message: str,
+    to: str,
+    parallel: bool,
+    go_on: bool,
+    model: str | None,
+    as_json: bool,
+) -> None:
+    """Send a message to personas and print what they answer; nothing of them is changed.
+
+    In turn, each hears the earlier answers by name. `-` as the message reads it from stdin.
+
+    \b
+    persona ask "I lost my job." --to optimist,skeptic
+    persona ask "And now?" --to optimist,skeptic --continue
+    """
+    from agent.models.prices import show_cost
+    from agent.outputs.ensemble import Answer, EnsembleConversation, EnsembleLog, ask_all
+    from agent.outputs.variant import read_runnable
+    from tui.cli.chat_runner import message_of
+
+    began = time.monotonic()
+
+    def tell(error: PersonaError) -> int:
+        from tui.cli.stderr import complain
+
+        if as_json:
+            emit({"type": "error", "message": str(error)})
+        else:
+            complain(str(error))
+        return COULD_NOT_RUN
+
+    try:
+        said = message_of(message)
+    except InvalidValue as error:
+        raise click.UsageError(str(error)) from None
+    with told_errors(tell):
+        runs = OutputRuns(invocation, model)
+        ids = list(dict.fromkeys(name.strip() for name in to.split(",") if name.strip()))
+        if not ids:
+            raise click.UsageError("--to names no persona")
+        variants = [runs.variant(read_runnable(runs.store, one)) for one in ids]
+        if not runs.is_connected:
+            raise NotRun(NO_MODEL)
+        log = EnsembleLog(runs.store.home)
+        conversation = (log.last() if go_on else None) or EnsembleConversation()
+        pace = runs.pace()
+
+    def show(answer: Answer) -> None:
+        if as_json:
+            told = {
+                "type": "answer",
+                "persona_id": answer.persona_id,
+                "name": answer.name,
+                "text": answer.text,
+            }
+            emit(told | ({"error": answer.error} if answer.error is not None else {}))
+        else:
+            say(f"── {answer.name}")
+            say(f"error: {answer.error}" if answer.error is not None else answer.text.rstrip("\n"))
+            say()
+        sys.stdout.flush()
+
+    async def work() -> int:
+        log.add(conversation, Answer("", "", said))
+        answers = await ask_all(
+            log, conversation, variants, runs.model_of, pace, at_once=parallel, on_answer=show
+        )
+        failed = sum(one.error is not None for one in answers)
+        costs = [one.dollars for one in answers if one.error is None]
+        dollars = None if None in costs else sum(one for one in costs if one is not None)
+        if as_json:
+            end = {"type": "done", "answered": len(answers) - failed, "failed": failed}
+            emit(
+                end
+                | {
+                    "usage": pace.usage.to_record(),
+                    "cost": dollars,
+                    "seconds": round(time.monotonic() - began, 3),
+                }
+            )
+        else:
+            say(f"{pace.usage.tokens:,} tokens, {show_cost(dollars)}")
+        return COULD_NOT_RUN if failed else 0
+
+    with told_errors(tell):
+        code = runs.until_done(work())
+    raise click.exceptions.Exit(code)
