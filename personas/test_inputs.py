@@ -6,6 +6,7 @@ its path in the file, and belongs to that input alone.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ TYPES = TEXT_TYPES | LIST_TYPES | JSON_TYPES | COUNT_TYPES | THRESHOLD_TYPES | {
 """The types of expectations, as promptfoo names them; `char-count` is ours."""
 
 MOST_SAMPLES = 1_000
+_LIMIT = 2**63
 ROLES = ("user", "assistant")
 
 
@@ -128,9 +130,18 @@ def _expectations(value: Any, path: Path, report: Report) -> tuple[Expectation, 
         if fault := fault_of(item):
             report((*path, number), fault)
         else:
-            names = ("type", "value", "min", "max", "threshold", "weight")
-            found.append(Expectation(**{name: item[name] for name in names if name in item}))
+            found.append(Expectation(**{name: item[name] for name in _names(item["type"]) if name in item}))
     return tuple(found)
+
+
+def _names(kind: str) -> tuple[str, ...]:
+    """Return the keys that an expectation of this type has; what else stands there is kept in the file alone."""
+    base = kind.removeprefix(NEGATED)
+    if base in COUNT_TYPES:
+        return ("type", "weight", "value", "min", "max")
+    if base in THRESHOLD_TYPES:
+        return ("type", "weight", "threshold")
+    return ("type", "weight", "value", *(("threshold",) if base == "levenshtein" else ()))
 
 
 def fault_of(item: Any) -> str:
@@ -164,11 +175,14 @@ def _fault_of_value(base: str, item: Mapping[str, Any]) -> str:
         is_list = isinstance(value, list) and value and all(isinstance(one, str) and one for one in value)
         return "" if is_list else f"{base} needs a list of texts as its value"
     if base in JSON_TYPES:
-        is_schema = value is None or isinstance(value, dict)
-        return "" if is_schema else f"{base} takes a table as its value, a JSON schema"
+        return (
+            ""
+            if value is None or (isinstance(value, dict) and _is_json(value))
+            else f"{base} takes a table as its value, a JSON schema"
+        )
     if base in COUNT_TYPES:
         given = [item[name] for name in ("min", "max", "value") if name in item]
-        if not given or not all(type(number) is int and number >= 0 for number in given):
+        if not given or not all(type(one) is int and 0 <= one < _LIMIT for one in given):
             return f"{base} needs min, max or value, each a whole number"
         if item.get("min", 0) > item.get("max", item.get("min", 0)):
             return f"{base} has a min above its max"
@@ -176,9 +190,19 @@ def _fault_of_value(base: str, item: Mapping[str, Any]) -> str:
     if base == "levenshtein" and not isinstance(value, str):
         return "levenshtein needs a text as its value"
     threshold = item.get("threshold", 5 if base == "levenshtein" else None)
-    is_bound = _is_number(threshold) and 0 <= threshold < float("inf")
-    return "" if is_bound else f"{base} needs a threshold, a number of 0 or more"
+    return (
+        "" if _is_number(threshold) and threshold >= 0 else f"{base} needs a threshold, a number of 0 or more"
+    )
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float)
+    return type(value) in (int, float) and -_LIMIT < value < _LIMIT
+
+
+def _is_json(value: Any) -> bool:
+    """Whether JSON can say a value of TOML: no date, no number without an end."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True

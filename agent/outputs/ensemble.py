@@ -9,7 +9,6 @@ from typing import Any
 
 from agent.core.model import Model, Request
 from agent.core.turns import new_id, utc_now
-from agent.models.prices import cost
 from agent.outputs.pace import Pace
 from agent.outputs.variant import Variant
 from personas.files.home import Home
@@ -28,7 +27,6 @@ class Answer:
     name: str
     text: str
     error: str | None = None
-    dollars: float | None = None
 
 
 @dataclass(slots=True)
@@ -139,7 +137,4 @@ async def _ask(conversation: EnsembleConversation, variant: Variant, model: Mode
     request: Request = variant.request(said)
     reply = await pace.ask(model, request)
     error = reply.error.message if reply.error is not None else None
-    dollars = cost(model.name, reply.usage, model.endpoint)
-    return Answer(
-        variant.persona_id, variant.persona_name, reply.text if error is None else "", error, dollars
-    )
+    return Answer(variant.persona_id, variant.persona_name, reply.text if error is None else "", error)

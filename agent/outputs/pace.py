@@ -11,6 +11,7 @@ from dataclasses import replace
 from agent.core.clock import Clock, SystemClock
 from agent.core.model import Model, ModelError, Request, Usage
 from agent.core.retry import GiveUp, RetryPolicy, decide
+from agent.models.prices import cost
 from agent.outputs.model_reply import ModelReply, request
 
 LONGEST_ASKED = 600.0
@@ -31,6 +32,10 @@ class Pace:
         backoff: seconds before the first of them; each further wait doubles.
         clock: the time.
         jitter: random numbers from 0 to 1.
+
+    Attributes:
+        usage: tokens of all attempts.
+        cost: of all attempts in US dollars, None where a price is unknown.
     """
 
     def __init__(
@@ -43,6 +48,7 @@ class Pace:
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self.usage = Usage()
+        self.cost: float | None = 0.0
         self._jobs = self._limit = max(1, jobs)
         self._policy = RetryPolicy(retries=retries, base=backoff, longest_asked=LONGEST_ASKED)
         self._clock = clock or SystemClock()
@@ -71,7 +77,7 @@ class Pace:
                     return ModelReply(error=self._gave_up)
                 on_start()
                 reply = await request(model, asked, on_text)
-                self.usage += reply.usage
+                self._count(model, reply.usage)
                 error = reply.error
                 if error is None:
                     self._succeed()
@@ -87,6 +93,11 @@ class Pace:
                 reply.error = verdict.error
                 return reply
             await self._wait(verdict.delay, until_changed=False)
+
+    def _count(self, model: Model, usage: Usage) -> None:
+        self.usage += usage
+        dollars = cost(model.name, usage, model.endpoint) if usage.tokens else 0.0
+        self.cost = None if self.cost is None or dollars is None else self.cost + dollars
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:

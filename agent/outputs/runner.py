@@ -265,7 +265,7 @@ class OutputRun:
         self.outputs.append(output)
         self._on_event(OutputEnd(trial, output))
         self.job = self.job.model_copy(
-            update={"step_count": len(self.outputs), "usage": self.usage, "cost": total_cost(self.outputs)}
+            update={"step_count": len(self.outputs), "usage": self.usage, "cost": self._pace.cost}
         )
         if self._runner is not None:
             self._runner.notify(self.job)
@@ -274,9 +274,3 @@ class OutputRun:
         self.job = move(self.job, status)
         if self._runner is not None:
             self._runner.notify(self.job)
-
-
-def total_cost(outputs: Sequence[Output]) -> float | None:
-    """Return what outputs cost together, None where the price of one is unknown."""
-    costs = [one.cost for one in outputs if one.error is None]
-    return None if None in costs else sum(one for one in costs if one is not None)

@@ -95,20 +95,18 @@ def ask(
             log, conversation, variants, runs.model_of, pace, at_once=parallel, on_answer=show
         )
         failed = sum(one.error is not None for one in answers)
-        costs = [one.dollars for one in answers if one.error is None]
-        dollars = None if None in costs else sum(one for one in costs if one is not None)
         if as_json:
             end = {"type": "done", "answered": len(answers) - failed, "failed": failed}
             emit(
                 end
                 | {
                     "usage": pace.usage.to_record(),
-                    "cost": dollars,
+                    "cost": pace.cost,
                     "seconds": round(time.monotonic() - began, 3),
                 }
             )
         else:
-            say(f"{pace.usage.tokens:,} tokens, {show_cost(dollars)}")
+            say(f"{pace.usage.tokens:,} tokens, {show_cost(pace.cost)}")
         return COULD_NOT_RUN if failed else 0
 
     with told_errors(tell):

@@ -26,8 +26,8 @@ from tui.cli.output_runs import (
 )
 
 if TYPE_CHECKING:
-    from agent.core.model import Usage
     from agent.outputs.output_log import Output
+    from agent.outputs.pace import Pace
     from agent.outputs.runner import OutputEvent, Plan
 
 
@@ -96,16 +96,16 @@ def run(
         try:
             await runs.run(log, planned.trials, pace, printer.hear)
         except Stopped:
-            printer.done(planned, pace.usage, stop_reason="cancelled")
+            printer.done(planned, pace, stop_reason="cancelled")
             raise
-        return printer.done(planned, pace.usage)
+        return printer.done(planned, pace)
 
     try:
         code = runs.until_done(work())
     except PersonaError as error:
         code = printer.fail(error)
     except KeyboardInterrupt:  # before the run could hear of it
-        printer.done(planned, pace.usage, stop_reason="cancelled")
+        printer.done(planned, pace, stop_reason="cancelled")
         code = 130
     raise click.exceptions.Exit(code)
 
@@ -138,17 +138,15 @@ class _RunPrinter:
         else:
             self._line({"type": "output_start", **which})
 
-    def done(self, planned: Plan, usage: Usage, stop_reason: str | None = None) -> int:
+    def done(self, planned: Plan, pace: Pace, stop_reason: str | None = None) -> int:
         """Print the end; return the exit code where no signal says another."""
         from agent.models.prices import show_cost
-        from agent.outputs.runner import total_cost
         from tui.cli.stderr import complain
 
         for input_id, fault in planned.faults.items():
             complain(f"the test input {input_id} cannot be run: {fault}")
         failed = sum(one.error is not None for one in self._outputs) + len(planned.faults)
         ran = sum(one.error is None for one in self._outputs)
-        dollars = total_cost(self._outputs)
         if self._as_json:
             end: dict[str, Any] = {
                 "type": "done",
@@ -156,13 +154,13 @@ class _RunPrinter:
                 "failed": failed,
                 "reused": len(planned.reused),
             }
-            end |= {"usage": usage.to_record(), "cost": dollars}
+            end |= {"usage": pace.usage.to_record(), "cost": pace.cost}
             end |= {"seconds": round(time.monotonic() - self._began, 3)}
             self._line(end | ({"stop_reason": stop_reason} if stop_reason else {}))
         else:
             parts = [f"{ran} ran"] + [f"{n} {word}" for n, word in
                      ((failed, "could not be run"), (len(planned.reused), "fresh already")) if n]  # fmt: skip
-            price = f"{usage.tokens:,} tokens, {show_cost(dollars)}" if self._outputs else ""
+            price = f"{pace.usage.tokens:,} tokens, {show_cost(pace.cost)}" if self._outputs else ""
             say(f"{', '.join(parts)}{'; stopped' if stop_reason else ''}{f' ({price})' if price else ''}")
         return COULD_NOT_RUN if failed else 0
 

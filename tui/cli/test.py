@@ -23,9 +23,9 @@ from tui.cli.output_runs import (
 from tui.cli.outputs import MARKS
 
 if TYPE_CHECKING:
-    from agent.core.model import Usage
     from agent.outputs.baseline import Since
     from agent.outputs.evaluation import Evaluation
+    from agent.outputs.pace import Pace
     from agent.outputs.report import PersonaReport
     from personas.persona import Persona
 
@@ -118,9 +118,7 @@ def test(
         reports = [*(one.report() for one in evaluations), *broken]
         if not runs.is_connected and any(one.could_not_run for report in reports for one in report.inputs):
             complain(NO_MODEL)
-        _finish(
-            runs, evaluations, reports, bless=bless, junit=junit, md=md, usage=pace.usage, as_json=as_json
-        )
+        _finish(runs, evaluations, reports, bless=bless, junit=junit, md=md, pace=pace, as_json=as_json)
         return exit_code(reports)
 
     raise click.exceptions.Exit(until_judged(runs, work()))
@@ -137,7 +135,7 @@ def until_judged(runs: OutputRuns, work: Any) -> int:
         return 4
 
 
-async def evaluate(runs: OutputRuns, evaluation: Evaluation, pace: Any) -> None:
+async def evaluate(runs: OutputRuns, evaluation: Evaluation, pace: Pace) -> None:
     """Run what is missing of an evaluation and have its rubrics judged."""
     evaluation.reload()
     evaluation.take(await runs.run(evaluation.log, evaluation.plan.trials, pace))
@@ -171,14 +169,13 @@ def _finish(
     bless: bool,
     junit: Path | None,
     md: Path | None,
-    usage: Usage,
+    pace: Pace,
     as_json: bool,
 ) -> None:
     """Write and print what came of it."""
     from agent.outputs import report_files
     from agent.outputs.baseline import bless as write_baseline
     from agent.outputs.baseline import since_baseline
-    from agent.outputs.runner import total_cost
     from tui.cli.stderr import complain
 
     since: dict[str, Since] = {}
@@ -205,7 +202,6 @@ def _finish(
     if md is not None:
         write_report(md, report_files.markdown(reports))
     if as_json:
-        made = [output for one in evaluations for output in one.made]
         counts = {
             "passed": sum(report.count("pass") for report in reports),
             "failed": sum(report.count("fail") for report in reports),
@@ -220,7 +216,7 @@ def _finish(
             )
             for report in reports
         ]
-        emit({"personas": personas, **counts, "usage": usage.to_record(), "cost": total_cost(made)}, indent=2)
+        emit({"personas": personas, **counts, "usage": pace.usage.to_record(), "cost": pace.cost}, indent=2)
         return
     for report in reports:
         _say_report(report, since.get(report.id))
