@@ -12,7 +12,7 @@ from agent.outputs.comparison import Side, compare_sides
 from agent.outputs.evaluation import Evaluation
 from agent.outputs.output_log import OutputLog
 from agent.outputs.pace import Pace
-from agent.outputs.report import InputReport, judge_name
+from agent.outputs.report import InputReport, PersonaReport, judge_name
 from agent.outputs.runner import OutputRun
 from agent.outputs.variant import Macros, Variant, chosen_inputs, read_runnable, variant_of
 from personas.errors import InvalidValue
@@ -82,8 +82,7 @@ class AgentOutputs:
             PersonaError: there is no model, no such input or version, or the disk refuses.
         """
         evaluation = await asyncio.to_thread(self._prepare, ids, samples, version)
-        await self._evaluate(evaluation)
-        report = evaluation.report()
+        report = await self._evaluate(evaluation)
         counts = {
             "passed": report.count("pass"),
             "failed": report.count("fail"),
@@ -117,9 +116,8 @@ class AgentOutputs:
         sides = []
         for version in (a, b):
             evaluation = await asyncio.to_thread(self._prepare, (), None, version)
-            await self._evaluate(evaluation)
+            reports = (await self._evaluate(evaluation)).inputs
             name = f"version {evaluation.variant.version}"
-            reports = evaluation.report().inputs
             sides.append(Side(name, evaluation.variant, reports, evaluation.stored, evaluation.judge_model))
         found = compare_sides(evaluation.inputs, *sides)
         rows = [{"id": test_input.id, "a": _shown(before), "b": _shown(after)}
@@ -143,16 +141,16 @@ class AgentOutputs:
         judge = judge_name(persona, self._options.judge_model, name)
         return Evaluation(self._store, variant, inputs, samples=samples, judge_model=judge)
 
-    async def _evaluate(self, evaluation: Evaluation) -> None:
-        """Run what is missing and have it judged; cancelled, it keeps what is done."""
+    async def _evaluate(self, evaluation: Evaluation) -> PersonaReport:
+        """Run what is missing and have it judged; return the verdicts. Cancelled, it keeps what is done."""
         pace = Pace(self._options.jobs, retries=self._options.retries)
         if evaluation.plan.trials:
             run = OutputRun(
                 evaluation.log, evaluation.plan.trials, self._model_of, pace, jobs=self._options.jobs
             )
             evaluation.take(await run.go())
-        if evaluation.judge_model is not None and evaluation.needs_judge:
-            await evaluation.judge(self._model(evaluation.judge_model), pace, self._options.jobs)
+        await evaluation.judge(self._model, pace, self._options.jobs)
+        return await asyncio.to_thread(evaluation.report)
 
     async def close(self) -> None:
         """Close the connections of the models that were used."""

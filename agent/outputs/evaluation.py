@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 
 from agent.core.model import Model
 from agent.outputs.cost import Estimate, estimate, estimate_judging
@@ -91,18 +92,16 @@ class Evaluation:
         self.made += made
         self.stored.add(made)
 
-    @property
-    def needs_judge(self) -> bool:
-        """Whether a rubric has no verdict of the judge yet."""
-        return bool(self._to_judge())
-
-    async def judge(self, model: Model, pace: Pace, jobs: int) -> None:
-        """Have the judge say what it was not asked yet.
+    async def judge(self, model_of: Callable[[str], Model], pace: Pace, jobs: int) -> None:
+        """Have the judge say what it was not asked yet; without one nothing is done.
 
         Raises:
             PersonaError: the disk refused.
         """
-        await judge_missing(self.log, self.stored, self._to_judge(), model, pace, jobs)
+        missing = await asyncio.to_thread(self._to_judge)
+        if self.judge_model is not None and missing:
+            judge = model_of(self.judge_model)
+            await judge_missing(self.log, self.stored, missing, judge, pace, jobs)
 
     def report(self) -> PersonaReport:
         """Return the verdicts."""

@@ -71,7 +71,9 @@ class RegexWorker:
             except OSError:
                 self.close()
                 continue
-            if not select.select([process.stdout], [], [], seconds)[0]:
+            waiting = select.poll()
+            waiting.register(process.stdout, select.POLLIN)
+            if not waiting.poll(seconds * 1000):
                 self.close()
                 raise RegexError(f"was stopped: its search took longer than {seconds:g} s")
             if answer := process.stdout.readline():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -156,8 +157,6 @@ async def judge_missing(
     Raises:
         PersonaError: the disk refused.
     """
-    import asyncio
-
     left = deque(missing)
 
     async def next_one() -> bool:

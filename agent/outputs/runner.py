@@ -145,6 +145,7 @@ class OutputRun:
         self._total = len(trials)
         self._model_of = model_of
         self._pace = pace
+        self._before = pace.usage, pace.cost  # of runs before this one
         self._on_event = on_event
         self._runner = runner
         self._jobs = jobs
@@ -154,7 +155,13 @@ class OutputRun:
     @property
     def usage(self) -> Usage:
         """Tokens of all its attempts so far."""
-        return self._pace.usage
+        return self._pace.usage.since(self._before[0])
+
+    @property
+    def cost(self) -> float | None:
+        """Dollars of all its attempts so far, None where a price is unknown."""
+        before, now = self._before[1], self._pace.cost
+        return None if before is None or now is None else now - before
 
     async def go(self) -> list[Output]:
         """Run everything; return what was made. Stopped, it returns what is stored by then.
@@ -265,7 +272,7 @@ class OutputRun:
         self.outputs.append(output)
         self._on_event(OutputEnd(trial, output))
         self.job = self.job.model_copy(
-            update={"step_count": len(self.outputs), "usage": self.usage, "cost": self._pace.cost}
+            update={"step_count": len(self.outputs), "usage": self.usage, "cost": self.cost}
         )
         if self._runner is not None:
             self._runner.notify(self.job)

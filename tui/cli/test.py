@@ -139,8 +139,7 @@ async def evaluate(runs: OutputRuns, evaluation: Evaluation, pace: Pace) -> None
     """Run what is missing of an evaluation and have its rubrics judged."""
     evaluation.reload()
     evaluation.take(await runs.run(evaluation.log, evaluation.plan.trials, pace))
-    if evaluation.judge_model is not None and evaluation.needs_judge:
-        await evaluation.judge(runs.model(evaluation.judge_model), pace, runs.jobs)
+    await evaluation.judge(runs.model, pace, runs.jobs)
     runs.raise_if_stopped()
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from agent.core.model import BlockDelta, BlockStart, Done, Failed, ModelError, Usage
 from agent.jobs.job_log import fold
 from agent.jobs.runner import JobRunner
 from agent.models.anthropic.client import AnthropicModel
 from agent.outputs.output_log import Output, outdated
 from agent.outputs.pace import Pace
-from agent.outputs.runner import OutputEnd, OutputStart, OutputText
+from agent.outputs.runner import OutputEnd, OutputRun, OutputStart, OutputText
 from agent.transcript.job_records import last_job
 from personas.changes import SetModel, SetName, SetPrompt
 from personas.errors import StorageError
@@ -63,8 +64,6 @@ async def test_after_a_429_nothing_is_asked_before_its_time_and_no_attempt_is_us
 
     with MessagesServer(brain) as server:
         model = AnthropicModel(SONNET, api_key=server.key, base_url=server.url)
-        from agent.outputs.runner import OutputRun
-
         pace = Pace(3, retries=0)
         run = OutputRun(bench.log, bench.plan(bench.variant()).trials, lambda _v: model, pace, jobs=3)
         made = await run.go()
@@ -193,6 +192,39 @@ async def test_a_broken_input_is_left_out_and_the_rest_runs(tmp_path: Path) -> N
     made = bench.plan(bench.variant())
     assert [trial.test_input.id for trial in made.trials] == ["n0"]
     assert "no such type" in made.faults["n1"] and "line 10" in made.faults["n1"]
+
+
+class PricedModel:
+    """Answers at Anthropic's own prices, without a network; the first attempt of all is lost on the way."""
+
+    name, endpoint = SONNET, "https://api.anthropic.com"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def stream(self, _request: Any) -> Any:
+        self.asked += 1
+        if self.asked == 1:
+            yield Failed(ModelError("network", "lost", retryable=True), Usage(1_000_000, 0))
+            return
+        yield BlockStart(0, "text")
+        yield BlockDelta(0, "Yes.")
+        yield Done("end_turn", Usage(1_000_000, 100_000))
+
+
+async def test_what_a_run_costs_is_counted_over_all_attempts(tmp_path: Path) -> None:
+    bench = OutputBench(tmp_path, many_inputs(2))
+    pace = Pace(1, backoff=0.01)
+    model = PricedModel()
+    first, second = (
+        OutputRun(bench.log, [trial], lambda _v: model, pace, jobs=1)
+        for trial in bench.plan(bench.variant()).trials
+    )
+    [made] = await first.go()
+    assert made.text == "Yes." and made.cost == pytest.approx(3.0), "of the answer alone"
+    assert first.cost == pace.cost == pytest.approx(5.0) and first.usage.input_tokens == 2_000_000
+    await second.go()
+    assert pace.cost == pytest.approx(8.0)
 
 
 def test_damaged_and_hostile_records_are_left_out(tmp_path: Path) -> None:
