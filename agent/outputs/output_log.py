@@ -182,6 +182,14 @@ class OutputLog:
         }
         self._journal.append(record, sync=True)
 
+    def keep(self, output_id: str, *, kept: bool = True) -> None:
+        """Store that the person keeps an output, or does not any more.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        self._journal.append({"type": KEPT, "output_id": output_id, "kept": kept, "at": utc_now()}, sync=True)
+
     def note_job(self, record: dict[str, Any]) -> None:
         """Append a record about a run, see `agent.jobs.job_log`."""
         self._journal.append(record)

@@ -351,6 +351,24 @@ def test_a_signal_ends_a_run_and_keeps_what_is_done(
     assert acknowledged == {one["id"] for one in stored} and len(stored) == end["ran"]
 
 
+def test_a_test_is_stopped_and_keeps_what_is_done(place: Workplace, server: MessagesServer) -> None:
+    server._brain = lambda body: brain(body).but(delay=0.1) if len(server.bodies) > 6 else brain(body)  # type: ignore[union-attr]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tui", "test", "kind", "--samples", "20", "--json"],
+        env=place.environment(), stdout=subprocess.PIPE, cwd=place.home.parent,
+    )  # fmt: skip
+    deadline = time.monotonic() + 20
+    while len(server.bodies) < 8 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    begun = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(10) == 130 and time.monotonic() - begun < 3
+    stored = json.loads(place.run_here("outputs", "kind", "--json").stdout)
+    assert len(stored) >= 3 and not any(one["error"] for one in stored)
+    code, report = run_test(place, "--samples", "3")
+    assert code == 0 and report["passed"] == 1
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_acknowledged_is_lost_by_a_kill_and_nothing_is_double(
     place: Workplace, server: MessagesServer, seed: int

@@ -227,6 +227,15 @@ async def test_what_a_run_costs_is_counted_over_all_attempts(tmp_path: Path) -> 
     assert pace.cost == pytest.approx(8.0)
 
 
+def test_an_output_is_kept_and_let_go(tmp_path: Path) -> None:
+    log = OutputBench(tmp_path, many_inputs(1)).log
+    for kept in (True, False, True):
+        log.keep("a", kept=kept)
+    log.keep("b")
+    log.keep("b", kept=False)
+    assert log.read().kept == {"a"}
+
+
 def test_damaged_and_hostile_records_are_left_out(tmp_path: Path) -> None:
     bench = OutputBench(tmp_path, many_inputs(1))
     good = Output(input_id="n0", input_hash="a", prompt_hash="b", settings_hash="c", text="kept")
