@@ -163,6 +163,11 @@ class OutputRun:
         before, now = self._before[1], self._pace.cost
         return None if before is None or now is None else now - before
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was ended before everything was run."""
+        return self._status in ("cancelled", "interrupted")
+
     async def go(self) -> list[Output]:
         """Run everything; return what was made. Stopped, it returns what is stored by then.
 

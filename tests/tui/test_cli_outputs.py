@@ -417,3 +417,14 @@ def test_a_signal_before_the_run_begins_still_ends_the_stream(place: Workplace) 
         assert process.returncode in (0, 143, -signal.SIGTERM)
         if process.returncode == 143:
             assert found[-1]["type"] == "done" and found[-1]["stop_reason"] == "cancelled"
+
+
+def test_both_sides_of_a_comparison_have_the_same_judge(place: Workplace, server: MessagesServer) -> None:
+    (place.store.home.personas / "kind.toml").write_text(
+        'system_prompt = "Be kind."\n[[test_inputs]]\nid = "r"\ncontent = "Hi"\n'
+        'expect = [{ type = "llm-rubric", value = "Nice" }]\n'
+    )
+    models = ("--model", "claude-sonnet-5-5", "--model", "claude-haiku-5-5")
+    assert place.run_here("compare", "kind", *models).returncode == 0
+    judges = [body["model"] for body in server.bodies if "tools" in body]
+    assert judges == ["claude-haiku-5-5"] * 2

@@ -67,12 +67,12 @@ def ask(
         ids = list(dict.fromkeys(name.strip() for name in to.split(",") if name.strip()))
         if not ids:
             raise click.UsageError("--to names no persona")
-        variants = [runs.variant(read_runnable(runs.store, one)) for one in ids]
+        variants = [runs.evaluator.variant(read_runnable(runs.store, one)) for one in ids]
         if not runs.is_connected:
             raise NotRun(NO_MODEL)
         log = EnsembleLog(runs.store.home)
         conversation = (log.last() if go_on else None) or EnsembleConversation()
-        pace = runs.pace()
+        pace = runs.evaluator.pace()
 
     def show(answer: Answer) -> None:
         if as_json:
@@ -92,7 +92,7 @@ def ask(
     async def work() -> int:
         log.add(conversation, Answer("", "", said))
         answers = await ask_all(
-            log, conversation, variants, runs.model_of, pace, at_once=parallel, on_answer=show
+            log, conversation, variants, runs.evaluator.model_of, pace, at_once=parallel, on_answer=show
         )
         failed = sum(one.error is not None for one in answers)
         if as_json:

@@ -67,10 +67,9 @@ def compare(
     persona compare optimist --model claude-sonnet-5-5 --model claude-haiku-5-5
     """
     from agent.outputs.cost import NOTHING
-    from agent.outputs.evaluation import Evaluation
     from agent.outputs.report import exit_code
     from tui.cli.stderr import complain
-    from tui.cli.test import evaluate, until_judged, write_report
+    from tui.cli.test import until_judged, write_report
 
     if len(models) > 2 or (len(models) == 2 and (a or other_id)) or (other_id and a):
         raise click.UsageError("compare two versions, two models, or two personas")
@@ -79,27 +78,22 @@ def compare(
         sides, persona = _sides(
             runs, persona_id, a, b, models, other_id, fixed=runs.is_connected and not dry_run
         )
+    judge_model = runs.evaluator.judge_name(persona, sides[1][1])  # one judge for both
     evaluations = [
-        Evaluation(
-            runs.store,
-            variant,
-            persona.test_inputs,
-            samples=samples,
-            judge_model=runs.judge_name(persona, sides[1][1]),
-        )
+        runs.evaluator.evaluation(persona, variant, samples=samples, judge_model=judge_model)
         for _, variant in sides
     ]
-    expected = sum((one.estimate(runs.endpoint) for one in evaluations), NOTHING)
+    expected = sum((one.estimate(runs.evaluator.endpoint) for one in evaluations), NOTHING)
     if dry_run:
         say_estimate(expected, as_json)
         return
-    pace = runs.pace()
+    pace = runs.evaluator.pace()
 
     async def work() -> int:
         if runs.is_connected:
             runs.confirm(expected, agreed=agreed, as_json=as_json)
             for one in evaluations:
-                await evaluate(runs, one, pace)
+                await runs.evaluator.run(one, pace, runs.attend)
         from agent.outputs.comparison import Side, compare_sides
         from agent.outputs.report_files import comparison_markdown
 
@@ -139,13 +133,15 @@ def _sides(
 
     persona = read_runnable(runs.store, persona_id)
     if len(models) == 2:
-        return [(model, runs.variant(persona, model=model, fixed=fixed)) for model in models], persona
+        return [
+            (model, runs.evaluator.variant(persona, model=model, fixed=fixed)) for model in models
+        ], persona
     if other_id is not None:
         other = read_runnable(runs.store, other_id)
-        return [(one.id, runs.variant(one, fixed=fixed)) for one in (persona, other)], persona
+        return [(one.id, runs.evaluator.variant(one, fixed=fixed)) for one in (persona, other)], persona
     first: str | int = a if a is not None else default_before(runs.store, persona_id)
-    before = runs.variant(persona, version=first)
-    after = runs.variant(persona, version=b, fixed=fixed and b is None)
+    before = runs.evaluator.variant(persona, version=first)
+    after = runs.evaluator.variant(persona, version=b, fixed=fixed and b is None)
     now = "" if b is not None else "now, "
     return [(f"version {before.version}", before), (f"{now}version {after.version}", after)], persona
 

@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,13 +16,9 @@ from tui.app.signals import heeded
 from tui.cli.output import say
 
 if TYPE_CHECKING:
-    from agent.core.model import Model
     from agent.outputs.cost import Estimate
-    from agent.outputs.output_log import Output, OutputLog
-    from agent.outputs.pace import Pace
-    from agent.outputs.runner import OutputEvent, Trial
-    from agent.outputs.variant import Variant
-    from personas.persona import Persona
+    from agent.outputs.evaluator import Evaluator
+    from agent.outputs.runner import OutputRun
     from personas.store import Store
     from tui.cli.group import Invocation
     from tui.settings.schema import Settings
@@ -93,81 +88,21 @@ class OutputRuns:
     """
 
     def __init__(self, invocation: Invocation, model: str | None = None, jobs: int | None = None) -> None:
-        from tui.settings.model_factory import connection
+        from tui.settings.model_factory import evaluator
 
-        self.flag = model or invocation.model_flag
-        if self.flag:
-            invocation.model_flag = self.flag
+        invocation.model_flag = model or invocation.model_flag
         self.settings: Settings = invocation.agent_settings
         self.store: Store = invocation.store
-        self.jobs = jobs or self.settings.jobs
-        self._where = connection(self.settings)
-        self._models: dict[str, Model] = {}
+        self.evaluator: Evaluator = evaluator(
+            self.store, self.settings, model=invocation.model_flag, jobs=jobs
+        )
         self._received: list[signal.Signals] = []
         self._stop: Callable[[], object] | None = None  # ends the run at work
 
     @property
     def is_connected(self) -> bool:
         """Whether there is a model that can answer as a persona."""
-        return not (self._where.offline or self._where.lacks_key)
-
-    @property
-    def endpoint(self) -> str:
-        """The server that is asked, empty for Anthropic's own."""
-        from agent.models.anthropic.endpoint import OFFICIAL
-
-        return self._where.base_url or OFFICIAL
-
-    def model_name(self, persona: Persona) -> str | None:
-        """Return the name of the model a persona is tried on, None where none is connected."""
-        if not self.is_connected:
-            return None
-        return self.flag or persona.model.name or self._where.model
-
-    def model(self, name: str) -> Model:
-        """Return the model of this name; made once."""
-        from tui.settings.model_factory import build_model
-
-        if name not in self._models:
-            self._models[name] = build_model(replace(self._where, model=name))
-        return self._models[name]
-
-    def model_of(self, variant: Variant) -> Model:
-        """Return the model a variant is run on."""
-        assert variant.model is not None
-        return self.model(variant.model)
-
-    def variant(
-        self,
-        persona: Persona,
-        *,
-        version: str | int | None = None,
-        model: str | None = None,
-        fixed: bool = False,
-    ) -> Variant:
-        """Return a variant of a persona with the values of the settings, see `variant_of`."""
-        from agent.outputs.variant import Macros, variant_of
-
-        return variant_of(
-            self.store,
-            persona,
-            model=model or self.model_name(persona),
-            version=version,
-            macros=Macros(self.settings.macro_user, self.settings.macro_char),
-            fixed=fixed,
-        )
-
-    def judge_name(self, persona: Persona, variant: Variant) -> str | None:
-        """Return the name of the model that judges rubrics, None where none is connected."""
-        from agent.outputs.report import judge_name
-
-        return judge_name(persona, self.settings.judge_model, variant.model) if variant.model else None
-
-    def pace(self) -> Pace:
-        """Return a pace for the requests of this command."""
-        from agent.outputs.pace import Pace
-
-        return Pace(self.jobs, retries=self.settings.retries)
+        return self.evaluator.is_connected
 
     def confirm(self, estimate: Estimate, *, agreed: bool, as_json: bool) -> None:
         """Ask the person where a run is expensive.
@@ -183,31 +118,14 @@ class OutputRuns:
             raise NotRun("nothing was run")
         raise NotRun(f"this takes {estimate.sentence()}; --yes runs it without asking")
 
-    async def run(
-        self,
-        log: OutputLog,
-        trials: Sequence[Trial],
-        pace: Pace,
-        on_event: Callable[[OutputEvent], None] = lambda _event: None,
-    ) -> list[Output]:
-        """Run trials of one persona; a signal ends it, with what is done by then.
+    def attend(self, run: OutputRun | None) -> None:
+        """Have a signal end this run, None: the whole command."""
+        self._stop = None if run is None else run.stop
 
-        Raises:
-            Stopped: by a signal.
-            PersonaError: the disk refused.
-        """
-        from agent.outputs.runner import OutputRun
-
-        if not trials:
-            return []
-        run = OutputRun(log, trials, self.model_of, pace, on_event=on_event, jobs=self.jobs)
-        self._stop = run.stop
-        try:
-            made = await run.go()
-        finally:
-            self._stop = None
-        self.raise_if_stopped()
-        return made
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a signal came."""
+        return bool(self._received)
 
     def raise_if_stopped(self) -> None:
         """Raise `Stopped` after a signal."""
@@ -216,7 +134,6 @@ class OutputRuns:
 
     def until_done(self, work: Coroutine[Any, Any, int]) -> int:
         """Run the command's work to its end; return its exit code, or the one of the signal that ended it."""
-        from tui.settings.model_factory import close_model
 
         async def go() -> int:
             loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
@@ -232,13 +149,14 @@ class OutputRuns:
                 with contextlib.suppress(NotImplementedError, ValueError):
                     loop.add_signal_handler(number, hear, number)
             try:
-                return await task
+                code = await task
+                self.raise_if_stopped()
+                return code
             except asyncio.CancelledError:
                 self.raise_if_stopped()
                 raise
             finally:
-                for model in self._models.values():
-                    await close_model(model)
+                await self.evaluator.close()
 
         try:
             return asyncio.run(go())

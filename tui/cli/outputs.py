@@ -34,8 +34,8 @@ def outputs(invocation: Invocation, persona_id: str, input_id: str | None, as_js
         stored = OutputLog(runs.store.home, persona_id).read()
         if input_id is not None and all(one.input_id != input_id for one in stored.outputs):
             chosen_inputs(persona, [input_id])
-        variant = runs.variant(persona)
-    judge_model = runs.judge_name(persona, variant)
+        variant = runs.evaluator.variant(persona)
+    judge_model = runs.evaluator.judge_name(persona, variant)
     inputs = {one.id: one for one in persona.test_inputs}
     found = []
     for output in reversed(stored.outputs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,6 @@ from tui.cli.output_runs import (
     NO_MODEL,
     NotRun,
     OutputRuns,
-    Stopped,
     dry_option,
     jobs_option,
     samples_option,
@@ -71,7 +71,7 @@ def run(
     """
     from agent.outputs.cost import estimate
     from agent.outputs.output_log import OutputLog
-    from agent.outputs.runner import plan
+    from agent.outputs.runner import OutputRun, plan
     from agent.outputs.variant import chosen_inputs, read_runnable
 
     printer = _RunPrinter(persona_id, as_json)
@@ -79,26 +79,36 @@ def run(
         runs = OutputRuns(invocation, model, jobs)
         persona = read_runnable(runs.store, persona_id)
         chosen = chosen_inputs(persona, inputs)
-        variant = runs.variant(persona, version=version, fixed=version is None and not dry_run)
+        variant = runs.evaluator.variant(persona, version=version, fixed=version is None and not dry_run)
         log = OutputLog(runs.store.home, persona_id)
         stored = log.read()
     planned = plan(stored, variant, chosen, samples=samples, only_missing=missing)
-    expected = estimate(planned.trials, stored, runs.endpoint)
+    expected = estimate(planned.trials, stored, runs.evaluator.endpoint)
     if dry_run:
         say_estimate(expected, as_json)
         return
-    pace = runs.pace()
+    pace = runs.evaluator.pace()
 
     async def work() -> int:
         if planned.trials and not runs.is_connected:
             raise NotRun(NO_MODEL)
         runs.confirm(expected, agreed=agreed, as_json=as_json)
         try:
-            await runs.run(log, planned.trials, pace, printer.hear)
-        except Stopped:
+            if planned.trials:
+                run = OutputRun(
+                    log,
+                    planned.trials,
+                    runs.evaluator.model_of,
+                    pace,
+                    on_event=printer.hear,
+                    jobs=runs.evaluator.options.jobs,
+                )
+                runs.attend(run)
+                await run.go()
+        except asyncio.CancelledError:
             printer.done(planned, pace, stop_reason="cancelled")
             raise
-        return printer.done(planned, pace)
+        return printer.done(planned, pace, stop_reason="cancelled" if runs.is_stopped else None)
 
     try:
         code = runs.until_done(work())

@@ -76,7 +76,6 @@ def test(
     persona test optimist --samples 5 --min-pass 4 --bless
     """
     from agent.outputs.cost import NOTHING
-    from agent.outputs.evaluation import Evaluation
     from agent.outputs.report import PersonaReport, exit_code
     from tui.cli.stderr import complain
 
@@ -89,32 +88,30 @@ def test(
         try:
             if persona.error is not None:
                 raise PersonaError(f"the file is broken: {persona.error.message}")
-            variant = runs.variant(persona, fixed=runs.is_connected and not dry_run)
+            variant = runs.evaluator.variant(persona, fixed=runs.is_connected and not dry_run)
         except PersonaError as error:
             broken.append(PersonaReport(persona.id, (), str(error)))
             continue
         evaluations.append(
-            Evaluation(
-                runs.store,
+            runs.evaluator.evaluation(
+                persona,
                 variant,
-                persona.test_inputs,
                 samples=samples,
                 min_pass=min_pass,
-                judge_model=runs.judge_name(persona, variant),
                 only_missing=not (fresh and runs.is_connected),
             )
         )
-    expected = sum((one.estimate(runs.endpoint) for one in evaluations), NOTHING)
+    expected = sum((one.estimate(runs.evaluator.endpoint) for one in evaluations), NOTHING)
     if dry_run:
         say_estimate(expected, as_json)
         return
-    pace = runs.pace()
+    pace = runs.evaluator.pace()
 
     async def work() -> int:
         if runs.is_connected:
             runs.confirm(expected, agreed=agreed, as_json=as_json)
             for one in evaluations:
-                await evaluate(runs, one, pace)
+                await runs.evaluator.run(one, pace, runs.attend)
         reports = [*(one.report() for one in evaluations), *broken]
         if not runs.is_connected and any(one.could_not_run for report in reports for one in report.inputs):
             complain(NO_MODEL)
@@ -133,14 +130,6 @@ def until_judged(runs: OutputRuns, work: Any) -> int:
     except PersonaError as error:
         complain(str(error))
         return 4
-
-
-async def evaluate(runs: OutputRuns, evaluation: Evaluation, pace: Pace) -> None:
-    """Run what is missing of an evaluation and have its rubrics judged."""
-    evaluation.reload()
-    evaluation.take(await runs.run(evaluation.log, evaluation.plan.trials, pace))
-    await evaluation.judge(runs.model, pace, runs.jobs)
-    runs.raise_if_stopped()
 
 
 def _chosen(

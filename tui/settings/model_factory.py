@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent.core.model import Model
     from agent.jobs.options import JobOptions
     from agent.outputs.agent_controls import AgentOutputs
+    from agent.outputs.evaluator import Evaluator
     from personas.store import Store
 
 KEY_COMMAND_SECONDS = 30
@@ -169,27 +170,44 @@ async def close_model(model: Model) -> None:
             await asyncio.wait_for(close(), CLOSE_SECONDS)
 
 
-def agent_outputs(store: Store, persona_id: str, settings: Settings) -> AgentOutputs | None:
-    """Return what runs test inputs for the agent, None where no model is connected."""
-    from agent.outputs.agent_controls import AgentOutputs, OutputOptions
+def evaluator(
+    store: Store, settings: Settings, *, model: str | None = None, jobs: int | None = None
+) -> Evaluator:
+    """Return what runs test inputs with these settings.
+
+    Args:
+        store: where the personas live.
+        settings: the person's.
+        model: the model of all personas, whatever they name.
+        jobs: requests at once; beats the setting.
+    """
+    from agent.models.anthropic.endpoint import OFFICIAL
+    from agent.outputs.evaluator import Evaluator, OutputOptions
     from agent.outputs.variant import Macros
 
     where = connection(settings)
-    if where.offline or where.lacks_key:
-        return None
-    return AgentOutputs(
+    return Evaluator(
         store,
-        persona_id,
-        model_name=lambda persona: persona.model.name or where.model,
-        model=lambda name: build_model(replace(where, model=name)),
-        options=OutputOptions(
+        OutputOptions(
             macros=Macros(settings.macro_user, settings.macro_char),
-            jobs=settings.jobs,
+            jobs=jobs or settings.jobs,
             retries=settings.retries,
             judge_model=settings.judge_model,
             runs_unasked=settings.runs_unasked,
         ),
+        endpoint=where.base_url or OFFICIAL,
+        default_model=None if where.offline or where.lacks_key else where.model,
+        forced_model=model,
+        make_model=lambda name: build_model(replace(where, model=name)),
     )
+
+
+def agent_outputs(store: Store, persona_id: str, settings: Settings) -> AgentOutputs | None:
+    """Return what runs test inputs for the agent, None where no model is connected."""
+    from agent.outputs.agent_controls import AgentOutputs
+
+    found = evaluator(store, settings)
+    return AgentOutputs(found, persona_id) if found.is_connected else None
 
 
 def chat_options(settings: Settings) -> ChatOptions:

@@ -1,0 +1,165 @@
+"""Prepares and runs evaluations with the person's settings: which model, which judge, at what pace."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.core.model import Model
+from agent.outputs.evaluation import Evaluation
+from agent.outputs.pace import Pace
+from agent.outputs.report import PersonaReport, judge_name
+from agent.outputs.runner import OutputRun
+from agent.outputs.variant import Macros, Variant, variant_of
+from personas.persona import Persona, TestInput
+from personas.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """What the person's settings say about runs.
+
+    Attributes:
+        macros: what `{{user}}` and `{{char}}` stand for.
+        jobs: requests at once.
+        retries: further attempts of one request.
+        judge_model: who judges rubrics; empty: the model that is tried.
+        runs_unasked: inputs the agent may run outside of a task without being asked.
+    """
+
+    macros: Macros = field(default_factory=Macros)
+    jobs: int = 4
+    retries: int = 4
+    judge_model: str = ""
+    runs_unasked: int = 3
+
+
+class Evaluator:
+    """What evaluations of one home have in common.
+
+    Args:
+        store: where the personas live.
+        options: the person's settings.
+        endpoint: the server that is asked.
+        default_model: the model of personas that name none; None where no model is connected.
+        forced_model: the model of all personas, whatever they name.
+        make_model: makes the model of a name.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        options: OutputOptions,
+        *,
+        endpoint: str,
+        default_model: str | None,
+        forced_model: str | None = None,
+        make_model: Callable[[str], Model],
+    ) -> None:
+        self.store = store
+        self.options = options
+        self.endpoint = endpoint
+        self._default_model = default_model
+        self._forced_model = forced_model
+        self._make_model = make_model
+        self._models: dict[str, Model] = {}
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a model that can answer as a persona."""
+        return self._default_model is not None
+
+    def model(self, name: str) -> Model:
+        """Return the model of this name; made once."""
+        if name not in self._models:
+            self._models[name] = self._make_model(name)
+        return self._models[name]
+
+    def model_of(self, variant: Variant) -> Model:
+        """Return the model a variant is run on."""
+        return self.model(variant.model or "")
+
+    def pace(self) -> Pace:
+        """Return a pace for the requests that belong together."""
+        return Pace(self.options.jobs, retries=self.options.retries)
+
+    def variant(
+        self,
+        persona: Persona,
+        *,
+        version: str | int | None = None,
+        model: str | None = None,
+        fixed: bool = False,
+    ) -> Variant:
+        """Return a variant of a persona, see `variant_of`; `model` beats what the persona and the settings name."""
+        name = model or self._forced_model or persona.model.name or self._default_model
+        return variant_of(
+            self.store,
+            persona,
+            model=name if self.is_connected else None,
+            version=version,
+            macros=self.options.macros,
+            fixed=fixed,
+        )
+
+    def judge_name(self, persona: Persona, variant: Variant) -> str | None:
+        """Return the name of the model that judges rubrics, None where none is connected."""
+        return judge_name(persona, self.options.judge_model, variant.model) if variant.model else None
+
+    def evaluation(
+        self,
+        persona: Persona,
+        variant: Variant,
+        inputs: Sequence[TestInput] | None = None,
+        *,
+        judge_model: str | None = None,
+        **options: Any,
+    ) -> Evaluation:
+        """Return the evaluation of a variant on a persona's test inputs, all where none are given."""
+        return Evaluation(
+            self.store,
+            variant,
+            persona.test_inputs if inputs is None else inputs,
+            judge_model=judge_model or self.judge_name(persona, variant),
+            **options,
+        )
+
+    async def run(
+        self,
+        evaluation: Evaluation,
+        pace: Pace,
+        on_run: Callable[[OutputRun | None], None] = lambda _run: None,
+    ) -> PersonaReport:
+        """Run what is missing, have it judged, and return the verdicts; cancelled, what is done stays.
+
+        Args:
+            evaluation: what to run.
+            pace: how fast.
+            on_run: told the run at work, which can be stopped, and None once there is none.
+
+        Raises:
+            CancelledError: the run was stopped.
+            PersonaError: the disk refused.
+        """
+        await asyncio.to_thread(evaluation.reload)
+        if evaluation.plan.trials:
+            run = OutputRun(
+                evaluation.log, evaluation.plan.trials, self.model_of, pace, jobs=self.options.jobs
+            )
+            on_run(run)
+            try:
+                evaluation.take(await run.go())
+            finally:
+                on_run(None)
+            if run.is_stopped:
+                raise asyncio.CancelledError
+        await evaluation.judge(self.model, pace, self.options.jobs)
+        return await asyncio.to_thread(evaluation.report)
+
+    async def close(self) -> None:
+        """Close the connections of the models that were used."""
+        for model in self._models.values():
+            if (close := getattr(model, "close", None)) is not None:
+                await close()
