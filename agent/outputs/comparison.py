@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.outputs.expectations import Outcome
-from agent.outputs.output_log import Output, Stored
+from agent.outputs.output_log import Stored
 from agent.outputs.report import InputReport, verdicts_of
 from agent.outputs.statistics import Finding, compare
 from agent.outputs.variant import Variant
@@ -89,14 +89,9 @@ def _passes(report: InputReport) -> list[bool]:
     return [one == "pass" for one in decided]
 
 
-def first_text(output: Output | None) -> str:
-    """Return the text of an output that may be missing."""
-    return output.text if output is not None else ""
-
-
 def output_diff(before: InputReport, after: InputReport) -> str:
     """Return the difference of the first outputs of both, empty where there is none."""
-    texts = [first_text(one.outputs[min(one.outputs)] if one.outputs else None) for one in (before, after)]
+    texts = [one.outputs[min(one.outputs)].text if one.outputs else "" for one in (before, after)]
     if texts[0] == texts[1]:
         return ""
     before_text, after_text = (text if text.endswith("\n") else text + "\n" for text in texts)

@@ -78,11 +78,11 @@ def compare(
         sides, persona = _sides(
             runs, persona_id, a, b, models, other_id, fixed=runs.is_connected and not dry_run
         )
-    judge_model = runs.evaluator.judge_name(persona, sides[1][1])  # one judge for both
-    evaluations = [
-        runs.evaluator.evaluation(persona, variant, samples=samples, judge_model=judge_model)
-        for _, variant in sides
-    ]
+        judge_model = runs.evaluator.judge_name(persona, sides[1][1])  # one judge for both
+        evaluations = [
+            runs.evaluator.evaluation(persona, variant, samples=samples, judge_model=judge_model)
+            for _, variant in sides
+        ]
     expected = sum((one.estimate(runs.evaluator.endpoint) for one in evaluations), NOTHING)
     if dry_run:
         say_estimate(expected, as_json)

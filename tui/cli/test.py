@@ -88,19 +88,17 @@ def test(
         try:
             if persona.error is not None:
                 raise PersonaError(f"the file is broken: {persona.error.message}")
-            variant = runs.evaluator.variant(persona, fixed=runs.is_connected and not dry_run)
+            evaluations.append(
+                runs.evaluator.evaluation(
+                    persona,
+                    runs.evaluator.variant(persona, fixed=runs.is_connected and not dry_run),
+                    samples=samples,
+                    min_pass=min_pass,
+                    only_missing=not (fresh and runs.is_connected),
+                )
+            )
         except PersonaError as error:
             broken.append(PersonaReport(persona.id, (), str(error)))
-            continue
-        evaluations.append(
-            runs.evaluator.evaluation(
-                persona,
-                variant,
-                samples=samples,
-                min_pass=min_pass,
-                only_missing=not (fresh and runs.is_connected),
-            )
-        )
     expected = sum((one.estimate(runs.evaluator.endpoint) for one in evaluations), NOTHING)
     if dry_run:
         say_estimate(expected, as_json)
@@ -166,45 +164,32 @@ def _finish(
     from agent.outputs.baseline import since_baseline
     from tui.cli.stderr import complain
 
-    since: dict[str, Since] = {}
-    for one in evaluations:
-        report = next(each for each in reports if each.id == one.variant.persona_id)
+    home = runs.store.home
+    since: dict[str, Since | None] = {}
+    for one, report in zip(evaluations, reports, strict=False):  # behind them stand broken files
         try:
-            found = since_baseline(runs.store.home, report)
+            since[report.id] = since_baseline(home, report)
         except PersonaError as error:
             complain(str(error))
-            continue
-        if found is not None:
-            since[report.id] = found
-    if bless:
-        for one in evaluations:
-            report = next(each for each in reports if each.id == one.variant.persona_id)
-            if any(each.could_not_run for each in report.inputs):
-                complain(f"{report.id} is not blessed: something could not be run")
-            else:
-                path = write_baseline(runs.store.home, one.variant, report)
-                if not as_json:
-                    say(f"blessed: {path}")
+        if bless and any(each.could_not_run for each in report.inputs):
+            complain(f"{report.id} is not blessed: something could not be run")
+        elif bless:
+            path = write_baseline(home, one.variant, report)
+            if not as_json:
+                say(f"blessed: {path}")
     if junit is not None:
         write_report(junit, report_files.junit(reports))
     if md is not None:
         write_report(md, report_files.markdown(reports))
     if as_json:
-        counts = {
-            "passed": sum(report.count("pass") for report in reports),
-            "failed": sum(report.count("fail") for report in reports),
-            "errors": sum(report.count("error") for report in reports),
-        }
-        personas = [
-            report.to_record()
-            | (
-                {"baseline": {"broke": found.broke, "fixed": found.fixed}}
-                if (found := since.get(report.id))
-                else {}
-            )
-            for report in reports
-        ]
-        emit({"personas": personas, **counts, "usage": pace.usage.to_record(), "cost": pace.cost}, indent=2)
+        told = []
+        for report in reports:
+            record = report.to_record()
+            if (found := since.get(report.id)) is not None:
+                record["baseline"] = {"broke": found.broke, "fixed": found.fixed}
+            told.append(record)
+        counts = {name: sum(one[name] for one in told) for name in ("passed", "failed", "errors")}
+        emit({"personas": told, **counts, "usage": pace.usage.to_record(), "cost": pace.cost}, indent=2)
         return
     for report in reports:
         _say_report(report, since.get(report.id))
