@@ -10,7 +10,7 @@ from agent.outputs.comparison import Side, compare_sides
 from agent.outputs.evaluation import Evaluation
 from agent.outputs.evaluator import Evaluator
 from agent.outputs.output_log import OutputLog
-from agent.outputs.report import InputReport
+from agent.outputs.report import InputReport, PersonaReport
 from agent.outputs.variant import chosen_inputs, read_runnable
 from personas.errors import InvalidValue
 
@@ -31,6 +31,7 @@ class AgentOutputs:
         self._evaluator = evaluator
         self._store = evaluator.store
         self._persona_id = persona_id
+        self._spent = 0.0  # dollars, as far as prices were known
 
     def asks_first(self, ids: Sequence[str]) -> bool:
         """Return whether so many inputs are more than the agent runs unasked. Reads the disk."""
@@ -44,7 +45,7 @@ class AgentOutputs:
             PersonaError: there is no model, no such input or version, or the disk refuses.
         """
         evaluation = await asyncio.to_thread(self._prepare, ids, samples, version)
-        report = await self._evaluator.run(evaluation, self._evaluator.pace())
+        report = await self._evaluate(evaluation)
         counts = {
             "passed": report.count("pass"),
             "failed": report.count("fail"),
@@ -78,13 +79,33 @@ class AgentOutputs:
         sides = []
         for version in (a, b):
             evaluation = await asyncio.to_thread(self._prepare, (), None, version)
-            reports = (await self._evaluator.run(evaluation, self._evaluator.pace())).inputs
+            reports = (await self._evaluate(evaluation)).inputs
             name = f"version {evaluation.variant.version}"
             sides.append(Side(name, evaluation.variant, reports, evaluation.stored, evaluation.judge_model))
         found = compare_sides(evaluation.inputs, *sides)
         rows = [{"id": test_input.id, "a": _shown(before), "b": _shown(after)}
                 for test_input, before, after in found.rows()]  # fmt: skip
         return {"a": sides[0].name, "b": sides[1].name, "sentence": found.finding.sentence, "inputs": rows}
+
+    async def _evaluate(self, evaluation: Evaluation) -> PersonaReport:
+        """Run an evaluation within the budget.
+
+        Raises:
+            InvalidValue: it would go beyond that.
+            PersonaError: the disk refused.
+        """
+        budget = self._evaluator.options.agent_dollars
+        expected = await asyncio.to_thread(evaluation.estimate, self._evaluator.endpoint)
+        if budget is not None and expected.dollars and self._spent + expected.dollars > budget:
+            raise InvalidValue(
+                f"This would take {expected.sentence()}; of the budget of ${budget:,.2f} for runs "
+                f"${self._spent:,.2f} are spent."
+            )
+        pace = self._evaluator.pace()
+        try:
+            return await self._evaluator.run(evaluation, pace)
+        finally:
+            self._spent += pace.cost or 0.0
 
     async def close(self) -> None:
         """Close the connections of the models that were used."""

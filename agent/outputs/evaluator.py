@@ -26,6 +26,7 @@ class OutputOptions:
         jobs: requests at once.
         retries: further attempts of one request.
         judge_model: who judges rubrics; empty: the model that is tried.
+        agent_dollars: what the agent's runs may cost together, where prices are known; None: no budget.
         runs_unasked: inputs the agent may run outside of a task without being asked.
     """
 
@@ -34,6 +35,7 @@ class OutputOptions:
     retries: int = 4
     judge_model: str = ""
     runs_unasked: int = 3
+    agent_dollars: float | None = None
 
 
 class Evaluator:

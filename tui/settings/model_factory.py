@@ -194,6 +194,7 @@ def evaluator(
             retries=settings.retries,
             judge_model=settings.judge_model,
             runs_unasked=settings.runs_unasked,
+            agent_dollars=settings.task_dollars or None,
         ),
         endpoint=where.base_url or OFFICIAL,
         default_model=None if where.offline or where.lacks_key else where.model,

@@ -75,7 +75,8 @@ class Settings:
     """After how many tokens, in and out, a task stops by itself. 0: no budget."""
 
     task_dollars: float = field(default=0.0, metadata=rules(least=0))
-    """At what cost a task stops by itself, where prices are known. 0: no budget."""
+    """At what cost a task stops by itself, where prices are known. 0: no budget. What it may spend on running test inputs is
+    counted apart, up to the same amount."""
 
     task_pause: float = field(default=0.2, metadata=rules(least=0))
     """The least seconds between the starts of two requests of a task."""

@@ -13,12 +13,14 @@ from agent.core.model import BlockDelta, BlockStart, Done, Failed, ModelError, U
 from agent.jobs.job_log import fold
 from agent.jobs.runner import JobRunner
 from agent.models.anthropic.client import AnthropicModel
+from agent.outputs.agent_controls import AgentOutputs
+from agent.outputs.evaluator import Evaluator, OutputOptions
 from agent.outputs.output_log import Output, outdated
 from agent.outputs.pace import Pace
 from agent.outputs.runner import OutputEnd, OutputRun, OutputStart, OutputText
 from agent.transcript.job_records import last_job
 from personas.changes import SetModel, SetName, SetPrompt
-from personas.errors import StorageError
+from personas.errors import InvalidValue, StorageError
 from personas.versions.authorship import USER
 from tests.agent.outputs.bench import SONNET, OutputBench, Storm, answer_of, many_inputs, until
 from tests.support.messages_answers import Refusal, say
@@ -225,6 +227,21 @@ async def test_what_a_run_costs_is_counted_over_all_attempts(tmp_path: Path) -> 
     assert first.cost == pace.cost == pytest.approx(5.0) and first.usage.input_tokens == 2_000_000
     await second.go()
     assert pace.cost == pytest.approx(8.0)
+
+
+async def test_the_agents_runs_stay_within_their_budget(tmp_path: Path) -> None:
+    bench = OutputBench(tmp_path, many_inputs(2))
+    model = PricedModel()
+    evaluator = Evaluator(
+        bench.store, OutputOptions(agent_dollars=7.0), endpoint=model.endpoint, default_model=SONNET,
+        make_model=lambda _name: model,
+    )  # fmt: skip
+    outputs = AgentOutputs(evaluator, "kind")
+    told = await outputs.run(["n0"], None, None)
+    assert told["inputs"][0]["outputs"][0]["text"] == "Yes." and model.asked == 2
+    with pytest.raises(InvalidValue, match=r"budget of \$7\.00 for runs \$5\.00 are spent"):
+        await outputs.run([], 3, None)
+    assert model.asked == 2
 
 
 def test_an_output_is_kept_and_let_go(tmp_path: Path) -> None:
