@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from agent.outputs.comparison import Side, compare_sides
-from agent.outputs.evaluation import Evaluation
-from agent.outputs.evaluator import Evaluator
-from agent.outputs.output_log import OutputLog
-from agent.outputs.report import InputReport, PersonaReport
-from agent.outputs.variant import chosen_inputs, read_runnable
 from personas.errors import InvalidValue
+from personas.store import Store
+
+if (
+    TYPE_CHECKING
+):  # loaded when the agent first runs something, not before the first request of every conversation
+    from agent.outputs.evaluation import Evaluation
+    from agent.outputs.evaluator import Evaluator
+    from agent.outputs.report import InputReport, PersonaReport
 
 LONGEST_SHOWN = 600
 """Characters of an output in the result of a run; `get_output` has the whole."""
@@ -23,15 +26,20 @@ class AgentOutputs:
     """Runs test inputs for the agent, see `OutputControls`.
 
     Args:
-        evaluator: runs them.
-        persona_id: whose.
+        store: where the persona lives.
+        persona_id: which one.
+        make_evaluator: makes what runs them, when that is first needed.
     """
 
-    def __init__(self, evaluator: Evaluator, persona_id: str) -> None:
-        self._evaluator = evaluator
-        self._store = evaluator.store
+    def __init__(self, store: Store, persona_id: str, make_evaluator: Callable[[], Evaluator]) -> None:
+        self._store = store
         self._persona_id = persona_id
+        self._make_evaluator = make_evaluator
         self._spent = 0.0  # dollars, as far as prices were known
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        return self._make_evaluator()
 
     def asks_first(self, ids: Sequence[str]) -> bool:
         """Return whether so many inputs are more than the agent runs unasked. Reads the disk."""
@@ -63,6 +71,8 @@ class AgentOutputs:
         Raises:
             InvalidValue: there is none of this id.
         """
+        from agent.outputs.output_log import OutputLog
+
         stored = await asyncio.to_thread(OutputLog(self._store.home, self._persona_id).read)
         for one in stored.outputs:
             if one.id == output_id:
@@ -76,6 +86,8 @@ class AgentOutputs:
         Raises:
             PersonaError: as `run`.
         """
+        from agent.outputs.comparison import Side, compare_sides
+
         sides = []
         for version in (a, b):
             evaluation = await asyncio.to_thread(self._prepare, (), None, version)
@@ -109,9 +121,12 @@ class AgentOutputs:
 
     async def close(self) -> None:
         """Close the connections of the models that were used."""
-        await self._evaluator.close()
+        if "_evaluator" in self.__dict__:
+            await self._evaluator.close()
 
     def _prepare(self, ids: Sequence[str], samples: int | None, version: int | str | None) -> Evaluation:
+        from agent.outputs.variant import chosen_inputs, read_runnable
+
         if not self._evaluator.is_connected:
             raise InvalidValue(NO_MODEL)
         persona = read_runnable(self._store, self._persona_id)

@@ -207,8 +207,10 @@ def agent_outputs(store: Store, persona_id: str, settings: Settings) -> AgentOut
     """Return what runs test inputs for the agent, None where no model is connected."""
     from agent.outputs.agent_controls import AgentOutputs
 
-    found = evaluator(store, settings)
-    return AgentOutputs(found, persona_id) if found.is_connected else None
+    where = connection(settings)
+    if where.offline or where.lacks_key:
+        return None
+    return AgentOutputs(store, persona_id, lambda: evaluator(store, settings))
 
 
 def chat_options(settings: Settings) -> ChatOptions:

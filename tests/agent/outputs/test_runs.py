@@ -236,7 +236,7 @@ async def test_the_agents_runs_stay_within_their_budget(tmp_path: Path) -> None:
         bench.store, OutputOptions(agent_dollars=7.0), endpoint=model.endpoint, default_model=SONNET,
         make_model=lambda _name: model,
     )  # fmt: skip
-    outputs = AgentOutputs(evaluator, "kind")
+    outputs = AgentOutputs(bench.store, "kind", lambda: evaluator)
     told = await outputs.run(["n0"], None, None)
     assert told["inputs"][0]["outputs"][0]["text"] == "Yes." and model.asked == 2
     with pytest.raises(InvalidValue, match=r"budget of \$7\.00 for runs \$5\.00 are spent"):
