@@ -10,7 +10,7 @@ import click
 
 from personas.errors import InvalidValue, PersonaError
 from tui.cli.group import Invocation
-from tui.cli.output import emit, say
+from tui.cli.output import print_json, print_text
 from tui.cli.output_runs import COULD_NOT_RUN, NO_MODEL, NotRun, OutputRuns, told_errors
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ def ask(
     began = time.monotonic()
 
     def tell(error: PersonaError) -> int:
-        from tui.cli.stderr import complain
+        from tui.cli.stderr import print_error
 
         if as_json:
-            emit({"type": "error", "message": str(error)})
+            print_json({"type": "error", "message": str(error)})
         else:
-            complain(str(error))
+            print_error(str(error))
         return COULD_NOT_RUN
 
     try:
@@ -82,11 +82,11 @@ def ask(
                 "name": answer.name,
                 "text": answer.text,
             }
-            emit(told | ({"error": answer.error} if answer.error is not None else {}))
+            print_json(told | ({"error": answer.error} if answer.error is not None else {}))
         else:
-            say(f"── {answer.name}")
-            say(f"error: {answer.error}" if answer.error is not None else answer.text.rstrip("\n"))
-            say()
+            print_text(f"── {answer.name}")
+            print_text(f"error: {answer.error}" if answer.error is not None else answer.text.rstrip("\n"))
+            print_text()
         sys.stdout.flush()
 
     async def work() -> int:
@@ -97,7 +97,7 @@ def ask(
         failed = sum(one.error is not None for one in answers)
         if as_json:
             end = {"type": "done", "answered": len(answers) - failed, "failed": failed}
-            emit(
+            print_json(
                 end
                 | {
                     "usage": pace.usage.to_record(),
@@ -106,7 +106,7 @@ def ask(
                 }
             )
         else:
-            say(f"{pace.usage.tokens:,} tokens, {show_cost(pace.cost)}")
+            print_text(f"{pace.usage.tokens:,} tokens, {show_cost(pace.cost)}")
         return COULD_NOT_RUN if failed else 0
 
     with told_errors(tell):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.output import columns, emit, say
+from tui.cli.output import columns, print_json, print_text
 from tui.cli.output_runs import (
     NO_MODEL,
     OutputRuns,
@@ -68,7 +68,7 @@ def compare(
     """
     from agent.outputs.cost import NOTHING
     from agent.outputs.report import exit_code
-    from tui.cli.stderr import complain
+    from tui.cli.stderr import print_error
     from tui.cli.test import until_judged, write_report
 
     if len(models) > 2 or (len(models) == 2 and (a or other_id)) or (other_id and a):
@@ -104,11 +104,11 @@ def compare(
         )
         found = compare_sides(persona.test_inputs, before, after)
         if not runs.is_connected and any(one.could_not_run for report in reports for one in report.inputs):
-            complain(NO_MODEL)
+            print_error(NO_MODEL)
         if md is not None:
             write_report(md, comparison_markdown(found))
         if as_json:
-            emit(found.to_record(), indent=2)
+            print_json(found.to_record(), indent=2)
         else:
             _say_comparison(found)
         missing = exit_code(reports[:1]) == 4
@@ -150,16 +150,16 @@ def _say_comparison(found: Comparison) -> None:
     from agent.outputs.comparison import output_diff
     from tui.terminal.diff_view import diff_lines
 
-    say(f"{found.a.name} and {found.b.name}")
+    print_text(f"{found.a.name} and {found.b.name}")
     rows: list[tuple[str, ...]] = [
         (f"  {MARKS[before.verdict]} {MARKS[after.verdict]}", test_input.id, after.sentence)
         for test_input, before, after in found.rows()
     ]
     for line in columns(rows):
-        say(line)
-    say(f"{found.finding.sentence}.")
+        print_text(line)
+    print_text(f"{found.finding.sentence}.")
     for test_input, before, after in found.rows():
         if diff := output_diff(before, after):
-            say()
-            say(f"── {test_input.id}")
-            say("\n".join(diff_lines(diff.removesuffix("\n"), names=False)))
+            print_text()
+            print_text(f"── {test_input.id}")
+            print_text("\n".join(diff_lines(diff.removesuffix("\n"), names=False)))

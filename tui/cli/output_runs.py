@@ -13,7 +13,7 @@ import click
 
 from personas.errors import PersonaError, UnknownPersona, UnknownVersion
 from tui.app.signals import heeded
-from tui.cli.output import say
+from tui.cli.output import print_text
 
 if TYPE_CHECKING:
     from agent.outputs.cost import Estimate
@@ -53,9 +53,9 @@ class Stopped(Exception):
 
 def complain_of(error: PersonaError) -> int:
     """Tell what kept a command from running; return the exit code."""
-    from tui.cli.stderr import complain
+    from tui.cli.stderr import print_error
 
-    complain(str(error))
+    print_error(str(error))
     return COULD_NOT_RUN
 
 
@@ -166,9 +166,11 @@ class OutputRuns:
 
 def say_estimate(estimate: Estimate, as_json: bool) -> None:
     """Print what a run would take, for `--dry-run`."""
-    from tui.cli.output import emit
+    from tui.cli.output import print_json
 
     if as_json:
-        emit({"requests": estimate.requests, "dollars": estimate.dollars, "unpriced": estimate.unpriced})
+        print_json(
+            {"requests": estimate.requests, "dollars": estimate.dollars, "unpriced": estimate.unpriced}
+        )
     else:
-        say(estimate.sentence())
+        print_text(estimate.sentence())

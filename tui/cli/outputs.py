@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.output import columns, emit, say
+from tui.cli.output import columns, print_json, print_text
 from tui.cli.output_runs import OutputRuns, told_errors
 
 MARKS = {"pass": "✓", "fail": "✗", "error": "!", "none": "·"}
@@ -44,15 +44,17 @@ def outputs(invocation: Invocation, persona_id: str, input_id: str | None, as_js
             verdicts = [] if test_input is None else verdicts_of(stored, output, test_input, judge_model)
             found.append((output, outdated(output, variant, test_input), verdicts))
     if as_json:
-        emit([{**one.to_record(verdicts), "outdated": why} for one, why, verdicts in found], indent=2)
+        print_json([{**one.to_record(verdicts), "outdated": why} for one, why, verdicts in found], indent=2)
         return
     if input_id is not None:
         for one, why, verdicts in found:
-            say(f"── version {one.version} · {one.model}{_note(one.source, why)} · {one.started_at[:16]}")
-            say(one.error or one.text.rstrip("\n"))
+            print_text(
+                f"── version {one.version} · {one.model}{_note(one.source, why)} · {one.started_at[:16]}"
+            )
+            print_text(one.error or one.text.rstrip("\n"))
             for verdict in verdicts:
-                say(f"   {MARKS[verdict.verdict]} {verdict.type}: {verdict.reason}")
-            say()
+                print_text(f"   {MARKS[verdict.verdict]} {verdict.type}: {verdict.reason}")
+            print_text()
         return
     rows: list[tuple[str, ...]] = []
     for one, why, verdicts in found:
@@ -63,9 +65,9 @@ def outputs(invocation: Invocation, persona_id: str, input_id: str | None, as_js
             (MARKS[mark], one.input_id, one.started_at[:16].replace("T", " "), one.model, where, first)
         )
     for line in columns(rows):
-        say(line)
+        print_text(line)
     if not rows:
-        say("No outputs yet. Make some with: persona run " + persona_id)
+        print_text("No outputs yet. Make some with: persona run " + persona_id)
 
 
 def _note(source: str | None, why: list[str]) -> str:

@@ -11,7 +11,7 @@ import click
 
 from personas.errors import PersonaError
 from tui.cli.group import Invocation
-from tui.cli.output import emit, say
+from tui.cli.output import print_json, print_text
 from tui.cli.output_runs import (
     COULD_NOT_RUN,
     NO_MODEL,
@@ -151,10 +151,10 @@ class _RunPrinter:
     def done(self, planned: Plan, pace: Pace, stop_reason: str | None = None) -> int:
         """Print the end; return the exit code where no signal says another."""
         from agent.models.prices import show_cost
-        from tui.cli.stderr import complain
+        from tui.cli.stderr import print_error
 
         for input_id, fault in planned.faults.items():
-            complain(f"the test input {input_id} cannot be run: {fault}")
+            print_error(f"the test input {input_id} cannot be run: {fault}")
         failed = sum(one.error is not None for one in self._outputs) + len(planned.faults)
         ran = sum(one.error is None for one in self._outputs)
         if self._as_json:
@@ -171,26 +171,28 @@ class _RunPrinter:
             parts = [f"{ran} ran"] + [f"{n} {word}" for n, word in
                      ((failed, "could not be run"), (len(planned.reused), "fresh already")) if n]  # fmt: skip
             price = f"{pace.usage.tokens:,} tokens, {show_cost(pace.cost)}" if self._outputs else ""
-            say(f"{', '.join(parts)}{'; stopped' if stop_reason else ''}{f' ({price})' if price else ''}")
+            print_text(
+                f"{', '.join(parts)}{'; stopped' if stop_reason else ''}{f' ({price})' if price else ''}"
+            )
         return COULD_NOT_RUN if failed else 0
 
     def fail(self, error: PersonaError) -> int:
         """Tell what kept the run from beginning or going on; return the exit code."""
-        from tui.cli.stderr import complain
+        from tui.cli.stderr import print_error
 
         if self._as_json:
             self._line({"type": "error", "message": str(error)})
         else:
-            complain(str(error))
+            print_error(str(error))
         return COULD_NOT_RUN
 
     def _say(self, output: Output) -> None:
         taken = "" if output.seconds is None else f" · {output.seconds:.1f} s"
-        say(f"── {output.input_id} · {output.sample}{taken}")
-        say(f"error: {output.error}" if output.error is not None else output.text.rstrip("\n"))
-        say()
+        print_text(f"── {output.input_id} · {output.sample}{taken}")
+        print_text(f"error: {output.error}" if output.error is not None else output.text.rstrip("\n"))
+        print_text()
         sys.stdout.flush()
 
     def _line(self, record: dict[str, Any]) -> None:
-        emit(record)
+        print_json(record)
         sys.stdout.flush()

@@ -9,7 +9,7 @@ import click
 
 from personas.errors import PersonaError
 from tui.cli.group import Invocation
-from tui.cli.output import columns, emit, say
+from tui.cli.output import columns, print_json, print_text
 from tui.cli.output_runs import (
     NO_MODEL,
     OutputRuns,
@@ -77,7 +77,7 @@ def test(
     """
     from agent.outputs.cost import NOTHING
     from agent.outputs.report import PersonaReport, exit_code
-    from tui.cli.stderr import complain
+    from tui.cli.stderr import print_error
 
     with told_errors():
         runs = OutputRuns(invocation, model, jobs)
@@ -112,7 +112,7 @@ def test(
                 await runs.evaluator.run(one, pace, runs.attend)
         reports = [*(one.report() for one in evaluations), *broken]
         if not runs.is_connected and any(one.could_not_run for report in reports for one in report.inputs):
-            complain(NO_MODEL)
+            print_error(NO_MODEL)
         _finish(runs, evaluations, reports, bless=bless, junit=junit, md=md, pace=pace, as_json=as_json)
         return exit_code(reports)
 
@@ -121,12 +121,12 @@ def test(
 
 def until_judged(runs: OutputRuns, work: Any) -> int:
     """Run the work of `test` or `compare`; what could not be run at all is exit code 4, never a failed expectation."""
-    from tui.cli.stderr import complain
+    from tui.cli.stderr import print_error
 
     try:
         return runs.until_done(work)
     except PersonaError as error:
-        complain(str(error))
+        print_error(str(error))
         return 4
 
 
@@ -162,7 +162,7 @@ def _finish(
     from agent.outputs import report_files
     from agent.outputs.baseline import bless as write_baseline
     from agent.outputs.baseline import since_baseline
-    from tui.cli.stderr import complain
+    from tui.cli.stderr import print_error
 
     home = runs.store.home
     since: dict[str, Since | None] = {}
@@ -170,13 +170,13 @@ def _finish(
         try:
             since[report.id] = since_baseline(home, report)
         except PersonaError as error:
-            complain(str(error))
+            print_error(str(error))
         if bless and any(each.could_not_run for each in report.inputs):
-            complain(f"{report.id} is not blessed: something could not be run")
+            print_error(f"{report.id} is not blessed: something could not be run")
         elif bless:
             path = write_baseline(home, one.variant, report)
             if not as_json:
-                say(f"blessed: {path}")
+                print_text(f"blessed: {path}")
     if junit is not None:
         write_report(junit, report_files.junit(reports))
     if md is not None:
@@ -189,24 +189,24 @@ def _finish(
                 record["baseline"] = {"broke": found.broke, "fixed": found.fixed}
             told.append(record)
         counts = {name: sum(one[name] for one in told) for name in ("passed", "failed", "errors")}
-        emit({"personas": told, **counts, "usage": pace.usage.to_record(), "cost": pace.cost}, indent=2)
+        print_json({"personas": told, **counts, "usage": pace.usage.to_record(), "cost": pace.cost}, indent=2)
         return
     for report in reports:
         _say_report(report, since.get(report.id))
 
 
 def _say_report(report: PersonaReport, since: Since | None) -> None:
-    say(f"{report.id}: " + (report.error or ", ".join(
+    print_text(f"{report.id}: " + (report.error or ", ".join(
         f"{n} {word}" for n, word in ((report.count("pass"), "passed"), (report.count("fail"), "failed"),
                                       (report.count("error"), "could not be run"),
                                       (report.count("none"), "without expectations")) if n) or "no test inputs"))  # fmt: skip
     rows: list[tuple[str, ...]] = [(f"  {MARKS[one.verdict]}", one.id, one.sentence) for one in report.inputs]
     for line in columns(rows):
-        say(line)
+        print_text(line)
     if since is not None and since.broke:
-        say(f"  broke since the baseline: {', '.join(since.broke)}")
+        print_text(f"  broke since the baseline: {', '.join(since.broke)}")
     if since is not None and since.fixed:
-        say(f"  fixed since the baseline: {', '.join(since.fixed)}")
+        print_text(f"  fixed since the baseline: {', '.join(since.fixed)}")
 
 
 def write_report(path: Path, text: str) -> None:

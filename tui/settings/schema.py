@@ -84,13 +84,13 @@ class Settings:
     tasks_begin_themselves: bool = False
     """Whether the agent may turn a message into a task that goes on until the work is done."""
 
-    jobs: int = 4
+    jobs: int = field(default=4, metadata=rules(above=0))
     """How many outputs are made at once when test inputs are run."""
 
-    confirm_dollars: float = 1.0
+    confirm_dollars: float = field(default=1.0, metadata=rules(least=0))
     """Above what cost a run of test inputs asks first, where prices are known."""
 
-    confirm_requests: int = 500
+    confirm_requests: int = field(default=500, metadata=rules(least=0))
     """Above how many requests it asks first where prices are unknown."""
 
     judge_model: str = ""
@@ -102,7 +102,7 @@ class Settings:
     macro_char: str = ""
     """What `{{char}}` stands for. Empty: the persona's name."""
 
-    runs_unasked: int = 3
+    runs_unasked: int = field(default=3, metadata=rules(least=0))
     """How many test inputs the agent may run without asking, outside of a task."""
 
     about: str = ""
