@@ -137,9 +137,12 @@ def unknown_persona(home: Home, persona_id: str, *, has_versions: bool) -> Unkno
     if read_link(home.personas / f"{persona_id}.toml") is not None:
         hint = f"its file is a link that leads nowhere: `{command('rm', persona_id)}` takes the link away."
     elif has_versions:
-        hint = "its versions are kept: restore brings it back."
+        hint = (
+            f"its versions are kept: `{command('log', persona_id)}` lists them, "
+            f"and `{command('restore', persona_id)} VERSION` brings one back."
+        )
     elif near:
         hint = f"did you mean {' or '.join(folded[name] for name in near)}?"
     else:
-        hint = "list shows all of them."
+        hint = "`persona list` shows all of them."
     return UnknownPersona(f"There is no persona {persona_id!r}; {hint}")

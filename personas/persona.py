@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from personas.conflict_marks import conflict_in
 from personas.errors import BrokenFile, PersonaError
+from personas.files.slug import command
 from personas.files.text_file import decode, sha256
 from personas.toml.parse import parse
 
@@ -197,6 +198,18 @@ def broken_persona(
         error=_fault(error),
         agent_chat_session_id=session_id,
     )
+
+
+def broken_file(persona_id: str, error: FileError, *, is_readable: bool) -> BrokenFile:
+    """Return the error of what needs the whole file: what is wrong with it, where, and what mends it.
+
+    Args:
+        persona_id: whose file it is.
+        error: what is wrong with it.
+        is_readable: whether there are bytes that an editor could open.
+    """
+    mend = f"; mend it with `{command('edit', persona_id)}`" if is_readable else ""
+    return BrokenFile(f"The persona {persona_id} is broken: {error.message}{mend}", error.line, error.column)
 
 
 def _fault(error: PersonaError) -> FileError:

@@ -28,7 +28,7 @@ from personas.errors import (
 from personas.files.current_sessions import current_sessions, link_session
 from personas.files.home import Home
 from personas.files.lock import holder_elsewhere
-from personas.files.slug import free_id, is_id, slug
+from personas.files.slug import command, free_id, is_id, slug
 from personas.files.text_file import BOM, SIZE_LIMIT, decode, encode, readable, replace_file, sha256
 from personas.folder import read_all, remove_dead_link, stems, taken_ids, unknown_persona
 from personas.persona import Persona, broken_persona, read_persona
@@ -554,5 +554,7 @@ def _stale(file: Document, change: Change, revision: str, now: bytes) -> Conflic
 def _find(persona_id: str, log: VersionLog, version: str | int) -> int:
     found = log.find(version)
     if found is None or (found == 0 and not (log.versions or log.first_sha)):
-        raise UnknownVersion(f"{persona_id} has no version {version!r}; log shows which there are.")
+        raise UnknownVersion(
+            f"{persona_id} has no version {version!r}; `{command('log', persona_id)}` shows which there are."
+        )
     return found

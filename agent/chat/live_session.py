@@ -28,8 +28,7 @@ from agent.transcript.session_store import (
 from agent.transcript.user_edits import KnownPersona, PersonaSnapshot, user_edit_turn
 from personas.about import read_about
 from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError, StorageError
-from personas.files.slug import command
-from personas.persona import Persona
+from personas.persona import Persona, broken_file
 from personas.store import Store
 
 Mark = tuple[str | None, int]
@@ -279,10 +278,7 @@ class ChatSession:
         """
         persona = self._store.get(self._persona_id)
         if (error := persona.error) is not None:
-            mend = f"; mend it with `{command('edit', self._persona_id)}`" if persona.revision else ""
-            raise BrokenFile(
-                f"The persona {self._persona_id} is broken: {error.message}{mend}", error.line, error.column
-            )
+            raise broken_file(self._persona_id, error, is_readable=bool(persona.revision))
         with self._reading:
             self._disk_error, self._is_held = (
                 None,

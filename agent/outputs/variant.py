@@ -16,7 +16,7 @@ from typing import Any
 from agent.core.messages import sendable
 from agent.core.model import Request, ThinkingLevel
 from personas.errors import BrokenFile, InvalidValue
-from personas.persona import Persona, TestInput, read_persona
+from personas.persona import Persona, TestInput, broken_file, read_persona
 from personas.store import Store
 
 EFFORTS: tuple[ThinkingLevel, ...] = ("off", "minimal", "low", "medium", "high", "max")
@@ -127,7 +127,7 @@ def read_runnable(store: Store, persona_id: str) -> Persona:
     """
     persona = store.get(persona_id)
     if persona.error is not None:
-        raise BrokenFile(f"{persona_id}: {persona.error.message}", persona.error.line, persona.error.column)
+        raise broken_file(persona.id, persona.error, is_readable=bool(persona.revision))
     return persona
 
 

@@ -247,6 +247,20 @@ def test_rm_asks_needs_a_terminal_and_restore_brings_it_back(place: Workplace) -
     assert path.read_bytes() == before
 
 
+def test_a_persona_and_a_version_that_are_not_there_name_the_command_that_lists_them(
+    place: Workplace,
+) -> None:
+    assert "; `persona list` shows all of them." in place.run_here("show", "nobody").stderr.decode()
+    said = place.run_here("diff", "optimist", "99").stderr.decode()
+    assert "; `persona log optimist` shows which there are." in said
+    done(place.run_here("rm", "optimist", "--yes"))
+    said = place.run_here("show", "optimist").stderr.decode()
+    assert (
+        "`persona log optimist` lists them" in said
+        and "`persona restore optimist VERSION` brings one back" in said
+    )
+
+
 def test_edit_brings_back_what_the_editor_wrote(place: Workplace) -> None:
     done(place.run_here("list"))
     path = place.home / "personas" / "optimist.toml"

@@ -182,6 +182,28 @@ def test_a_broken_input_and_a_broken_file_leave_the_rest(place: Workplace) -> No
     assert "broken" in report["personas"][1]["error"]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "broken"),
+        ("outputs", "broken"),
+        ("test", "broken"),
+        ("compare", "broken"),
+        ("ask", "Hi", "--to", "broken"),
+    ],
+)
+def test_a_broken_file_is_told_with_its_line_and_what_mends_it(
+    place: Workplace, command: tuple[str, ...]
+) -> None:
+    (place.store.home.personas / "broken.toml").write_text('name = "Broken"\nsystem_prompt = [')
+    done = place.run_here(*command)
+    said = (done.stdout + done.stderr).decode()
+    assert done.returncode == 4
+    assert (
+        "The persona broken is broken: " in said and "(line 2, " in said and "`persona edit broken`" in said
+    )
+
+
 def test_samples_and_how_many_must_pass(place: Workplace, server: MessagesServer) -> None:
     answers = iter(["kind", "no", "kind", "no", "no"])
     server._brain = lambda _body: say(next(answers))

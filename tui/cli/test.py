@@ -77,6 +77,7 @@ def test(
     """
     from agent.outputs.cost import NOTHING
     from agent.outputs.report import PersonaReport, exit_code
+    from personas.persona import broken_file
     from tui.cli.stderr import print_error
 
     with told_errors():
@@ -87,7 +88,7 @@ def test(
     for persona in chosen:
         try:
             if persona.error is not None:
-                raise PersonaError(f"the file is broken: {persona.error.message}")
+                raise broken_file(persona.id, persona.error, is_readable=bool(persona.revision))
             evaluations.append(
                 runs.evaluator.evaluation(
                     persona,
