@@ -34,9 +34,9 @@ def ask(
     model: str | None,
     as_json: bool,
 ) -> None:
-    """Send a message to personas and print what they answer; nothing of them is changed.
+    """Send a message to personas and print what they answer.
 
-    In turn, each hears the earlier answers by name. `-` as the message reads it from stdin.
+    Nothing of them is changed. In turn, each hears the earlier answers by name. `-` as the message reads it from stdin.
 
     \b
     persona ask "I lost my job." --to optimist,skeptic

@@ -56,9 +56,9 @@ def compare(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Compare two versions of a persona on its test inputs, running what is missing.
+    """Compare two versions of a persona on its test inputs.
 
-    A and B are versions; A is else the last named one or the one before the agent's last run, B the text as it is now.
+    What is missing is run first. A and B are versions; A is else the last named one or the one before the agent's last run, B the text as it is now.
     Inputs, expectations and settings are those of now. Exit code 1: an expectation fails in B.
 
     \b

@@ -17,7 +17,9 @@ MARKS = {"pass": "✓", "fail": "✗", "error": "!", "none": "·"}
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array of records, newest first.")
 @click.pass_obj
 def outputs(invocation: Invocation, persona_id: str, input_id: str | None, as_json: bool) -> None:
-    """List the stored outputs of a persona, newest first: verdict, what is outdated, and how each begins.
+    """List the stored outputs of a persona, newest first.
+
+    Each with its verdict, where it comes from, what is outdated, and how it begins.
 
     \b
     persona outputs optimist

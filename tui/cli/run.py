@@ -60,9 +60,9 @@ def run(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Run the test inputs of a persona: each is sent to its model, and the answer is stored.
+    """Send the test inputs of a persona to its model.
 
-    Ctrl+C ends the run at once and keeps what is done; --missing runs the rest.
+    The answers are stored. Ctrl+C ends the run at once and keeps what is done; --missing runs the rest.
 
     \b
     persona run optimist

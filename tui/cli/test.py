@@ -65,9 +65,9 @@ def test(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Judge the outputs of test inputs by their expectations, running what has no fresh output.
+    """Judge the outputs of test inputs by what is expected.
 
-    Exit code 0: all hold; 1: an expectation failed; 4: something could not be run. Without a model it judges what is
+    Inputs without a fresh output are run first. Exit code 0: all hold; 1: an expectation failed; 4: something could not be run. Without a model it judges what is
     stored.
 
     \b
