@@ -65,7 +65,8 @@ class InputReport:
         """Why its verdict is what it is, as a clause."""
         told = [one for one in self.expectations if one.verdict == self.verdict != "pass"]
         words = self.reason or "; ".join(f"{one.type}: {one.reason}" for one in told)
-        rate = show_rate(self.passed, self.samples) if self.samples > 1 and self.verdict != "none" else ""
+        is_judged = self.verdict not in ("none", "error")
+        rate = show_rate(self.passed, self.samples) if self.samples > 1 and is_judged else ""
         if self.verdict == "none" and not words:
             words = "no expectations"
         parts = (rate, words, "outdated" if self.is_outdated else "")

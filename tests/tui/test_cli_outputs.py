@@ -171,6 +171,12 @@ def test_what_could_not_be_run_is_an_error_and_never_a_fail(place: Workplace, se
     assert run_test(place)[0] == 0, "what was there before the failed run still counts"
 
 
+def test_what_could_not_be_run_has_no_rate(place: Workplace, server: MessagesServer) -> None:
+    server._brain = lambda _body: Refusal(400, message="no")
+    told = place.run_here("test", "kind", "--samples", "3").stdout.decode()
+    assert "!  refund" in told and " of 3 (" not in told
+
+
 def test_a_broken_input_and_a_broken_file_leave_the_rest(place: Workplace) -> None:
     path = place.store.home.personas / "kind.toml"
     path.write_text(FILE + 'expect = [{ type = "nothing-like-it" }]\n')
