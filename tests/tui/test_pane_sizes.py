@@ -164,3 +164,28 @@ async def test_a_pane_is_one_line_of_the_registry(tmp_path: Path, monkeypatch: p
         await p.until(lambda: pane.region and p.main.tests.region and p.main.prompt_pane.region)
         await p.press("f7")
         await p.until(lambda: p.main.query_one("#side").region.width == 52)
+
+
+async def test_the_cursor_stays_in_view_when_the_terminal_changes_its_size(tmp_path: Path) -> None:
+    lines = "\n".join(f"A line of many words, so that it is broken in a narrow pane: {n}" for n in range(100))
+    store = make_store(tmp_path, {"one": f'name = "One"\nsystem_prompt = """\n{lines}\n"""\n'})
+    async with program(store, size=(160, 50)) as p:
+        editor = p.prompt
+
+        def sees_cursor() -> bool:
+            return 0 <= editor._cursor_offset[1] - editor.scroll_offset.y < editor.content_size.height
+
+        p.main.action_go("prompt")
+        await p.press("ctrl+end")
+        for size in ((80, 24), (80, 18), (30, 8), (70, 20), (200, 60), (90, 16)):
+            await p.pilot.resize_terminal(*size)
+            await p.until(lambda size=size: p.app.size == size)
+            if size[0] >= 60:
+                await p.pilot.pause()
+                await p.until(sees_cursor, seconds=5)
+        editor.scroll_to(y=0, animate=False)
+        await p.until(lambda: not sees_cursor())
+        await p.pilot.resize_terminal(80, 20)
+        await p.until(lambda: p.app.size == (80, 20))
+        await p.pilot.pause()
+        assert editor.scroll_offset.y == 0, "who scrolled away from the cursor stays there"

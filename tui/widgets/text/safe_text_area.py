@@ -43,6 +43,7 @@ class SafeTextArea(OrderedKeys, TextArea):
 
     def __init__(self, text: str = "", **options: Any) -> None:
         self._whole: str | None = None
+        self._rows_before = 0
         placeholder = options.pop("placeholder", "")
         super().__init__(text, **options)
         self.cursor_blink = False
@@ -146,6 +147,11 @@ class SafeTextArea(OrderedKeys, TextArea):
         # The base class, whose handler is called as well, wraps the text to the new width and leaves on the screen
         # what may have been drawn before that.
         self.refresh()
+        # A cursor that was in view stays in view; someone who has scrolled away from it stays where they read.
+        row, top = self._cursor_offset[1], self.scroll_offset.y
+        if self.has_focus and top <= row < top + self._rows_before:
+            self.call_after_refresh(self.scroll_cursor_visible)
+        self._rows_before = self.content_size.height or self._rows_before
 
     def _recompute_cursor_offset(self) -> None:
         # While an undo is under way the cursor may be on a line that no longer exists (Textual #6686).
