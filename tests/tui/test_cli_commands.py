@@ -419,6 +419,17 @@ def test_doctor_says_what_the_agent_is_told_the_personas_are_for(place: Workplac
     assert "ok    about: the setting about says: For a game." in done(place.run_here("doctor"))
 
 
+def test_doctor_counts_one_persona_as_one(place: Workplace) -> None:
+    (place.home / "personas").mkdir(parents=True, exist_ok=True)
+    for path in (place.home / "personas").glob("*.toml"):
+        path.unlink()
+    (place.home / "personas" / "one.toml").write_text('name = "One"\n')
+    (told,) = [
+        one["message"] for one in parsed(place.run_here("doctor", "--json")) if one["subject"] == "home"
+    ]
+    assert told.endswith(", 1 persona")
+
+
 def test_doctor_lists_what_is_no_persona(place: Workplace) -> None:
     done(place.run_here("list"))
     folder = place.home / "personas"

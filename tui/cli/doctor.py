@@ -145,7 +145,7 @@ def _home(invocation: Invocation) -> Iterator[Finding]:
             "problem", "home", f"the disk of {root} is full; nothing can be changed until there is room"
         )
     else:
-        yield Finding("ok", "home", f"{root}, {len(personas)} personas")
+        yield Finding("ok", "home", f"{root}, {len(personas)} persona{'' if len(personas) == 1 else 's'}")
     yield from _about(store.home, invocation.loaded.settings.about)
     yield from _personas(store, personas)
     yield from _saved_approvals(root)
