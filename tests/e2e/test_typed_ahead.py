@@ -17,3 +17,14 @@ def test_what_is_typed_before_the_first_picture_stands_in_the_chat_bar(tmp_path:
         terminal.until("I am A.")
         terminal.send("ahead")
         terminal.until("typed ahead")
+
+
+def test_enter_before_the_first_picture_sends_the_message(tmp_path: Path) -> None:
+    personas = tmp_path / "home" / "personas"
+    personas.mkdir(parents=True)
+    (personas / "a.toml").write_text('name = "A"\nsystem_prompt = "I am A."\n')
+    (tmp_path / "config.toml").write_text("# no first start\n")
+    with Terminal(["--home", str(tmp_path / "home"), "a"], tmp_path) as terminal:
+        terminal.send("rename it to Zoë\r")
+        terminal.until("is now called")
+    assert 'name = "Zoë"' in (personas / "a.toml").read_text("utf-8")

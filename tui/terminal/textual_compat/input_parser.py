@@ -9,6 +9,7 @@ What Textual 8.2.8 does otherwise, and why this is needed:
 - xterm's modifyOtherKeys form, `ESC [ 27 ; 5 ; 13 ~`, gets a name with a control character in it, or types its number.
 - A number that stands for no character (`ESC [ 99999999 u`) raises `ValueError` and ends the thread that reads keys.
 - A sequence it does not know swallows up to 32 characters behind it, and then types them all.
+- Enter that was pressed before the terminal gave single keys comes as a line feed, which is Ctrl+J: a new line.
 - A paste without marks (GNU screen, `tmux paste-buffer`) is key presses, so that its line ends send messages.
 
 Figures: a paste of 1 MB takes 0.01 s of the thread that reads, with Textual's parser 1 s, since that reads it by character.
@@ -246,6 +247,29 @@ class TerminalParser(InputParser):
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
         TerminalParser.latest = self
+        self._typed_ahead = _unread_bytes()
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Take what was read. What was typed before the program asked for single keys has each Enter as a line feed."""
+        if data and self._typed_ahead:
+            sent = data.encode("utf-8", "surrogateescape")
+            ahead = sent[: self._typed_ahead].decode("utf-8", "ignore")
+            data = ahead.replace("\n", "\r") + data[len(ahead) :]
+            self._typed_ahead = max(0, self._typed_ahead - len(sent))
+        yield from super().feed(data)
+
+
+def _unread_bytes() -> int:
+    """Return how many bytes the terminal has sent that are not read yet; 0 where that cannot be told."""
+    try:
+        import fcntl
+        import sys
+        import termios
+
+        assert sys.__stdin__ is not None
+        return int.from_bytes(fcntl.ioctl(sys.__stdin__.fileno(), termios.FIONREAD, bytes(4)), sys.byteorder)
+    except (ImportError, AssertionError, OSError, ValueError):
+        return 0
 
 
 async def unfinished_paste(has_input: Callable[[], bool]) -> str:
