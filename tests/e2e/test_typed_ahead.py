@@ -27,4 +27,7 @@ def test_enter_before_the_first_picture_sends_the_message(tmp_path: Path) -> Non
     with Terminal(["--home", str(tmp_path / "home"), "a"], tmp_path) as terminal:
         terminal.send("rename it to Zoë\r")
         terminal.until("is now called")
+        terminal.send("\x12")  # Ctrl+R
+        terminal.until("Recall a message")
+        terminal.until("› rename it to Zoë")
     assert 'name = "Zoë"' in (personas / "a.toml").read_text("utf-8")

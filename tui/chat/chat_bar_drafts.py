@@ -122,11 +122,17 @@ class ChatBarDrafts:
             self._context.screen.start(self.store())
         return True
 
-    def show_sent(self, messages: Iterable[tuple[str, str]]) -> None:
-        """Have Up bring back these messages, given as (when, text), and what was stashed between them."""
+    def show_sent(self, messages: Iterable[tuple[str, str]], just_sent: Iterable[str] = ()) -> None:
+        """Have Up bring back these messages, given as (when, text), and what was stashed between them.
+
+        Args:
+            messages: what stands in the conversation.
+            just_sent: what was sent while that was being read.
+        """
         self._context.bar.set_sent(self.unsent.with_stashes(self._context.shown_id, messages))
-        for text in self._of_other_windows:
-            self._context.bar.input.sent.add(text)
+        sent = self._context.bar.input.sent
+        for text in (*self._of_other_windows, *(text for text in just_sent if text not in sent.messages)):
+            sent.add(text)
 
     @property
     def _of_other_windows(self) -> list[str]:

@@ -210,6 +210,7 @@ class ConversationController:
             self.drafts.unsent.texts[self._context.shown] = self._context.bar.unsent
         self._leave_talk()
         typed = "" if self._context.shown is not None else self._context.bar.unsent
+        just_sent = () if self._context.shown is not None else self._context.bar.input.sent.messages
         self._context.bar.input.sent.begin()
         goes_on = self._context.shown == persona_id or typed.strip()
         show_draft = self._context.bar.set_draft if goes_on else self._context.bar.begin_draft
@@ -222,7 +223,7 @@ class ConversationController:
         self._context.shown, self._context.talk = persona_id, None
         self.drafts.outbox.assign(persona_id)
         self.drafts.unsent.assign(persona_id)
-        self.drafts.show_sent(())  # what was said to another is not recalled here
+        self.drafts.show_sent((), just_sent)  # what was said to another is not recalled here
         self._clear_view()
         self.questions.show()
         self.sync()
@@ -292,7 +293,7 @@ class ConversationController:
         self._context.talk = talk
         persona_id = talk.persona_id
         had_news, talk.news = talk.news, False
-        self.history.show(talk)
+        self.history.show(talk, self._context.bar.input.sent.messages)
         self.panel_controller.machine.reset(pinned=talk.pinned)
         if talk.running or had_news:
             # what was said while another persona was open comes up like an answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tui.commands.slash import as_typed
@@ -30,8 +31,8 @@ class ConversationHistory:
         self.catching_up = False
         self._looking_back = asyncio.Lock()
 
-    def show(self, talk: Conversation) -> None:
-        """Show the turns of a conversation."""
+    def show(self, talk: Conversation, just_sent: Iterable[str] = ()) -> None:
+        """Show the turns of a conversation; `just_sent`: what was sent while it was being read."""
         self._panel.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
         for event in tuple(talk.events):
             self._panel.view.feed(event)
@@ -45,7 +46,7 @@ class ConversationHistory:
             self._panel.view.add_notice(note)
         turns = [*talk.earlier, *(talk.chat.turns if talk.chat else ())]
         said = [(t.created_at, as_typed(t.content)) for t in turns if t.type == "user"]  # type: ignore[union-attr]
-        self._drafts.show_sent(said)
+        self._drafts.show_sent(said, just_sent)
 
     async def load_older(self) -> None:
         """Show the turns from before those that were read, where there are any; the view stays where it stands."""
