@@ -429,7 +429,9 @@ class Document:
             try:
                 replace_file(self.path, first or b"", root=self._home.root, exclusive=True)
             except FileExistsError:
-                raise StorageError(f"{self.path} appeared at this moment; nothing was written.") from None
+                raise StorageError(
+                    f"Another program has just created {self.path}; nothing was written. Try again."
+                ) from None
             for path, file in zip(self.paths[1:], others, strict=True):
                 self._put(path, file, lambda: None)
         self._mark_done()
@@ -518,7 +520,7 @@ class Document:
         now = self.read_if_there()
         if now != before:
             raise Conflict(
-                f"{self.path.name} was changed outside at this moment; nothing was written.",
+                f"Another program has just changed {self.path.name}; nothing was written. Try again.",
                 base=self.text(before),
                 ours=self.text(wanted),
                 theirs="" if now is None else self.text(now),

@@ -63,7 +63,7 @@ def read_file(home: Home, path: Path) -> bytes:
         if (target := read_link(path)) is None:
             raise
         raise OutsideHome(
-            f"{path} is a link to {target}, which is no file in {home.root}: put the file itself in its place, or take "
+            f"{path} is a link to {target}, which is not a file in {home.root}: put the file itself in its place, or take "
             f"the link away with `{command('rm', path.stem)}`."
         ) from None
 

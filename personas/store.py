@@ -511,7 +511,7 @@ class Store:
         number = _find(persona_id, log, version)
         found = log.versions.get(number)
         if found is None or found.sha is None or found.role in ("kept", "snapshot"):
-            raise NothingToUndo(f"Version {number} of {persona_id} is no change that can be undone.")
+            raise NothingToUndo(f"Version {number} of {persona_id} is not a change that can be undone.")
         return "redo" if found.role == "undo" else "undo", found.unit
 
     def _step(

@@ -30,7 +30,7 @@ from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
 from tui.screens.dialogs.connect_controller import OFFLINE_IS, WELCOME
-from tui.screens.dialogs.connect_dialog import AskSecret, Connect, Wait
+from tui.screens.dialogs.connect_dialog import AskSecret, Connect, WaitDialog
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.text_prompt import AskLine, AskText
 from tui.settings.live_settings import Preferences
@@ -347,7 +347,7 @@ DIALOGS: dict[str, Callable[[], Dialog[Any]]] = {
     "ask-secret": lambda: AskSecret("The key", "It is sent to Anthropic's API and nowhere else."),
     "ask-line": lambda: AskLine("Rename persona", text=WIDE_NAME, explanation="Its id stays: guide"),
     "ask-text": lambda: AskText("New test input", text=f"{WIDE_TEXT}\n{MARKUP} {EVIL}\n{'x' * 200}"),
-    "wait": lambda: Wait("Looking for model servers on this machine …", _never()),
+    "wait": lambda: WaitDialog("Looking for model servers on this machine …", _never()),
     "confirm": lambda: Confirm("Begin a new conversation?", "The old one stays.", deed="Clear", keep="Keep"),
     "confirm-danger": lambda: Confirm(f"Delete {HOSTILE_NAME}?", "Its versions are kept.", deed="Delete", danger=True),
 }  # fmt: skip

@@ -56,7 +56,7 @@ class ChatOptions:
 
     Attributes:
         about: what the personas are for; empty: what the home's `about.md` says.
-        sent_turns: how many of the last user turns, with what follows them, go to the model.
+        sent_turns: how many of the person's last turns, with what follows them, go to the model.
         thinking: how much the model thinks.
         max_tokens: the longest answer, None for the model's own limit.
         retries: further attempts at a request that failed.
@@ -362,8 +362,8 @@ class Chat:
         if spoken <= self._options.sent_turns or self._has_notice(OLDER_LEFT_OUT):
             return []
         notice = (
-            f"From here on the model is sent your last {self._options.sent_turns} messages only "
-            "(the setting sent_turns)."
+            f"From here on only your last {self._options.sent_turns} messages, with what followed, are sent to the "
+            "model (the setting sent_turns)."
         )
         return [NoticeTurn(content=notice, kind=OLDER_LEFT_OUT)]
 

@@ -51,7 +51,7 @@ class ChatSession:
         problems: what is wrong with the conversation, one sentence each.
         mark: of it when it was last read or written here.
         makes_left_open: whether calls of `left_open` that never started are made in this run.
-        sent_turns: how many of the user's turns the model is sent: so many are read, where there are so many.
+        sent_turns: how many of the person's turns the model is sent: so many are read, where there are so many.
         own_about: what the person's own settings say the personas are for; empty: what the home says of it holds.
     """
 
@@ -69,7 +69,7 @@ class ChatSession:
         self.makes_left_open = False
         self.sent_turns = 1
         self.own_about = ""
-        self._read_for = 0  # how many of the user's turns were asked for when it was read
+        self._read_for = 0  # how many of the person's turns were asked for when it was read
         self._store = store
         self._persona_id = persona_id
         self._agent = agent
@@ -390,7 +390,7 @@ class ChatSession:
     # -- calls that were left open ---------------------------------------------------------------------
 
     def settle(self, result: ToolResultTurn, *, makes_left_open: bool = False) -> None:
-        """Answer a call of `left_open`; only from an assignment's `prepare`.
+        """Answer a call of `left_open`; only from `RunSpec.prepare`.
 
         Args:
             result: of that call.
@@ -408,7 +408,7 @@ class ChatSession:
             self.notify_settled(left)  # those beside it may have theirs now, too
 
     def reopen(self, *, but: str = "") -> None:
-        """Have the calls of `left_open` that never started made in this run; only from an assignment's `prepare`.
+        """Have the calls of `left_open` that never started made in this run; only from `RunSpec.prepare`.
 
         Args:
             but: wire id of a call that is answered otherwise.

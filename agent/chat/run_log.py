@@ -1,4 +1,4 @@
-"""What a run did, for the program's log: names, counts and outcomes, never what anybody wrote."""
+"""Writes to `state/persona.log` what a run did: names, counts and outcomes, never what anybody wrote."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def system_prompt(persona_id: str, persona_name: str, about: str = "", by_owner:
         persona_id: the persona's id; quoted as JSON, so that it cannot pose as an instruction.
         persona_name: its display name when the session began, quoted likewise.
         about: what the personas are for, quoted likewise; nothing is said of that when empty.
-        by_owner: whether the owner says so, and not a file that lies in the folder.
+        by_owner: whether the person's own settings say so, and not a file that lies in the folder.
     """
     who = "The owner" if by_owner else "A file in this folder"
     return _PROMPT.format(

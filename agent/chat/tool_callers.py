@@ -1,4 +1,4 @@
-"""Which models have called tools, remembered in a home's `state/`, and the warning after a run without a call."""
+"""Remembers in a home's `state/` which models have been seen to call a tool, and warns after a run without a call."""
 
 from __future__ import annotations
 

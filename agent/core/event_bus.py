@@ -39,7 +39,9 @@ class EventBus:
                 listeners = list(self.listeners)
                 listeners.remove(listener)
                 self.listeners = tuple(listeners)
-                self._reported.discard(id(listener))  # another may get its address
+                self._reported.discard(
+                    id(listener)
+                )  # it holds id()s: a later listener could get the same one
 
         return unsubscribe
 

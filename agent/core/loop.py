@@ -19,7 +19,7 @@ from agent.core.redaction import report
 from agent.core.repair import is_aside
 from agent.core.response_assembler import failure
 from agent.core.run import Run
-from agent.core.steps import Ending, RunEnded, Steps, as_turns, poll_queue
+from agent.core.steps import RunEnded, RunEnding, Steps, as_turns, poll_queue
 from agent.core.turns import (
     AssistantTextTurn,
     NoticeTurn,
@@ -190,7 +190,7 @@ class Loop:
         try:
             yield
         except Exception as error:  # noqa: BLE001 - functions of the application
-            raise RunEnded(Ending("failed", error=self._failure(error))) from None
+            raise RunEnded(RunEnding("failed", error=self._failure(error))) from None
 
     def _failure(self, error: BaseException) -> ModelError:
         return failure("The agent", error, self._run.secrets.clean)
@@ -254,7 +254,7 @@ class Loop:
         await run.emit(AgentStart)
         try:
             await self._run_steps(poll_first=poll_first)
-            ending = self._steps.stopped() or Ending("completed")
+            ending = self._steps.stopped() or RunEnding("completed")
         except RunEnded as ended:
             ending = ended.ending
         except BaseException as error:  # noqa: BLE001 - a fault of our own still ends the run for everyone
@@ -274,13 +274,13 @@ class Loop:
             undelivered=self._undelivered(),
         )
 
-    async def _end_broken(self, fault: Exception) -> Ending:
+    async def _end_broken(self, fault: Exception) -> RunEnding:
         """Close everything after a fault in the middle of a step."""
         report(log, "the run broke", fault, self._run.secrets.clean)
         await self._steps.close_all()
-        return self._steps.stopped() or Ending("failed", error=self._failure(fault))
+        return self._steps.stopped() or RunEnding("failed", error=self._failure(fault))
 
-    async def _notice_on(self, ending: Ending) -> NoticeTurn | None:
+    async def _notice_on(self, ending: RunEnding) -> NoticeTurn | None:
         """What the application wants the conversation to say of a failure, or of a run that completed."""
         run, config = self._run, self._config
         try:

@@ -144,7 +144,7 @@ class Run:
             TypeError: it is none.
         """
         if not isinstance(turn, Turn):
-            raise TypeError(f"{type(turn).__name__} is no turn")
+            raise TypeError(f"{type(turn).__name__} is not a turn")
         await self.emit(TurnStart, turn=turn)
         await self.end_turn(turn)
 

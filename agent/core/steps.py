@@ -37,7 +37,7 @@ _NEVER_RUN = {
 
 
 @dataclass(slots=True)
-class Ending:
+class RunEnding:
     """How a run ends: its outcome, and the notice that says why, if one does."""
 
     outcome: Outcome
@@ -48,13 +48,13 @@ class Ending:
 class RunEnded(Exception):
     """The run ends here."""
 
-    def __init__(self, ending: Ending) -> None:
+    def __init__(self, ending: RunEnding) -> None:
         super().__init__(ending.outcome)
         self.ending = ending
 
 
-def _with_notice(outcome: Outcome, text: str) -> Ending:
-    return Ending(outcome, NoticeTurn(content=text, kind=outcome))
+def _with_notice(outcome: Outcome, text: str) -> RunEnding:
+    return RunEnding(outcome, NoticeTurn(content=text, kind=outcome))
 
 
 class Steps:
@@ -78,7 +78,7 @@ class Steps:
         self._pauses = 0
         self._answer: Answer | None = None  # of the step
         self._batch = BatchResult([])  # what came of the step's calls
-        self._ending: Ending | None = None  # how the run ends after the step
+        self._ending: RunEnding | None = None  # how the run ends after the step
         run.on_turn = self._requests.turns.append
 
     async def open(self, pending: list[Turn]) -> bool:
@@ -155,7 +155,7 @@ class Steps:
             tool_results=tuple(batch.results),
         )
         ending = None if answer is None else self._ending_of(answer)
-        self._end(ending or self._ending or (Ending("completed") if batch.ends_run else None))
+        self._end(ending or self._ending or (RunEnding("completed") if batch.ends_run else None))
         if answer is None or self.is_done:
             return False
         return bool(answer.calls) or answer.stop_reason == "pause_turn"
@@ -206,14 +206,14 @@ class Steps:
 
     # Whether the run ends
 
-    def stopped(self) -> Ending | None:
+    def stopped(self) -> RunEnding | None:
         """The ending of a run that was stopped."""
         if self._run.stopped is None:
             return None
         outcome, reason = self._run.stopped
         if self._run.stop_notice is None and outcome == "limit":
             return _with_notice("limit", reason)
-        return Ending(outcome, self._run.stop_notice)
+        return RunEnding(outcome, self._run.stop_notice)
 
     def end_without_steps(self) -> None:
         """End the run if it may take no steps.
@@ -243,7 +243,7 @@ class Steps:
         why = reached(self._config.limits, steps=run.step, usage=run.usage, cost=cost)
         self._end(_with_notice("limit", why) if why is not None else None)
 
-    def _end(self, ending: Ending | None) -> None:
+    def _end(self, ending: RunEnding | None) -> None:
         """End the run if it was stopped, or for another reason."""
         if (ending := self.stopped() or ending) is not None:
             raise RunEnded(ending)
@@ -269,15 +269,15 @@ class Steps:
         if (text := self._spending.unknown_price()) is not None:
             await self._run.say(NoticeTurn(content=text, kind="budget"))
 
-    def _ending_of(self, answer: Answer) -> Ending | None:
+    def _ending_of(self, answer: Answer) -> RunEnding | None:
         """Whether this answer ends the run."""
         if answer.error is not None:
-            return Ending("failed", error=answer.error)
+            return RunEnding("failed", error=answer.error)
         reason = answer.stop_reason
         self._pauses = self._pauses + 1 if reason == "pause_turn" else 0
         self._truncations = self._truncations + 1 if reason == "max_tokens" and answer.calls else 0
         if reason == "refusal":
-            return Ending("refused")
+            return RunEnding("refused")
         if reason == "model_context_window_exceeded":
             text = (
                 "The conversation no longer fits the model's context window; shorten it or start a new one."

@@ -188,7 +188,7 @@ def describe(error: BaseException) -> str:
 def as_output(value: Any, limit: int) -> ToolOutput:
     """What a tool returned: checked, bounded, and such that the tool cannot change it any more.
 
-    Details are for the screen alone: such as are no mapping are left out, with a word in the log.
+    Details are for the screen alone: such as are not a mapping are left out, with a word in the log.
 
     Raises:
         TypeError: it is neither text nor a `ToolOutput` with text.
@@ -215,5 +215,7 @@ def _frozen_details(details: object) -> Mapping[str, Any] | None:
         problem = type(details).__name__
     except Exception as error:  # noqa: BLE001 - a mapping of foreign code, or one that holds itself
         problem = type(error).__name__
-    log.error("the details of a tool's output are no mapping of JSON values and were left out: %s", problem)
+    log.error(
+        "the details of a tool's output are not a mapping of JSON values and were left out: %s", problem
+    )
     return None

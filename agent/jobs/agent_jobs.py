@@ -137,12 +137,12 @@ class AgentJobs:
         found = []
         for persona_id in await asyncio.to_thread(personas_with_open_jobs, store.home):
             try:
-                task = await self.find(store, persona_id)
+                job = await self.find(store, persona_id)
             except PersonaError as error:
                 log.warning("the task of %s cannot be read: %s", persona_id, error)
                 continue
-            if task is not None and not task.is_over:
-                found.append(task)
+            if job is not None and not job.is_over:
+                found.append(job)
         return found
 
     # -- acting ----------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ class AgentJobs:
             said = UserTurn(content=text, id=turn_id or new_id("turn"))
             # Where nothing was said yet it looks on the disk.
             session_id = await asyncio.to_thread(lambda: chat.session_id)
-            task = Job(
+            job = Job(
                 persona_id=chat.persona_id,
                 session_id=session_id or "",
                 kind=kind,
@@ -177,7 +177,7 @@ class AgentJobs:
                 prompt_turn_id=said.id,
                 model=chat.model.name,
             )
-            return await self._launch(self._make_run(chat, task), said)
+            return await self._launch(self._make_run(chat, job), said)
 
     async def respond(self, chat: Chat, text: str, *, question_id: str | None = None) -> Job:
         """Answer the question or approval a task waits with, also one that an earlier program left.
@@ -216,9 +216,9 @@ class AgentJobs:
                 raise InvalidValue(f"There is no task about {persona_id} to continue.")
             await _read(chat)
             anew: dict[str, Any] = {"ended_at": None, "error_message": None, "idle_steps": 0, "pending": None}
-            task = move(found, "running", used=Used(), **anew)
+            job = move(found, "running", used=Used(), **anew)
             return await self._launch(
-                self._make_run(chat, task, found), None, go_on_with(chat, found, text, turn_id)
+                self._make_run(chat, job, found), None, go_on_with(chat, found, text, turn_id)
             )
 
     def steer(self, persona_id: str, text: str, *, later: bool = False) -> None:
@@ -257,11 +257,11 @@ class AgentJobs:
             PersonaError: the disk refuses.
         """
         with self._begin(chat.persona_id):
-            task = await self._find_shown(chat)
-            if task is None or task.is_over:
+            job = await self._find_shown(chat)
+            if job is None or job.is_over:
                 raise InvalidValue(f"There is no task about {chat.persona_id} to stop.")
             await _read(chat)
-            return await self._give_up(chat, task)
+            return await self._give_up(chat, job)
 
     def park(self, persona_id: str) -> bool:
         """Leave a waiting task waiting on the disk, for a program that ends; return whether it was waiting."""
@@ -331,30 +331,30 @@ class AgentJobs:
             InvalidValue: there is another now.
         """
         shown = self._known.get(chat.persona_id)
-        task = await self.find(chat.store, chat.persona_id)
-        open_now = [one.id for one in (shown, task) if one is not None and not one.is_over]
+        job = await self.find(chat.store, chat.persona_id)
+        open_now = [one.id for one in (shown, job) if one is not None and not one.is_over]
         if len(set(open_now)) > 1:
             raise InvalidValue(f"There is another task about {chat.persona_id} now; look at it first.")
-        return task
+        return job
 
-    async def _give_up(self, chat: Chat, task: Job) -> Job:
+    async def _give_up(self, chat: Chat, job: Job) -> Job:
         left = tuple(chat.session.left_open)
-        task = await asyncio.to_thread(give_up, chat.store, task)
-        await asyncio.to_thread(self._grants.end_task, chat.store.home.root, task.session_id, task.id)
+        job = await asyncio.to_thread(give_up, chat.store, job)
+        await asyncio.to_thread(self._grants.end_task, chat.store.home.root, job.session_id, job.id)
         await asyncio.to_thread(chat.load)
         chat.session.notify_settled(left)
-        self._notify(task)
-        return task
+        self._notify(job)
+        return job
 
-    def _make_run(self, chat: Chat, task: Job, found: Job | None = None) -> AgentRun:
+    def _make_run(self, chat: Chat, job: Job, found: Job | None = None) -> AgentRun:
         return AgentRun(
             chat,
-            task,
+            job,
             options=self.options,
             grants=self._grants,
             is_trusted=self._is_trusted,
             on_update=self._notify,
-            on_end=lambda job: self._known.__setitem__(job.persona_id, job),
+            on_end=lambda ended: self._known.__setitem__(ended.persona_id, ended),
             clock=self._clock,
             found=found,
         )
@@ -374,17 +374,17 @@ class AgentJobs:
             raise
         return run.job
 
-    async def _shown(self, store: Store, task: Job) -> Question | None:
+    async def _shown(self, store: Store, job: Job) -> Question | None:
         """The question as the person last saw it: in this program, else as it was written."""
-        seen = self._known.get(task.persona_id)
-        if seen is not None and seen.id == task.id and seen.pending is not None:
+        seen = self._known.get(job.persona_id)
+        if seen is not None and seen.id == job.id and seen.pending is not None:
             return seen.pending
-        return await asyncio.to_thread(stored_question, store, task)
+        return await asyncio.to_thread(stored_question, store, job)
 
-    def _notify(self, task: Job) -> None:
-        if not self.is_live(task.persona_id):
-            self._known[task.persona_id] = task
-        self.runner.notify(task)
+    def _notify(self, job: Job) -> None:
+        if not self.is_live(job.persona_id):
+            self._known[job.persona_id] = job
+        self.runner.notify(job)
 
     async def _respond_to_found(self, chat: Chat, text: str, question_id: str | None) -> Job:
         persona_id = chat.persona_id
@@ -420,11 +420,11 @@ class AgentJobs:
                 anew = approval_question(
                     question.approval, question.tool_use_id, changed=True, options=question.options
                 )
-                task = found.model_copy(update={"pending": anew})
-                await asyncio.to_thread(write_question, chat.store, task)
-                self._notify(task)
+                job = found.model_copy(update={"pending": anew})
+                await asyncio.to_thread(write_question, chat.store, job)
+                self._notify(job)
                 halt = self._beginning[persona_id]
-                return await self._give_up(chat, task) if halt is not None and not halt.is_left else task
+                return await self._give_up(chat, job) if halt is not None and not halt.is_left else job
         run = self._make_run(chat, found, found)
         return await self._launch(run, None, settle_approval(run, question, decision))
 

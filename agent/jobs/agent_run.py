@@ -46,7 +46,7 @@ class AgentRun(AskingJob):
 
     Args:
         chat: the conversation it works in.
-        task: what it is now.
+        job: what it is now.
         options: the person's settings.
         grants: what the person allowed for good, or for this task in an earlier program.
         is_trusted: whether what was allowed for this task still counts in its home.
@@ -60,7 +60,7 @@ class AgentRun(AskingJob):
     def __init__(
         self,
         chat: Chat,
-        task: Job,
+        job: Job,
         *,
         options: JobOptions,
         grants: SavedApprovals,
@@ -72,11 +72,11 @@ class AgentRun(AskingJob):
     ) -> None:
         super().__init__(
             chat,
-            task,
+            job,
             options=options,
             allowed=JobApprovals(grants, chat.store.home.root, is_trusted),
             log=JobLog(lambda: chat.session.log, found),
-            meter=Meter(task, options, self._time_is_up, clock),
+            meter=Meter(job, options, self._time_is_up, clock),
             on_update=on_update,
         )
         self.begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -99,11 +99,11 @@ class AgentRun(AskingJob):
 
         Args:
             said: what the person says, None to go on from where the conversation stands.
-            prepare: what to do first, once the conversation is held.
+            prepare: what to do first, once the conversation's lock is held.
         """
 
         async def begin() -> Sequence[Turn]:
-            # What was read before the conversation was held may be old.
+            # What was read before the conversation's lock was held may be old.
             turns: list[Turn] = []
             replaced: Sequence[Turn] = ()
             if self._found is not None:
@@ -195,19 +195,19 @@ class AgentRun(AskingJob):
         """Say how the task ended, once nothing of it runs any more and its log has it."""
         if self._ending is not None and not self.parked:
             for step in way(self.job.status, self._ending[0])[:-1]:
-                self._change(task=move(self.job, step))
-            self._change(task=self._ended())
+                self._change(job=move(self.job, step))
+            self._change(job=self._ended())
         self._on_end(self.job)
 
     def _ended(self) -> Job:
         """The task as its end leaves it."""
         assert self._ending is not None
         status, changes = self._ending
-        task = self.job
-        for step in way(task.status, status):
-            task = move(task, step)
+        job = self.job
+        for step in way(job.status, status):
+            job = move(job, step)
         changes = {"current_tool": None, "pending": None, "ended_at": self._ended_at, **changes}
-        return self._meter.timed(task).model_copy(update=changes)
+        return self._meter.timed(job).model_copy(update=changes)
 
     def _run_spec(self, begin: Prepare) -> RunSpec:
         options, model = self._options, self.chat.model
@@ -248,9 +248,9 @@ class AgentRun(AskingJob):
 
     def _stop_if_asked(self) -> None:
         if self._stopped is not None:
-            reason, task = self._stopped
-            is_task_over = self._by_person and task.kind == "task"
-            self.chat.abort(reason, notice=stop_notice(task, self._wrote) if is_task_over else None)
+            reason, job = self._stopped
+            is_task_over = self._by_person and job.kind == "task"
+            self.chat.abort(reason, notice=stop_notice(job, self._wrote) if is_task_over else None)
 
     def park(self) -> bool:
         """Leave a waiting task waiting on the disk and end the run; return whether it was waiting."""
@@ -335,7 +335,7 @@ class AgentRun(AskingJob):
         return turns[-1].id if turns else ""
 
     def note_update(self, text: str) -> None:
-        self._change(task=self.job.with_note(text))
+        self._change(job=self.job.with_note(text))
 
     async def become_task(self) -> str:
         kind: AgentKind = "task"

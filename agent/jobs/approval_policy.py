@@ -91,7 +91,8 @@ def read_decision(text: str, options: Sequence[str] = OPTIONS) -> Decision:
     answer = _WORDS.get(numbers.get(word, word))
     if answer == "always" and answer not in options:
         raise InvalidValue(
-            "The settings have this asked for each time: answer once, task, or no with a reason."
+            'Your settings ask about this every time, so "always" is not possible: answer once, task, or no with '
+            "a reason."
         )
     if match is None or answer is None or (answer != "no" and match[2].strip()):
         offered = ", ".join(option for option in options if option != "no")

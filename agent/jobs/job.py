@@ -1,4 +1,4 @@
-"""A job: a run as the user sees it. Its data, its states, and the table of what may follow what. Pure."""
+"""A job: a run as the person sees it. Its data, its states, and the table of what may follow what. Pure."""
 
 from __future__ import annotations
 
@@ -251,15 +251,15 @@ class Job(_Frozen):
         return self.model_copy(update={"scratchpad": (*self.scratchpad, note[:LONGEST_NOTE])[-MOST_NOTES:]})
 
 
-def move(task: Job, status: Status, **changes: Any) -> Job:
+def move(job: Job, status: Status, **changes: Any) -> Job:
     """Return the task in another state, with further changes.
 
     Raises:
         ForbiddenTransition: the table does not allow it.
     """
-    if status not in TRANSITIONS[task.status]:
-        raise ForbiddenTransition(f"A task that is {task.status} cannot become {status}.")
-    return BaseModel.model_copy(task, update={**changes, "status": status})
+    if status not in TRANSITIONS[job.status]:
+        raise ForbiddenTransition(f"A task that is {job.status} cannot become {status}.")
+    return BaseModel.model_copy(job, update={**changes, "status": status})
 
 
 def way(start: Status, end: Status) -> tuple[Status, ...]:

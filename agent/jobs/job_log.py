@@ -37,12 +37,12 @@ class Mark:
     Attributes:
         kind: which of them.
         after: the turn it stands after.
-        task: as it was there; a task that went on after a limit has more than one ending.
+        job: as it was there; a task that went on after a limit has more than one ending.
     """
 
     kind: Literal["step", "ending"]
     after: str
-    task: Job
+    job: Job
 
 
 def fold(found: JobRecords, persona_id: str, session_id: str) -> Job | None:

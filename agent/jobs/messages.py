@@ -27,41 +27,41 @@ def what_stays(changed: bool) -> str:
     return "What was done stays and can be undone as one." if changed else "Nothing was changed."
 
 
-def where_it_was(task: Job) -> str:
+def where_it_was(job: Job) -> str:
     """Return at which step a task was, as part of a sentence; its first step counts once it is over."""
-    return f"at step {task.step_count}" if task.step_count else "at its first step"
+    return f"at step {job.step_count}" if job.step_count else "at its first step"
 
 
-def how_left(task: Job) -> str:
+def how_left(job: Job) -> str:
     """Return what became of a task that can be continued, as part of a sentence."""
-    why = "was interrupted" if task.status == "interrupted" else "stopped at a limit"
-    return f"{why} {where_it_was(task)}"
+    why = "was interrupted" if job.status == "interrupted" else "stopped at a limit"
+    return f"{why} {where_it_was(job)}"
 
 
-def replaced_notice(task: Job, changed: bool) -> NoticeTurn:
+def replaced_notice(job: Job, changed: bool) -> NoticeTurn:
     """Return the notice that a new task takes the place of one that could have been continued.
 
     Args:
-        task: the one that stays behind.
+        job: the one that stays behind.
         changed: whether it has changed something.
     """
-    text = f"A new task begins here; the one that {how_left(task)} stays behind. {what_stays(changed)}"
+    text = f"A new task begins here; the one that {how_left(job)} stays behind. {what_stays(changed)}"
     return NoticeTurn(content=text, kind="stopped")
 
 
-def stop_notice(task: Job, changed: bool, *, was_left: bool = False) -> NoticeTurn:
+def stop_notice(job: Job, changed: bool, *, was_left: bool = False) -> NoticeTurn:
     """Return the notice that a task was stopped: where, and what becomes of what it did.
 
     Args:
-        task: as it was when it was stopped.
+        job: as it was when it was stopped.
         changed: whether it has changed something.
         was_left: whether an earlier program left it, and this one only closes it.
     """
-    where = where_it_was(task) if task.step_count or was_left else "before the first step"
-    approval = task.pending.approval if task.pending is not None else None
-    during = f", while {task.current_tool} ran" if task.current_tool and not task.is_waiting else ""
-    asked = ", waiting for an answer" if task.is_waiting else ""
-    if task.is_waiting and approval is not None:
+    where = where_it_was(job) if job.step_count or was_left else "before the first step"
+    approval = job.pending.approval if job.pending is not None else None
+    during = f", while {job.current_tool} ran" if job.current_tool and not job.is_waiting else ""
+    asked = ", waiting for an answer" if job.is_waiting else ""
+    if job.is_waiting and approval is not None:
         asked = f", waiting for approval of {approval.tool}"
     # Of a tool that was cut while it ran nobody knows what it has done.
     stays = "" if during and not changed else f" {what_stays(changed)}"
@@ -76,9 +76,9 @@ def idle_notice(answers: int) -> NoticeTurn:
     return NoticeTurn(content=text, kind="limit")
 
 
-def failure_notice(task: Job, error: ModelError) -> NoticeTurn:
+def failure_notice(job: Job, error: ModelError) -> NoticeTurn:
     """Return the notice that a run failed: why and what to do next, and where if it was to work until it is done."""
-    where = f"The task failed {where_it_was(task)}: " if task.kind == "task" else ""
+    where = f"The task failed {where_it_was(job)}: " if job.kind == "task" else ""
     return NoticeTurn(content=where + with_next_step(error), kind=FAILED)
 
 
@@ -120,36 +120,36 @@ def has_written(event: ToolEnd) -> bool:
     return any(details.get(name) != 0 for name in ("added", "removed"))
 
 
-def has_changed(store: Store, task: Job) -> bool:
+def has_changed(store: Store, job: Job) -> bool:
     """Return whether a task has changed its persona's file so far. Reads the disk; belongs in a thread.
 
     Raises:
         PersonaError: the disk refuses.
     """
-    return any(version.by.run_id == task.id for version in store.log(task.persona_id))
+    return any(version.by.run_id == job.id for version in store.log(job.persona_id))
 
 
-def task_diff(store: Store, task: Job, *, until: str | None = None) -> Preview | None:
+def task_diff(store: Store, job: Job, *, until: str | None = None) -> Preview | None:
     """Return the diff from before the task's first change to after its last, None when it changed nothing.
 
     What somebody else wrote in between is in it too. Reads the disk; belongs in a thread.
 
     Args:
         store: where the persona lives.
-        task: whose changes.
+        job: whose changes.
         until: leave out what it did later than this (UTC, ISO 8601), when it went on; None for nothing.
 
     Raises:
         PersonaError: the persona is gone, or the disk refuses.
     """
-    log = store.log(task.persona_id)
+    log = store.log(job.persona_id)
     made = [
-        version for version in log if version.by.run_id == task.id and (until is None or version.at <= until)
+        version for version in log if version.by.run_id == job.id and (until is None or version.at <= until)
     ]
     if not made:
         return None
-    before = store.text_before(task.persona_id, min(made, key=_number))
-    after = store.version_text(task.persona_id, max(made, key=_number))
+    before = store.text_before(job.persona_id, min(made, key=_number))
+    after = store.version_text(job.persona_id, max(made, key=_number))
     return Preview(unified_diff(before, after, "before", "after"), *count(before, after))
 
 

@@ -86,14 +86,14 @@ class Stopwatch:
 
 
 def job_limits(
-    options: JobOptions, model: Model, task: Job, *, may_begin: bool, is_task: Callable[[], bool]
+    options: JobOptions, model: Model, job: Job, *, may_begin: bool, is_task: Callable[[], bool]
 ) -> Limits:
     """Return what a run of a task may use up; its time is counted by the task itself.
 
     Args:
         options: the person's settings.
         model: what answers.
-        task: as it is when the run begins.
+        job: as it is when the run begins.
         may_begin: whether the run is a message that may become a task.
         is_task: whether it has.
     """
@@ -109,11 +109,11 @@ def job_limits(
         max_tokens=options.max_tokens,
         max_cost=options.max_cost if may_begin or has_price(model) else None,
         price=price,
-        spent=task.used.dollars,
-        steps_before=task.used.steps,
-        tokens_before=task.used.tokens,
-        whose="task" if task.kind == "task" else "run",
-        min_request_interval=options.request_pause if task.kind == "task" else 0.0,
+        spent=job.used.dollars,
+        steps_before=job.used.steps,
+        tokens_before=job.used.tokens,
+        whose="task" if job.kind == "task" else "run",
+        min_request_interval=options.request_pause if job.kind == "task" else 0.0,
     )
 
 
@@ -121,7 +121,7 @@ class Meter:
     """Counts what one run of a task adds to what the task has used up.
 
     Args:
-        task: as it is when the run begins.
+        job: as it is when the run begins.
         options: the person's settings.
         when_time_is_up: called once when the task has worked as long as it may.
         clock: the time.
@@ -129,69 +129,69 @@ class Meter:
 
     def __init__(
         self,
-        task: Job,
+        job: Job,
         options: JobOptions,
         when_time_is_up: Callable[[], None],
         clock: Clock | None = None,
     ) -> None:
-        self._earlier = task.worked_seconds - task.used.seconds  # before its limits were counted anew
+        self._earlier = job.worked_seconds - job.used.seconds  # before its limits were counted anew
         self._counted = Usage()
         self.watch = Stopwatch(
-            clock or SystemClock(), options.max_seconds, when_time_is_up, worked=task.used.seconds
+            clock or SystemClock(), options.max_seconds, when_time_is_up, worked=job.used.seconds
         )
 
-    def timed(self, task: Job) -> Job:
+    def timed(self, job: Job) -> Job:
         """Return the task with the time it has worked."""
         worked = self.watch.worked
-        return task.model_copy(
+        return job.model_copy(
             update={
                 "worked_seconds": self._earlier + worked,
-                "used": task.used.model_copy(update={"seconds": worked}),
+                "used": job.used.model_copy(update={"seconds": worked}),
             }
         )
 
-    def count(self, task: Job, usage: Usage, model: Model) -> Job:
+    def count(self, job: Job, usage: Usage, model: Model) -> Job:
         """Return the task with everything it has used up.
 
         Args:
-            task: as it is now.
+            job: as it is now.
             usage: tokens of the run so far.
             model: what answers.
         """
         new = usage.since(self._counted)
         self._counted = usage
         price = cost(model.name, new, model.endpoint)
-        used = task.used
+        used = job.used
         counted = {
-            "usage": task.usage + new,
-            "cost": None if price is None or task.cost is None else task.cost + price,
+            "usage": job.usage + new,
+            "cost": None if price is None or job.cost is None else job.cost + price,
             "used": used.model_copy(
                 update={"tokens": used.tokens + new.tokens, "dollars": used.dollars + (price or 0.0)}
             ),
         }
-        return self.timed(task.model_copy(update=counted))
+        return self.timed(job.model_copy(update=counted))
 
 
-def with_step(task: Job) -> dict[str, Any]:
+def with_step(job: Job) -> dict[str, Any]:
     """Return what changes of a task that begins a further step."""
-    used = task.used
+    used = job.used
     return {
-        "step_count": task.step_count + 1,
+        "step_count": job.step_count + 1,
         "used": used.model_copy(update={"steps": used.steps + 1}),
         "current_tool": None,
     }
 
 
-def budget_notices(options: JobOptions, model: Model, task: Job) -> tuple[NoticeTurn, ...]:
+def budget_notices(options: JobOptions, model: Model, job: Job) -> tuple[NoticeTurn, ...]:
     """Return what is said where a task begins, or goes on with another model, and its budget cannot hold.
 
     Args:
         options: the person's settings.
         model: what answers.
-        task: as it is when the run begins.
+        job: as it is when the run begins.
     """
-    dollars, is_news = options.max_cost, not task.step_count or task.model != model.name
-    if dollars is None or task.kind != "task" or not is_news or has_price(model):
+    dollars, is_news = options.max_cost, not job.step_count or job.model != model.name
+    if dollars is None or job.kind != "task" or not is_news or has_price(model):
         return ()
     text = (
         f"The prices of {model.name} are not known here: the budget of ${dollars:,.2f} cannot stop this task."

@@ -28,11 +28,11 @@ from personas.errors import InvalidValue, PersonaError
 
 
 class AskingJob:
-    """A task that can ask: its state as it changes, and the question it waits with.
+    """A job that can ask: its state as it changes, and the question it waits with.
 
     Args:
         chat: the conversation it works in.
-        task: what it is now.
+        job: what it is now.
         options: the person's settings.
         allowed: what the person allowed.
         log: its log.
@@ -46,7 +46,7 @@ class AskingJob:
     def __init__(
         self,
         chat: Chat,
-        task: Job,
+        job: Job,
         *,
         options: JobOptions,
         allowed: JobApprovals,
@@ -55,7 +55,7 @@ class AskingJob:
         on_update: Callable[[Job], None],
     ) -> None:
         self.chat = chat
-        self.job = task
+        self.job = job
         self.parked = False
         self._options = options
         self._allowed = allowed
@@ -76,7 +76,7 @@ class AskingJob:
         """
         question, answer = self.job.pending, self._answer
         if question is None or answer is None or answer.done() or self._answering:
-            raise InvalidValue("The task asks nothing at the moment.")
+            raise InvalidValue("The task is not asking anything.")
         if question_id is not None and question_id != question.id:
             raise InvalidValue("That question is not open any more.")
         check_answer(question, text)
@@ -87,7 +87,7 @@ class AskingJob:
         finally:
             self._answering = False
         if answer.done():  # stopped meanwhile
-            raise InvalidValue("The task asks nothing at the moment.")
+            raise InvalidValue("The task is not asking anything.")
         self._change(pending=answered)
         answer.set_result(text)
 
@@ -95,7 +95,7 @@ class AskingJob:
         call_id = self._wire_id(ctx.call_id)
         question = Question(text=text, options=tuple(options), tool_use_id=call_id)
         answer = await self.ask(question, "waiting_user")
-        self._change(task=self.job.with_note(f"Asked: {text} - Answered: {answer}"))
+        self._change(job=self.job.with_note(f"Asked: {text} - Answered: {answer}"))
         self._go_to("thinking", pending=None)
         return answer
 
@@ -158,9 +158,9 @@ class AskingJob:
     async def grant(self, tool_name: str, decision: Decision) -> None:
         """Keep what a decision allows beyond this one call."""
         if decision.answer in ("task", "always"):
-            may_always, task = "always" in self._options.approval.answers(tool_name), self.job
+            may_always, job = "always" in self._options.approval.answers(tool_name), self.job
             always = decision.answer == "always" and may_always
-            allow = partial(self._allowed.allow, task.session_id, task.id, tool_name, always=always)
+            allow = partial(self._allowed.allow, job.session_id, job.id, tool_name, always=always)
             try:
                 await asyncio.to_thread(allow)
             except PersonaError as error:
@@ -178,7 +178,7 @@ class AskingJob:
             await self.keep("asked", waiting)
             self._has_asked = True
             await asyncio.to_thread(self.chat.session.save_known)
-            self._change(task=waiting)
+            self._change(job=waiting)
             return await self._answer
         finally:
             self._answer = None
@@ -192,33 +192,33 @@ class AskingJob:
             return
         steps = way(self.job.status, status)
         for step in steps[:-1]:
-            self._change(task=move(self.job, step))
+            self._change(job=move(self.job, step))
         if steps:
-            self._change(task=move(self.job, status, **changes))
+            self._change(job=move(self.job, status, **changes))
         elif changes:
             self._change(**changes)
 
-    def _change(self, *, task: Job | None = None, **changes: Any) -> None:
+    def _change(self, *, job: Job | None = None, **changes: Any) -> None:
         if self.parked:
             return
-        task = task if task is not None else self.job.model_copy(update=changes)
-        if task != self.job:
-            self.job = task
-            self._on_update(task)
+        job = job if job is not None else self.job.model_copy(update=changes)
+        if job != self.job:
+            self.job = job
+            self._on_update(job)
 
     async def leave_waiting(self, status: Status, **changes: Any) -> None:
         """Take up a task that was found waiting; the log has it before anything is done."""
         self._go_to(status, pending=None, **changes)
         await self.keep("resumed", self.job)
 
-    async def keep(self, event: Event, task: Job) -> None:
+    async def keep(self, event: Event, job: Job) -> None:
         """Write an event to the log, lasting when this returns.
 
         Raises:
             PersonaError: the disk refused.
         """
         if not self.parked:
-            await asyncio.to_thread(self._log.write, event, task, sync=True)
+            await asyncio.to_thread(self._log.write, event, job, sync=True)
 
     def _count(self) -> None:
-        self._change(task=self._meter.count(self.job, self.chat.usage, self.chat.model))
+        self._change(job=self._meter.count(self.job, self.chat.usage, self.chat.model))

@@ -75,18 +75,18 @@ def find_job(store: Store, persona_id: str, *, is_held: bool = False) -> Job | N
     session_id = store.session_of(persona_id)
     if session_id is None:
         return None
-    task = _logged(store, persona_id, session_id)
-    if task is None or task.is_over:
-        return task
+    job = _logged(store, persona_id, session_id)
+    if job is None or job.is_over:
+        return job
     if not is_held:
         if holder(lock_path(store, session_id)) is not None:
-            return task
-        task = _logged(store, persona_id, session_id)  # who held it may have written its end just before
-        if task is None or task.is_over:
-            return task
+            return job
+        job = _logged(store, persona_id, session_id)  # who held it may have written its end just before
+        if job is None or job.is_over:
+            return job
     session = open_session(store, persona_id, session_id)
     try:
-        return _with_fresh_approval(store, as_left(task, session), session)
+        return _with_fresh_approval(store, as_left(job, session), session)
     finally:
         session.close()
 
@@ -97,42 +97,42 @@ def _logged(store: Store, persona_id: str, session_id: str) -> Job | None:
     return fold(found, persona_id, session_id) if found is not None else None
 
 
-def stored_question(store: Store, task: Job) -> Question | None:
+def stored_question(store: Store, job: Job) -> Question | None:
     """Return the question as it was last written: what the person was shown.
 
     Raises:
         PersonaError: the disk refuses.
     """
-    stored = _logged(store, task.persona_id, task.session_id)
+    stored = _logged(store, job.persona_id, job.session_id)
     return stored.pending if stored is not None else None
 
 
-def waiting_call(task: Job, session: Session) -> ToolCallTurn | None:
+def waiting_call(job: Job, session: Session) -> ToolCallTurn | None:
     """Return the call a found task waits with, None when the conversation has none open that fits."""
-    if task.pending is None:
+    if job.pending is None:
         return None
-    wanted = task.pending.tool_use_id
+    wanted = job.pending.tool_use_id
     return next((call for call in session.left_open if call.tool_use_id == wanted), None)
 
 
-def as_left(task: Job, session: Session) -> Job:
+def as_left(job: Job, session: Session) -> Job:
     """Return a found task as what it is now that nobody works on it. Pure; nothing is written.
 
     Args:
-        task: as its records say.
+        job: as its records say.
         session: its conversation, just opened.
     """
-    if task.is_over or task.can_continue:
-        return task
-    if task.is_waiting:
-        open_still = waiting_call(task, session) is not None
-        answered = task.pending is not None and task.pending.answer is not None
-        return task if open_still and not answered else move(task, "interrupted")
+    if job.is_over or job.can_continue:
+        return job
+    if job.is_waiting:
+        open_still = waiting_call(job, session) is not None
+        answered = job.pending is not None and job.pending.answer is not None
+        return job if open_still and not answered else move(job, "interrupted")
     if (summary := _completion(session)) is not None:
-        for step in way(task.status, "completed")[:-1]:
-            task = move(task, step)
-        return move(task, "completed", summary=summary, current_tool=None)
-    return move(task, "interrupted", current_tool=None)
+        for step in way(job.status, "completed")[:-1]:
+            job = move(job, step)
+        return move(job, "completed", summary=summary, current_tool=None)
+    return move(job, "interrupted", current_tool=None)
 
 
 def _completion(session: Session) -> str | None:
@@ -152,7 +152,7 @@ def _completion(session: Session) -> str | None:
 # -- what may begin ---------------------------------------------------------------------------------------------
 
 
-def refuse_when_changed(store: Store, task: Job) -> None:
+def refuse_when_changed(store: Store, job: Job) -> None:
     """Let nothing be done with a task that is another by now than it was read as. For who holds its conversation.
 
     What was read before that may be old: another program may have gone on with it in between.
@@ -161,43 +161,43 @@ def refuse_when_changed(store: Store, task: Job) -> None:
         InvalidValue: it went on, or another took its place.
         PersonaError: the disk refuses, or the conversation cannot be opened.
     """
-    now = find_job(store, task.persona_id, is_held=True)
-    if now is None or _identity(now) != _identity(task):
-        raise InvalidValue(f"The task about {task.persona_id} went on in another program; look at it again.")
+    now = find_job(store, job.persona_id, is_held=True)
+    if now is None or _identity(now) != _identity(job):
+        raise InvalidValue(f"The task about {job.persona_id} went on in another program; look at it again.")
 
 
-def _identity(task: Job) -> tuple[Job, str | None]:
+def _identity(job: Job) -> tuple[Job, str | None]:
     """A task and the call it waits with; what that is shown as changes with the file."""
-    waits_with = task.pending.tool_use_id if task.pending is not None else None
-    return task.model_copy(update={"pending": None}), waits_with
+    waits_with = job.pending.tool_use_id if job.pending is not None else None
+    return job.model_copy(update={"pending": None}), waits_with
 
 
-def refuse_when_waiting(task: Job | None) -> None:
+def refuse_when_waiting(job: Job | None) -> None:
     """Let nothing begin over a question that could be answered by no one then.
 
     Raises:
         JobWaits: the task waits for an answer.
     """
-    if task is not None and task.is_waiting:
-        asked = shorten(task.pending_question or "its question", 200)
+    if job is not None and job.is_waiting:
+        asked = shorten(job.pending_question or "its question", 200)
         raise JobWaits(
-            f"A task about {task.persona_id} waits for your answer: {asked} Answer it with "
-            f'`{command("reply", task.persona_id)} "…"`, or stop it with '
-            f"`{command('reply --stop', task.persona_id)}`."
+            f"A task about {job.persona_id} waits for your answer: {asked} Answer it with "
+            f'`{command("reply", job.persona_id)} "…"`, or stop it with '
+            f"`{command('reply --stop', job.persona_id)}`."
         )
 
 
-def refuse_when_at_work(store: Store, task: Job | None) -> None:
+def refuse_when_at_work(store: Store, job: Job | None) -> None:
     """Let nothing begin beside what another program does.
 
     Raises:
         Busy: it works on the task.
     """
-    if task is not None and task.is_working:
-        pid = holder(lock_path(store, task.session_id))
+    if job is not None and job.is_working:
+        pid = holder(lock_path(store, job.session_id))
         where = f" (pid {pid})" if pid else ""
         raise Busy(
-            f"A task about {task.persona_id} is at work in another program{where}; stop it there first."
+            f"A task about {job.persona_id} is at work in another program{where}; stop it there first."
         )
 
 
@@ -213,21 +213,21 @@ def leave_task(store: Store, persona_id: str) -> str:
     if session_id is None:
         return ""
     try:
-        task = find_job(store, persona_id)
+        job = find_job(store, persona_id)
     except (BrokenFile, InvalidValue, OutsideHome):
         return ""  # nothing waits in a conversation that cannot be opened
-    refuse_when_waiting(task)
-    refuse_when_at_work(store, task)
-    if task is None or not task.can_continue or task.kind != "task":
+    refuse_when_waiting(job)
+    refuse_when_at_work(store, job)
+    if job is None or not job.can_continue or job.kind != "task":
         return ""
-    return f"A task that {how_left(task)} stays behind in the old conversation."
+    return f"A task that {how_left(job)} stays behind in the old conversation."
 
 
 # -- closing and replacing ----------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _opened(store: Store, task: Job) -> Iterator[Session]:
+def _opened(store: Store, job: Job) -> Iterator[Session]:
     """Hold and open the conversation of a task that nobody works on.
 
     Raises:
@@ -235,22 +235,22 @@ def _opened(store: Store, task: Job) -> Iterator[Session]:
         InvalidValue: it is not what was read any more.
         PersonaError: the disk refuses.
     """
-    with session_lock(store, task.session_id):
-        refuse_when_changed(store, task)
-        session = open_session(store, task.persona_id, task.session_id)
+    with session_lock(store, job.session_id):
+        refuse_when_changed(store, job)
+        session = open_session(store, job.persona_id, job.session_id)
         try:
             yield session
         finally:
             session.close()
 
 
-def write_question(store: Store, task: Job) -> None:
+def write_question(store: Store, job: Job) -> None:
     """Write to the log of a waiting task with what question it waits now. Errors as for `give_up`."""
-    with _opened(store, task) as session:
-        JobLog(lambda: session, task).write("asked", task, sync=True)
+    with _opened(store, job) as session:
+        JobLog(lambda: session, job).write("asked", job, sync=True)
 
 
-def give_up(store: Store, task: Job) -> Job:
+def give_up(store: Store, job: Job) -> Job:
     """Close a task for good: its open call is answered, a notice says so, the log has it as cancelled.
 
     Raises:
@@ -258,17 +258,17 @@ def give_up(store: Store, task: Job) -> Job:
         InvalidValue: it is not what was read any more.
         PersonaError: the disk refuses.
     """
-    with _opened(store, task) as session:
-        call = waiting_call(task, session)
+    with _opened(store, job) as session:
+        call = waiting_call(job, session)
         if call is not None:
             output = NOT_ANSWERED if call.tool_name == ASK_USER else STOPPED
             session.settle(ToolResultTurn(tool_use_id=call.tool_use_id, output=output, is_error=True))
-        session.add(stop_notice(task, has_changed(store, task), was_left=True))
+        session.add(stop_notice(job, has_changed(store, job), was_left=True))
         session.sync()
         if session.failure is not None:
             raise session.failure
-        over = _cancelled(task)
-        JobLog(lambda: session, task).write("ended", over, sync=True, outcome=over.status)
+        over = _cancelled(job)
+        JobLog(lambda: session, job).write("ended", over, sync=True, outcome=over.status)
     return over
 
 
@@ -337,10 +337,10 @@ def close_replaced(chat: Chat, left: Job, by: Job, after: str) -> None:
     JobLog(lambda: chat.session.log, left).write("ended", over, sync=True, **frame)
 
 
-def _cancelled(task: Job) -> Job:
-    for status in way(task.status, "cancelled"):
-        task = move(task, status)
-    return task.model_copy(update={"ended_at": utc_now(), "pending": None, "current_tool": None})
+def _cancelled(job: Job) -> Job:
+    for status in way(job.status, "cancelled"):
+        job = move(job, status)
+    return job.model_copy(update={"ended_at": utc_now(), "pending": None, "current_tool": None})
 
 
 def approval_now(store: Store, persona_id: str, call: ToolCallTurn) -> Approval:
@@ -356,17 +356,17 @@ def approval_now(store: Store, persona_id: str, call: ToolCallTurn) -> Approval:
         return Approval(tool=tool.name, label=tool.label, note=f"It cannot be made: {why}")
 
 
-def _with_fresh_approval(store: Store, task: Job, session: Session) -> Job:
+def _with_fresh_approval(store: Store, job: Job, session: Session) -> Job:
     """Say of a waiting call what it would do now."""
-    call = waiting_call(task, session)
-    if task.status != "waiting_approval" or task.pending is None or call is None:
-        return task
-    approval = approval_now(store, task.persona_id, call)
-    if task.pending.approval is not None and is_same(task.pending.approval, approval):
-        return task
-    options = task.pending.options
+    call = waiting_call(job, session)
+    if job.status != "waiting_approval" or job.pending is None or call is None:
+        return job
+    approval = approval_now(store, job.persona_id, call)
+    if job.pending.approval is not None and is_same(job.pending.approval, approval):
+        return job
+    options = job.pending.options
     asked = approval_question(approval, call.tool_use_id, changed=True, options=options)
-    return task.model_copy(update={"pending": asked})
+    return job.model_copy(update={"pending": asked})
 
 
 # -- answering and going on ---------------------------------------------------------------------------------------
@@ -384,26 +384,26 @@ def settle_answer(chat: Chat, question: Question, text: str) -> Prepare:
     return settle
 
 
-def go_on_with(chat: Chat, task: Job, text: str, turn_id: str | None = None) -> Prepare:
+def go_on_with(chat: Chat, job: Job, text: str, turn_id: str | None = None) -> Prepare:
     """Ask the task to go on; an answer that was given right before the program ended is not lost.
 
     Args:
         chat: its conversation.
-        task: as it was left.
+        job: as it was left.
         text: what the person says to it; blank asks to continue.
         turn_id: the id that the turn with this text gets; None for a new one.
     """
 
     async def go_on() -> Sequence[Turn]:
-        _settle_known_answer(chat, task)
-        return _words_to_go_on(task, chat, text, turn_id or new_id("turn"))
+        _settle_known_answer(chat, job)
+        return _words_to_go_on(job, chat, text, turn_id or new_id("turn"))
 
     return go_on
 
 
-def _settle_known_answer(chat: Chat, task: Job) -> None:
+def _settle_known_answer(chat: Chat, job: Job) -> None:
     """Give the call that asked what was answered right before the program ended."""
-    pending = task.pending
+    pending = job.pending
     if pending is None or pending.answer is None:
         return
     result = ToolResultTurn(tool_use_id=pending.tool_use_id, output=pending.answer)
@@ -426,7 +426,7 @@ def settle_approval(run: AgentRun, question: Question, decision: Decision) -> Pr
     async def settle() -> Sequence[Turn]:
         call = next((one for one in session.left_open if one.tool_use_id == question.tool_use_id), None)
         if call is None or agreed is None:
-            raise InvalidValue("The conversation went on meanwhile; nothing waits for this answer any more.")
+            raise InvalidValue("The conversation has moved on; this question no longer waits for an answer.")
         if decision.answer == "no":
             # First of all: it touches nothing, and once it is written no end of the program loses it.
             session.settle(_refused(question, decision), makes_left_open=True)
@@ -448,17 +448,17 @@ def _refused(question: Question, decision: Decision) -> ToolResultTurn:
     )
 
 
-def _words_to_go_on(task: Job, chat: Chat, text: str, turn_id: str) -> Sequence[Turn]:
+def _words_to_go_on(job: Job, chat: Chat, text: str, turn_id: str) -> Sequence[Turn]:
     """What is said to a task that goes on, and what goes before it.
 
     Words that began a task and never reached the conversation are said before those, and in place of `CONTINUE`.
     """
     said = [UserTurn(content=text if text.strip() else CONTINUE, id=turn_id)]
-    if task.status != "interrupted":
+    if job.status != "interrupted":
         return said
-    note = f"The program ended while this task was {where_it_was(task)}; it goes on here."
+    note = f"The program ended while this task was {where_it_was(job)}; it goes on here."
     aside = NoticeTurn(content=note, kind="resumed")
-    if task.step_count == 0 and all(turn.id != task.prompt_turn_id for turn in chat.turns):
-        first = UserTurn(content=task.original_prompt, id=task.prompt_turn_id or new_id("turn"))
+    if job.step_count == 0 and all(turn.id != job.prompt_turn_id for turn in chat.turns):
+        first = UserTurn(content=job.original_prompt, id=job.prompt_turn_id or new_id("turn"))
         return [aside, first, *(said if text.strip() else ())]
     return [aside, *said]

@@ -22,7 +22,7 @@ from agent.models.anthropic.request_body import length_of
 
 
 class Shortened:
-    """Another model, asked again with fewer of the user's messages when it says that a request is too long.
+    """Another model, asked again with fewer of the person's messages when it says that a request is too long.
 
     The conversation itself is not touched. What turned out to fit is kept for the requests after it, as long as they
     are not shorter than what did not fit: a new conversation is sent whole again.
@@ -33,7 +33,7 @@ class Shortened:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._most: int | None = None  # of the user's messages, since something did not fit
+        self._most: int | None = None  # of the person's messages, since something did not fit
         self._refused = 0  # length of the shortest request that did not
         self._told = False  # whether the request before was shortened, and that was said
 
@@ -58,7 +58,9 @@ class Shortened:
             elif not self._told:
                 self._told = True
                 last = "last message" if self._most == 1 else f"last {self._most} messages"
-                yield Notice(f"The conversation is too long for {self.name}: it is sent your {last} only.")
+                yield Notice(
+                    f"The conversation is too long for {self.name}: only your {last}, with what followed, will be sent."
+                )
             too_long: Failed | None = None
             shown = False
             async with _closing(self.model.stream(replace(request, messages=messages))) as events:

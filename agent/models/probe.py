@@ -29,8 +29,8 @@ _SYSTEM = "You are being tested. Do exactly what the user asks, briefly."
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """What came of it.
+class ProbeResult:
+    """What trying a model out showed.
 
     Attributes:
         answers: it wrote some text and ended properly.
@@ -54,13 +54,13 @@ class Trial:
         return "The model answers and calls tools."
 
 
-async def try_out(model: Model) -> Trial:
+async def try_out(model: Model) -> ProbeResult:
     """Send one message and one request for a tool call; never raises."""
     text, _, error = await _ask(model, "Reply with the single word: ready", ())
     if error is not None:
-        return Trial(False, False, error)
+        return ProbeResult(False, False, error)
     _, tools, error = await _ask(model, "Call the tool report with the word ready.", (_TOOL,))
-    return Trial(bool(text.strip()), _TOOL.name in tools, error)
+    return ProbeResult(bool(text.strip()), _TOOL.name in tools, error)
 
 
 async def _ask(
@@ -85,4 +85,8 @@ async def _ask(
                     return "".join(said), called, error
                 case Done():
                     return "".join(said), called, None
-    return "".join(said), called, ModelError("incomplete", "The model stopped without an end.")
+    return (
+        "".join(said),
+        called,
+        ModelError("incomplete", "The connection ended before the model finished its answer."),
+    )

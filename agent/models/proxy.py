@@ -188,7 +188,7 @@ class ProxyReader:
         if self.finished:
             return []
         if not isinstance(event, Mapping):
-            return self._wrong("an event that is no object")
+            return self._wrong("an event that is not an object")
         match event.get("type", name):
             case "block_start":
                 return self._start(event)

@@ -1,4 +1,4 @@
-"""What the agent's tools on outputs act on: runs for one persona, with the person's settings."""
+"""AgentOutputs: runs, reads and compares outputs of one persona for the agent's tools, with the person's settings."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ class AgentOutputs:
         expected = await asyncio.to_thread(evaluation.estimate, self._evaluator.endpoint)
         if budget is not None and expected.dollars and self._spent + expected.dollars > budget:
             raise InvalidValue(
-                f"This would take {expected.sentence()}; of the budget of ${budget:,.2f} for runs "
-                f"${self._spent:,.2f} are spent."
+                f"This would take {expected.sentence()}; ${self._spent:,.2f} of the budget of ${budget:,.2f} for runs "
+                "is already spent."
             )
         pace = self._evaluator.pace()
         try:

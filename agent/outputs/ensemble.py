@@ -20,7 +20,7 @@ SAID, ANSWERED = "said", "answered"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PersonaAnswer:
     """What one persona answered, or why it could not."""
 
     persona_id: str
@@ -34,7 +34,7 @@ class EnsembleConversation:
     """What was said so far, oldest first: by the person (no persona id) and by personas."""
 
     id: str = field(default_factory=lambda: new_id("ensemble"))
-    said: list[Answer] = field(default_factory=list)
+    said: list[PersonaAnswer] = field(default_factory=list)
 
     def messages_for(self, persona_id: str) -> tuple[Message, ...]:
         """Return the conversation as one persona sees it: its own answers as such, the others' by name."""
@@ -69,10 +69,10 @@ class EnsembleLog:
             key, persona_id, name, text = (str(one) for one in values)
             if found is None or found.id != key:
                 found = EnsembleConversation(key)
-            found.said.append(Answer(persona_id, name, text))
+            found.said.append(PersonaAnswer(persona_id, name, text))
         return found
 
-    def add(self, conversation: EnsembleConversation, one: Answer) -> None:
+    def add(self, conversation: EnsembleConversation, one: PersonaAnswer) -> None:
         """Add what was said to a conversation, on the disk first.
 
         Raises:
@@ -95,8 +95,8 @@ async def ask_all(
     pace: Pace,
     *,
     at_once: bool,
-    on_answer: Callable[[Answer], None],
-) -> list[Answer]:
+    on_answer: Callable[[PersonaAnswer], None],
+) -> list[PersonaAnswer]:
     """Have each persona answer the conversation; what is answered is stored, and then told in the order of `variants`.
 
     Args:
@@ -112,7 +112,7 @@ async def ask_all(
         PersonaError: the disk refused.
     """
 
-    def ask(variant: Variant) -> asyncio.Task[Answer]:
+    def ask(variant: Variant) -> asyncio.Task[PersonaAnswer]:
         return asyncio.ensure_future(_ask(conversation, variant, model_of(variant), pace))
 
     tasks = [ask(one) for one in variants] if at_once else []
@@ -132,9 +132,11 @@ async def ask_all(
     return answers
 
 
-async def _ask(conversation: EnsembleConversation, variant: Variant, model: Model, pace: Pace) -> Answer:
+async def _ask(
+    conversation: EnsembleConversation, variant: Variant, model: Model, pace: Pace
+) -> PersonaAnswer:
     said = TestInput(id="ask", content="", messages=conversation.messages_for(variant.persona_id))
     request: Request = variant.request(said)
     reply = await pace.ask(model, request)
     error = reply.error.message if reply.error is not None else None
-    return Answer(variant.persona_id, variant.persona_name, reply.text if error is None else "", error)
+    return PersonaAnswer(variant.persona_id, variant.persona_name, reply.text if error is None else "", error)

@@ -1,4 +1,4 @@
-"""What must hold of an output, judged: every type but `llm-rubric`, which a model judges (`judge`)."""
+"""Checks what must hold of an output without a model: every type but `llm-rubric`, for which `judge` asks one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Verdict:
 
     Attributes:
         type, value: of the expectation.
-        verdict: `error` where it could not be judged, which is never a fail.
+        verdict: `error` where it could not be checked, which is never a fail.
         reason: one clause.
     """
 
@@ -39,13 +39,13 @@ class Verdict:
         return {"type": self.type, "value": self.value, "verdict": self.verdict, "reason": self.reason}
 
 
-class CannotJudge(Exception):
-    """An expectation cannot be judged; the message is a clause."""
+class CannotCheck(Exception):
+    """An expectation cannot be checked; the message is a clause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What an output is judged by.
+    """What an output is checked by.
 
     Attributes:
         text: what the persona answered.
@@ -58,11 +58,11 @@ class Facts:
     cost: float | None = None
 
 
-def judge(expectation: Expectation, facts: Facts) -> Verdict:
-    """Judge an output by an expectation that needs no model. Never raises, and never takes long."""
+def check(expectation: Expectation, facts: Facts) -> Verdict:
+    """Check an output by an expectation that needs no model. Never raises, and never takes long."""
     try:
         holds, reason = _look(expectation, facts)
-    except (CannotJudge, regex.RegexError, SchemaError) as error:
+    except (CannotCheck, regex.RegexError, SchemaError) as error:
         return verdict_of(expectation, "error", str(error))
     return verdict_of(expectation, "pass" if holds is not expectation.is_negated else "fail", reason)
 
@@ -127,14 +127,14 @@ def _look(expectation: Expectation, facts: Facts) -> tuple[bool, str]:
             return edits <= most, f"{edits} edits away" if edits <= most else f"more than {most} edits away"
         case "latency":
             if facts.seconds is None:
-                raise CannotJudge("the time of this output is not known")
+                raise CannotCheck("the time of this output is not known")
             taken = facts.seconds * 1000
             return taken <= (expectation.threshold or 0), f"took {taken:.0f} ms"
         case "cost":
             if facts.cost is None:
-                raise CannotJudge("the price of this model is unknown")
+                raise CannotCheck("the price of this model is unknown")
             return facts.cost <= (expectation.threshold or 0), f"cost ${facts.cost:.6f}"
-    raise CannotJudge(f"there is no expectation of type {expectation.type!r}")
+    raise CannotCheck(f"there is no expectation of type {expectation.type!r}")
 
 
 def _in(part: str, text: str, kind: str) -> bool:
@@ -145,7 +145,7 @@ def _look_for_json(kind: str, schema: Any, text: str) -> tuple[bool, str]:
     try:
         values = [parse_json(text)] if kind == "is-json" else list(json_within(text))
     except ValueError:
-        return False, "is no JSON"
+        return False, "is not JSON"
     if not values:
         return False, "has no JSON"
     faults = ["" if schema is None else violation(value, schema) for value in values]
@@ -165,12 +165,12 @@ def distance(one: str, other: str, most: int) -> int:
     """Return the Levenshtein distance of two texts, or `most` + 1 where it is larger.
 
     Raises:
-        CannotJudge: the texts are so long, and so many edits allowed, that it would take too long.
+        CannotCheck: the texts are so long, and so many edits allowed, that it would take too long.
     """
     if abs(len(one) - len(other)) > most:
         return most + 1
     if min(2 * most + 1, len(other) + 1) * len(one) > _MOST_CELLS:
-        raise CannotJudge("the texts are too long to count edits between them")
+        raise CannotCheck("the texts are too long to count edits between them")
     row = {at: at for at in range(min(most, len(other)) + 1)}
     for line, sign in enumerate(one, 1):
         first, last = max(0, line - most), min(len(other), line + most)

@@ -164,4 +164,4 @@ def _same(value: Any, other: Any) -> bool:
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

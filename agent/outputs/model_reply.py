@@ -54,7 +54,11 @@ async def request(
     model: Model, asked: Request, on_text: Callable[[str], None] = lambda _text: None
 ) -> ModelReply:
     """Make one attempt at a request; `on_text` hears the text as it comes. Raises nothing but cancellation."""
-    reply = ModelReply(error=ModelError("incomplete", "The model's answer has no end.", retryable=True))
+    reply = ModelReply(
+        error=ModelError(
+            "incomplete", "The connection ended before the model finished its answer.", retryable=True
+        )
+    )
     kinds: dict[int, str] = {}
     calls: dict[int, ToolCall] = {}
     try:

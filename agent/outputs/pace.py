@@ -142,7 +142,7 @@ class Pace:
             self._limit, self._answered = self._limit + 1, 0
 
     async def _wait(self, seconds: float | None, *, until_changed: bool = True) -> None:
-        """Wait so long, None for any time; `until_changed` ends it when the pace changes."""
+        """Wait `seconds` (None: without limit); with `until_changed` also end when the pace changes."""
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def wake() -> None:

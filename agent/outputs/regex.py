@@ -48,7 +48,7 @@ class RegexWorker:
         with self._lock:
             answer = self._ask(json.dumps([pattern, text]).encode() + b"\n", seconds)
         if answer.startswith("invalid "):
-            raise RegexError(f"is no regular expression: {json.loads(answer[8:])}")
+            raise RegexError(f"is not a regular expression: {json.loads(answer[8:])}")
         return answer == "found"
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agent.core.model import Model
-from agent.outputs.expectations import RUBRIC, Outcome, Verdict, decide, judge, of_all, verdict_of
+from agent.outputs.expectations import RUBRIC, Outcome, Verdict, check, decide, of_all, verdict_of
 from agent.outputs.judge import judge_rubric
 from agent.outputs.output_log import Output, OutputLog, Stored, outdated, rubric_hash, stored_verdict
 from agent.outputs.pace import Pace, at_once
@@ -130,7 +130,7 @@ def verdicts_of(
     found = []
     for expectation in test_input.expect:
         if expectation.base != RUBRIC:
-            found.append(judge(expectation, output.facts))
+            found.append(check(expectation, output.facts))
             continue
         known = stored_verdict(stored, output, expectation, judge_model)
         found.append(known or verdict_of(expectation, "error", "no model has judged it yet"))

@@ -168,7 +168,7 @@ class JobControls(Protocol):
     """What the control tools act on: the job that runs."""
 
     async def ask_user(self, text: str, options: Sequence[str], ctx: ToolContext) -> str:
-        """Put a question with its options to the owner and return the answer, however long that takes."""
+        """Put a question with its options to the person and return the answer, however long that takes."""
 
     def note_update(self, text: str) -> None:
         """Report something on the way."""

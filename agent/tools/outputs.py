@@ -1,4 +1,4 @@
-"""The tools on what the persona answers: run its test inputs, read and compare outputs, versions, other personas."""
+"""The tools that try a persona: outputs, expectations, versions, and a look at other personas."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A stored conversation: its log, its repair, and its conversion to a request."""
+"""Stored conversations: a session's log and its records, its index by run, its jobs, and what the person edited by hand."""

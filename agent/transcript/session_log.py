@@ -97,7 +97,7 @@ class Session:
         session_id = session_id or new_id("session")
         path = folder / f"{session_id}.jsonl"
         if path.parent != folder or path.stem != session_id:
-            raise InvalidValue(f"{session_id!r} is no id for a session.")
+            raise InvalidValue(f"{session_id!r} is not an id for a session.")
         if path.exists() or path.is_symlink():
             raise InvalidValue(f"There is already a session {session_id}.")
         session = cls(path, persona_id, utc_now(), on_failure=on_failure)
@@ -297,7 +297,7 @@ class Session:
             InvalidValue: no such call is open any more.
         """
         if all(call.tool_use_id != result.tool_use_id for call in self.left_open):
-            raise InvalidValue("The conversation went on meanwhile; nothing waits for this answer any more.")
+            raise InvalidValue("The conversation has moved on; this question no longer waits for an answer.")
         self.left_open = [call for call in self.left_open if call.tool_use_id != result.tool_use_id]
         record = to_record(result)
         for index in range(len(self._recent) - 1, -1, -1):

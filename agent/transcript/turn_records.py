@@ -74,7 +74,7 @@ def from_record(record: Mapping[str, Any]) -> Turn:
     for name in _COMMON:
         if name in record:
             if not isinstance(record[name], str):
-                raise ValueError(f"{name} of a {kind} record is no text")
+                raise ValueError(f"{name} of a {kind} record is not text")
             common[name] = record[name]
     if nesting_exceeds(record, DEEPEST + 1):  # the record and, in it, an input of its own
         raise ValueError(f"the {kind} record is nested too deeply")

@@ -245,7 +245,7 @@ def _missing(folder: Path, home: Home) -> bool:
         if not is_folder:
             raise OutsideHome(f"{folder} is a symlink to no folder; remove it.")
     elif not stat.S_ISDIR(mode):
-        raise OutsideHome(f"{folder} is no folder; remove it.")
+        raise OutsideHome(f"{folder} is not a folder; remove it.")
     return False
 
 
@@ -265,7 +265,7 @@ def _make_folder(folder: Path) -> None:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(0o700)
         if not folder.is_dir():
-            raise OutsideHome(f"{folder} is no folder.")
+            raise OutsideHome(f"{folder} is not a folder.")
 
 
 def _make_private(folder: Path, home: Home) -> None:

@@ -287,11 +287,11 @@ def _open_regular(path: Path, flags: int) -> int:
         descriptor = os.open(path, flags | _OPEN, 0o600)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
-            raise OutsideHome(f"{path} is no regular file; it is left alone.") from None
+            raise OutsideHome(f"{path} is not a regular file; it is left alone.") from None
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OutsideHome(f"{path} is no regular file; it is left alone.")
+        raise OutsideHome(f"{path} is not a regular file; it is left alone.")
     return descriptor
 
 

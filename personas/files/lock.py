@@ -97,11 +97,11 @@ def _opened(path: Path) -> Iterator[int]:
         descriptor = os.open(path, _OPEN, 0o600)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
-            raise OutsideHome(f"{path} is no regular file; remove it.") from None
+            raise OutsideHome(f"{path} is not a regular file; remove it.") from None
         raise storage_error(error, "lock", path) from None
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OutsideHome(f"{path} is no regular file; remove it.")
+            raise OutsideHome(f"{path} is not a regular file; remove it.")
         yield descriptor
     finally:
         os.close(descriptor)

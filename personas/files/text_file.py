@@ -44,7 +44,7 @@ _REASONS = {
     errno.EPERM: "permission denied; check who owns it",
     errno.ENAMETOOLONG: "the name is too long",
     errno.EMFILE: "too many files are open",
-    errno.ENOTDIR: "a folder on the way is no folder",
+    errno.ENOTDIR: "a part of the path is not a folder",
 }
 
 
@@ -190,7 +190,7 @@ def _read_up_to(descriptor: int, limit: int, expected: int, path: Path) -> bytes
 
 def _require_regular(mode: int, path: Path) -> None:
     if not stat.S_ISREG(mode):
-        raise OutsideHome(f"{path} is no regular file; it is left alone.")
+        raise OutsideHome(f"{path} is not a regular file; it is left alone.")
 
 
 def replace_file(

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 from personas.versions.authorship import Version
 
-_ALWAYS = 200  # the newest ones
-_STEPS = (  # younger than this: one version kept in each stretch of that length
+_ALWAYS = 200  # this many of the newest versions are never pruned
+_STEPS = (  # (age, stretch): up to this age one version is kept for each stretch
     (timedelta(days=2), timedelta(hours=1)),
     (timedelta(days=60), timedelta(days=1)),
 )
-_BEYOND = timedelta(days=7)
+_BEYOND = timedelta(days=7)  # the stretch of all that is older
 
 
 def versions_to_keep(versions: list[Version], now: datetime) -> list[Version]:

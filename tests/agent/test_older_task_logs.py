@@ -91,14 +91,12 @@ def test_steps_and_ends_of_older_tasks_stand_where_they_stood(tmp_path: Path) ->
         ("First.", "cancelled"),
         ("Second.", "completed"),
     ]
-    assert [
-        (mark.kind, mark.task.status, mark.task.step_count) for mark in marks if mark.kind == "ending"
-    ] == [
+    assert [(mark.kind, mark.job.status, mark.job.step_count) for mark in marks if mark.kind == "ending"] == [
         ("ending", "limit", 1),
         ("ending", "cancelled", 1),
         ("ending", "completed", 3),
     ]
-    assert [mark.task.step_count for mark in marks if mark.kind == "step"] == [2, 3]
+    assert [mark.job.step_count for mark in marks if mark.kind == "step"] == [2, 3]
     turns = [turn.id for turn in read_history(store, "kept")[1]]
     places = [turns.index(mark.after) for mark in marks]
     assert places == sorted(places)

@@ -208,7 +208,7 @@ async def test_a_question_waits_and_its_answer_is_the_result_of_the_call(store: 
     with pytest.raises(InvalidValue, match="empty"):
         await bench.runner.respond(bench.chat, "  ")
     await bench.runner.respond(bench.chat, "the second", question_id=task.pending.id)
-    with pytest.raises(InvalidValue, match="asks nothing"):
+    with pytest.raises(InvalidValue, match="is not asking anything"):
         await bench.runner.respond(bench.chat, "again")
     await bench.runner.wait("kept")
     assert bench.results()[0] == "the second"

@@ -212,7 +212,7 @@ async def test_an_ask_in_the_settings_is_stronger_than_an_always(store: Store, t
     await bench.runner.start(bench.chat, "Do it.")
     question = (await bench.until("waiting_approval")).pending
     assert question is not None and question.options == ("once", "task", "no")
-    with pytest.raises(InvalidValue, match="each time"):
+    with pytest.raises(InvalidValue, match="every time"):
         await bench.runner.respond(bench.chat, "always")
     await bench.runner.respond(bench.chat, "3")
     await bench.runner.wait("kept")

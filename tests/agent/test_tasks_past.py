@@ -34,7 +34,7 @@ def marks_of(store: Store) -> list[Mark]:
 def told(marks: list[Mark]) -> list[tuple[str, str, int]]:
     """How each mark reads; the state a step begins in is of no interest."""
     states = {"step": ""}
-    return [(mark.kind, states.get(mark.kind, mark.task.status), mark.task.step_count) for mark in marks]
+    return [(mark.kind, states.get(mark.kind, mark.job.status), mark.job.step_count) for mark in marks]
 
 
 def last_notice(bench: Bench) -> str:
@@ -272,7 +272,7 @@ async def test_the_log_has_where_each_step_begins_and_how_each_task_ended(store:
         "tool_result",
         "tool_result",
     ]
-    ending = marks[2].task
+    ending = marks[2].job
     assert (ending.summary, ending.usage.output_tokens >= 5) == ("All done.", True)
 
 
@@ -283,7 +283,7 @@ async def test_a_task_that_went_on_after_its_limit_has_both_its_ends(store: Stor
     await bench.runner.wait("kept")
     marks = marks_of(store)
     assert told(marks) == [("ending", "limit", 1), ("step", "", 2), ("ending", "completed", 2)]
-    assert len({mark.task.id for mark in marks}) == 1 and marks[0].after == marks[1].after
+    assert len({mark.job.id for mark in marks}) == 1 and marks[0].after == marks[1].after
 
 
 async def test_a_task_that_is_given_up_later_has_its_end(store: Store) -> None:
@@ -295,7 +295,7 @@ async def test_a_task_that_is_given_up_later_has_its_end(store: Store) -> None:
     assert marks_of(store) == []
     await bench.runner.stop_found(bench.chat)
     (mark,) = marks_of(store)
-    assert (mark.kind, mark.task.status, mark.after) == ("ending", "cancelled", bench.chat.turns[-1].id)
+    assert (mark.kind, mark.job.status, mark.after) == ("ending", "cancelled", bench.chat.turns[-1].id)
 
 
 async def test_job_records_that_are_none_make_no_marks(store: Store) -> None:

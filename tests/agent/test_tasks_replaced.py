@@ -49,8 +49,8 @@ async def test_a_new_task_says_what_stays_behind_and_closes_it_for_good(store: S
         (left.id, "cancelled"),
         (bench.task.id, "completed"),
     ]
-    ends = [mark for mark in marks if mark.kind == "ending" and mark.task.id == left.id]
-    assert [mark.task.status for mark in ends] == ["limit", "cancelled"] and ends[-1].after == notice.id
+    ends = [mark for mark in marks if mark.kind == "ending" and mark.job.id == left.id]
+    assert [mark.job.status for mark in ends] == ["limit", "cancelled"] and ends[-1].after == notice.id
 
 
 async def test_a_message_that_asks_takes_no_task_away(store: Store) -> None:

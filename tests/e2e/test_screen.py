@@ -193,7 +193,7 @@ def test_the_persons_editor_gets_the_file_and_the_draft(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("editor", "said"),
-    [("/nowhere/editor", "Cannot start"), ("vim 'x", "is no command"), ("/", "Cannot start")],
+    [("/nowhere/editor", "Cannot start"), ("vim 'x", "is not a command"), ("/", "Cannot start")],
 )
 def test_an_editor_that_cannot_be_started_leaves_the_screen_and_the_draft(
     folder: Path, editor: str, said: str

@@ -91,7 +91,7 @@ def test_pipes_folders_and_devices_are_refused_without_waiting(tmp_path: Path) -
         (tmp_path / "folder", tmp_path),
         (Path("/dev/zero"), Path("/")),
     ):
-        with pytest.raises(OutsideHome, match="no regular file"):
+        with pytest.raises(OutsideHome, match="not a regular file"):
             read_regular(path, root=root)
         with pytest.raises(OutsideHome):
             replace_file(path, b"x", root=root)

@@ -18,7 +18,7 @@ from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, QUOTED, assert_harmless, drawn
 from tests.tui.test_app_settings import page, preferences, row
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.connect_dialog import AskSecret, Connect, SecretField, Wait
+from tui.screens.dialogs.connect_dialog import AskSecret, Connect, SecretField, WaitDialog
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.settings import ProgramSettings
@@ -421,7 +421,7 @@ async def test_hostile_text_is_only_text_in_all_of_this(tmp_path: Path) -> None:
             Connect(EVIL, EVIL),
             Connect(EVIL, EVIL, greeting=True),
             AskSecret(EVIL, EVIL),
-            Wait(EVIL, never()),
+            WaitDialog(EVIL, never()),
             ProgramSettings(settings),
             Help(EVIL, EVIL),
         ]

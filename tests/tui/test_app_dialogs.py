@@ -29,7 +29,7 @@ from tui.screens.dialogs.command_palette import Switcher
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
 from tui.screens.dialogs.connect_controller import WELCOME
-from tui.screens.dialogs.connect_dialog import AskSecret, Connect, Wait
+from tui.screens.dialogs.connect_dialog import AskSecret, Connect, WaitDialog
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.picker import Pick
@@ -63,7 +63,7 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     AskName: lambda text, _: AskName(text, text=text, explanation=text),
     AskText: lambda text, _: AskText(text, text=text),
     AskSecret: lambda text, _: AskSecret(text, text),
-    Wait: lambda text, _: Wait(text, never()),
+    WaitDialog: lambda text, _: WaitDialog(text, never()),
     Connect: lambda text, _: Connect(text, text, greeting=True),
     Pick: lambda text, _: Pick(text, [Row(str(n), text, head=text) for n in range(40)], filter=True),
     Switcher: lambda text, _: Switcher([PersonaEntry(str(n), text) for n in range(40)], {}, None, []),

@@ -440,7 +440,7 @@ def test_doctor_lists_what_is_no_persona(place: Workplace) -> None:
         line for line in done(place.run_here("doctor")).splitlines() if line.startswith("note  personas: ")
     ]
     assert notes == [
-        f"note  personas: {folder / name} is no persona: a persona is a file that ends in .toml"
+        f"note  personas: {folder / name} is not a persona: a persona is a file that ends in .toml"
         for name in ("Cynic.TOML", "notes.md", "old")
     ]
 

@@ -92,4 +92,4 @@ def test_a_settings_file_that_is_a_pipe_is_told(place: Workplace) -> None:
 
     os.mkfifo(place.home.parent / "config.toml")
     done = place.run_here("doctor")
-    assert done.returncode == 1 and b"config.toml is no regular file" in done.stdout
+    assert done.returncode == 1 and b"config.toml is not a regular file" in done.stdout

@@ -12,7 +12,7 @@ import pytest
 from tests.support.program import Program
 from tui.recording.demo_app import DemoApp
 from tui.recording.playback import LABEL, TypingPace, first_change
-from tui.recording.recorded_session import AT_ONCE, HUMAN, Pace
+from tui.recording.recorded_session import AT_ONCE, HUMAN, PlaybackSpeed
 from tui.settings.schema import Settings
 from tui.widgets.chat_bar import ChatBar
 
@@ -21,7 +21,7 @@ QUICK = TypingPace(0.0, 0.0, 0.0)
 
 @asynccontextmanager
 async def demo(
-    folder: Path, *, hands: TypingPace = QUICK, pace: Pace = AT_ONCE, **options: Any
+    folder: Path, *, hands: TypingPace = QUICK, pace: PlaybackSpeed = AT_ONCE, **options: Any
 ) -> AsyncIterator[Program]:
     app = DemoApp(folder, Settings(panel_seconds=60), hands=hands, pace=pace, **options)
     async with app.run_test(size=(110, 32), notifications=True, tooltips=True) as pilot:
@@ -99,7 +99,7 @@ async def test_who_writes_while_they_are_to_read_need_not_wait(tmp_path: Path) -
 
 
 async def test_who_stops_a_recorded_answer_has_the_program(tmp_path: Path) -> None:
-    async with demo(tmp_path, pace=Pace(5.0, HUMAN.word)) as p:
+    async with demo(tmp_path, pace=PlaybackSpeed(5.0, HUMAN.word)) as p:
         await p.until(lambda: p.main.conversation.running)
         await p.press("escape")
         await p.told("recording has stopped")

@@ -3,42 +3,19 @@
 from __future__ import annotations
 
 import shutil
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from personas.errors import StorageError
-from personas.store import Store
 from tests.support.drafts import leave_chat, recall
-from tests.support.program import Program, make_store, program
+from tests.support.program import make_store, program
+from tests.tui.test_opening import begun, slow
 from tui.app import ui_state
 from tui.drafts.store import DraftStore
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskText
-
-
-@contextmanager
-def slow(store: Store) -> Iterator[tuple[Callable[[], Store], threading.Event]]:
-    """A way to open the home that waits for the event."""
-    go = threading.Event()
-
-    def open_slowly() -> Store:
-        go.wait(60)
-        return store
-
-    try:
-        yield open_slowly, go
-    finally:
-        go.set()
-
-
-async def begun(p: Program) -> None:
-    """Wait until the program can be typed into."""
-    await p.until(lambda: p.main.is_mounted and p.main.chat_bar.input.has_focus)
 
 
 async def test_a_draft_that_cannot_be_stored_is_said_once_and_stored_when_there_is_room(
@@ -53,7 +30,7 @@ async def test_a_draft_that_cannot_be_stored_is_said_once_and_stored_when_there_
     async with program(store) as p:
         monkeypatch.setattr(DraftStore, "save", full)
         p.main.chat_bar.set_draft("a draft")
-        told = "What you typed is nowhere but on the screen: No space left on device."
+        told = "What you typed is only on the screen and not on disk yet: No space left on device."
         await p.main.conversation.drafts.remember()
         await p.until(lambda: told in p.messages)
         p.app.clear_notifications()

@@ -64,7 +64,7 @@ def test_what_is_no_file_any_more_is_not_waited_for(home: Home) -> None:
     draft = hand_out(home, "optimist", "before")
     draft.path.unlink()
     os.mkfifo(draft.path)
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         draft.read()
     draft.remove()
 

@@ -34,7 +34,7 @@ from tests.support.program import make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tui.chat.panel_state import PanelState
 from tui.commands.slash import Offer
-from tui.document.document import Document
+from tui.document.document import OpenDocument
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.chat_input import ChatInput
@@ -199,8 +199,8 @@ def persona_of(text: str) -> Persona:
     )
 
 
-def document_of(persona: Persona) -> Document:
-    document = Document(persona.id)
+def document_of(persona: Persona) -> OpenDocument:
+    document = OpenDocument(persona.id)
     document.persona = persona
     return document
 

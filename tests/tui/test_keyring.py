@@ -88,7 +88,7 @@ def test_a_keyring_that_keeps_nothing_is_not_offered(module: str, use: Any) -> N
 
 def test_a_keyring_that_takes_the_key_and_forgets_it_is_noticed(use: Any) -> None:
     use(Ring(keeps=False))
-    with pytest.raises(PersonaError, match="took it and does not have it"):
+    with pytest.raises(PersonaError, match="accepted it but did not return it"):
         keyring.store_key(SECRET)
 
 

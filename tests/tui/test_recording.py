@@ -17,7 +17,14 @@ from agent.models.scripted import Pause, ScriptedModel, answer
 from personas.errors import BrokenFile
 from personas.files.home import open_home
 from personas.store import Store
-from tui.recording.recorded_session import AT_ONCE, FIRST_LOOK, Pace, ReplayModel, read_recording, script_of
+from tui.recording.recorded_session import (
+    AT_ONCE,
+    FIRST_LOOK,
+    PlaybackSpeed,
+    ReplayModel,
+    read_recording,
+    script_of,
+)
 
 HEADER = {"type": "session", "version": 1, "id": "s", "persona_id": "one"}
 
@@ -111,7 +118,7 @@ def test_what_holds_no_recorded_run_is_refused(tmp_path: Path, records: tuple[di
 
 @given(st.text(max_size=60))
 def test_words_joined_are_the_text(text: str) -> None:
-    script = script_of((AssistantTextTurn(content=text),), Pace(0.5, 0.25))
+    script = script_of((AssistantTextTurn(content=text),), PlaybackSpeed(0.5, 0.25))
     deltas = [event for event in script if isinstance(event, BlockDelta)]
     assert "".join(delta.text for delta in deltas) == text
     pauses = [event.seconds for event in script if isinstance(event, Pause)]

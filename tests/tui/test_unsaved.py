@@ -131,7 +131,7 @@ async def test_quitting_says_what_would_be_lost_where_the_disk_keeps_nothing(
     async with program(make_store(tmp_path)) as p:
         monkeypatch.setattr(DraftStore, "save", refuse)
         await reach_conflict(p)
-        await p.told("nowhere but on the screen")
+        await p.told("only on the screen and not on disk yet")
         p.main.action_leave()
         dialog = await p.dialog(Confirm)
         assert "lose" in dialog._question

@@ -58,7 +58,7 @@ class ActivityLine:
         before, was_hidden, at = self._told
         soon = time.monotonic() - at < self._seconds_of_beat
         if text and before and hidden == was_hidden and soon and self._context.question is None:
-            return  # the next beat says it
+            return  # shown too recently to change again: the next tick of the timer shows it
         if (text, hidden) != (before, was_hidden):
             self._told = text, hidden, time.monotonic()
         self._panel.widget.set_title(f"Agent · {text}" if text and not hidden else "Agent")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tui.drafts.chat_drafts import ChatDrafts
 from tui.drafts.draft import CHAT, DIALOG, OutboxMessage, is_text
-from tui.drafts.outbox import Message, Outbox
+from tui.drafts.outbox import Outbox, OutgoingMessage
 
 if TYPE_CHECKING:
     from tui.app.ui_state import UiState
@@ -50,7 +50,7 @@ class ChatBarDrafts:
 
     # -- sending ------------------------------------------------------------------------------------------
 
-    def sent(self, typed: str) -> Message:
+    def sent(self, typed: str) -> OutgoingMessage:
         """Something was sent just now, about the persona that is open."""
         opened = self._context.document.id if self._context.document is not None else None
         message = self.outbox.begin(self._context.shown or opened or "", typed)
@@ -58,7 +58,7 @@ class ChatBarDrafts:
         return message
 
     @contextmanager
-    def on_its_way(self, message: Message) -> Iterator[None]:
+    def on_its_way(self, message: OutgoingMessage) -> Iterator[None]:
         """Deliver a message in the block: what it has not said to be delivered by its end comes back."""
         try:
             yield

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tui.chat.conversation_state import Conversation
     from tui.chat.conversations import Badge, ConversationManager
     from tui.chat.host import ConversationHost
-    from tui.drafts.outbox import Message
+    from tui.drafts.outbox import OutgoingMessage
     from tui.settings.schema import Settings
     from tui.widgets.agent_panel import AgentPanel
     from tui.widgets.conversation import ConversationView
@@ -345,7 +345,7 @@ class ConversationController:
         typed = f"/task {text}" if kind == "task" else as_typed(text)
         return self._send(self.drafts.sent(typed), text, kind or ("task" if self.tasks.task_mode else "chat"))
 
-    async def _send(self, message: Message, text: str, kind: AgentKind) -> None:
+    async def _send(self, message: OutgoingMessage, text: str, kind: AgentKind) -> None:
         with self.drafts.on_its_way(message):
             await self.settled.wait()  # in the first moments the home is still being read
             if not message.persona_id:

@@ -1,6 +1,6 @@
 """The conversations of the personas that were opened: their tasks go on while another persona is on the screen.
 
-Every message is a task of the one `AgentJobs`; what is to be shown of each is kept here.
+Every message is a job of the one `AgentJobs`; what is to be shown of each is kept here.
 """
 
 from __future__ import annotations

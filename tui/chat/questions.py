@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from personas.errors import InvalidValue, PersonaError
 from tui.commands.slash import as_typed
-from tui.drafts.outbox import Message
 
 if TYPE_CHECKING:
     from tui.chat.chat_bar_drafts import ChatBarDrafts
     from tui.chat.context import ChatContext
     from tui.chat.conversation_state import Conversation
     from tui.chat.panel_controller import PanelController
+    from tui.drafts.outbox import OutgoingMessage
 
 REFUSAL = "no, "
 """What stands in the draft before the reason of a no."""
@@ -109,7 +109,9 @@ class QuestionController:
         )
         return self._answer(self._context.talk, message, question_id, text)
 
-    async def _answer(self, talk: Conversation | None, message: Message, question_id: str, text: str) -> None:
+    async def _answer(
+        self, talk: Conversation | None, message: OutgoingMessage, question_id: str, text: str
+    ) -> None:
         with self._drafts.on_its_way(message):
             talks, question = self._context.talks, talk.question if talk is not None else None
             if talk is None or talks is None or question is None or question.id != question_id:

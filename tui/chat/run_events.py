@@ -127,8 +127,8 @@ class RunEvents:
             return
         self._delaying = question.id
         self._context.screen.tell(
-            f"{self._name(persona_id)} asks something. The program ends when it is answered and done; quit again to "
-            "leave it waiting, or to stay."
+            f"{self._name(persona_id)} is asking something. The program will end once you have answered and the task "
+            "is done; quit again to leave it waiting or to stay."
         )
 
     def _announce_question(self, persona_id: str) -> None:

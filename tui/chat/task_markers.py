@@ -73,15 +73,15 @@ def found_marks(chat: Chat, last: Job | None, turns: Sequence[Turn]) -> dict[str
         for task in tasks
         if task.kind == "task" and task.step_count and task.prompt_turn_id in here
     }
-    final = {mark.task.id: mark for mark in marks if mark.kind == "ending"}
+    final = {mark.job.id: mark for mark in marks if mark.kind == "ending"}
     for mark in marks:
         if mark.after not in here:
             continue
         if mark.kind == "step":
-            shown = step_mark(mark.task.step_count)
+            shown = step_mark(mark.job.step_count)
         else:
-            until = None if final[mark.task.id] is mark else mark.task.ended_at
-            shown = ending_mark(chat, mark.task, until)
+            until = None if final[mark.job.id] is mark else mark.job.ended_at
+            shown = ending_mark(chat, mark.job, until)
         found.setdefault(mark.after, []).append(shown)
     # The log of an earlier version of this program, or of one that died, does not say where a task ended.
     ended = {task.id: task for task in tasks} | ({last.id: last} if last is not None else {})

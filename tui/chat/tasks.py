@@ -6,7 +6,6 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from tui.commands.slash import as_typed
-from tui.drafts.outbox import Message
 from tui.widgets.queued_messages import Queued
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from tui.chat.conversation_state import Conversation
     from tui.chat.history import ConversationHistory
     from tui.chat.panel_controller import PanelController
+    from tui.drafts.outbox import OutgoingMessage
 
 
 class TaskController:
@@ -46,7 +46,7 @@ class TaskController:
         """Go on with the task that a limit stopped or that was interrupted."""
         return self._resume(self._context.talk, self._drafts.sent(f"/continue {text}" if text else ""), text)
 
-    async def _resume(self, talk: Conversation | None, message: Message, text: str) -> None:
+    async def _resume(self, talk: Conversation | None, message: OutgoingMessage, text: str) -> None:
         with self._drafts.on_its_way(message):
             talks = self._context.talks
             if talk is None or talks is None:

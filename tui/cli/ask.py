@@ -10,11 +10,11 @@ import click
 
 from personas.errors import InvalidValue, PersonaError
 from tui.cli.group import Invocation
-from tui.cli.output import print_json, print_text
 from tui.cli.output_runs import COULD_NOT_RUN, NO_MODEL, NotRun, OutputRuns, told_errors
+from tui.cli.printing import print_json, print_text
 
 if TYPE_CHECKING:
-    from agent.outputs.ensemble import Answer
+    from agent.outputs.ensemble import PersonaAnswer
 
 
 @click.command()
@@ -43,7 +43,7 @@ def ask(
     persona ask "And now?" --to optimist,skeptic --continue
     """
     from agent.models.prices import show_cost
-    from agent.outputs.ensemble import Answer, EnsembleConversation, EnsembleLog, ask_all
+    from agent.outputs.ensemble import EnsembleConversation, EnsembleLog, PersonaAnswer, ask_all
     from agent.outputs.variant import read_runnable
     from tui.cli.chat_runner import message_of
 
@@ -74,7 +74,7 @@ def ask(
         conversation = (log.last() if go_on else None) or EnsembleConversation()
         pace = runs.evaluator.pace()
 
-    def show(answer: Answer) -> None:
+    def show(answer: PersonaAnswer) -> None:
         if as_json:
             told = {
                 "type": "answer",
@@ -90,7 +90,7 @@ def ask(
         sys.stdout.flush()
 
     async def work() -> int:
-        log.add(conversation, Answer("", "", said))
+        log.add(conversation, PersonaAnswer("", "", said))
         answers = await ask_all(
             log, conversation, variants, runs.evaluator.model_of, pace, at_once=parallel, on_answer=show
         )

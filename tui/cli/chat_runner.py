@@ -15,7 +15,7 @@ from personas.files.slug import command
 from tui.app.signals import heeded
 from tui.cli import was_interrupted
 from tui.cli.exit_codes import FAILED, INTERRUPTED, OF_SIGNAL, WAITS
-from tui.cli.output import summarise
+from tui.cli.printing import summarise
 from tui.cli.stderr import safe_message, unexpected_message
 from tui.cli.task_answers import Answers
 from tui.cli.tasks import open_task, reminder

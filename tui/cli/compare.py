@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.output import columns, print_json, print_text
 from tui.cli.output_runs import (
     NO_MODEL,
     OutputRuns,
@@ -20,6 +19,7 @@ from tui.cli.output_runs import (
     yes_option,
 )
 from tui.cli.outputs import MARKS
+from tui.cli.printing import columns, print_json, print_text
 
 if TYPE_CHECKING:
     from agent.outputs.comparison import Comparison

@@ -10,7 +10,7 @@ import click
 
 from tui.cli.group import Invocation
 from tui.cli.open import require_screen, run_in_terminal
-from tui.cli.output import print_text
+from tui.cli.printing import print_text
 
 if TYPE_CHECKING:
     from personas.files.home import Home

@@ -16,7 +16,7 @@ from personas.errors import PersonaError, UnknownPersona
 from personas.folder import strays
 from tui.cli.group import Invocation
 from tui.cli.options import json_option
-from tui.cli.output import LONGEST_LINE, print_json, print_text, summarise
+from tui.cli.printing import LONGEST_LINE, print_json, print_text, summarise
 from tui.settings.validation import CONNECTING
 from tui.terminal.sanitise import one_line
 from tui.terminal.secrets import redact
@@ -35,7 +35,7 @@ LEAST_SPACE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """The result of one check."""
 
     level: Literal["ok", "note", "problem"]
@@ -93,7 +93,7 @@ def doctor(
         raise click.exceptions.Exit(1)
 
 
-def examine(invocation: Invocation, online: bool = False) -> Iterator[Finding]:
+def examine(invocation: Invocation, online: bool = False) -> Iterator[CheckResult]:
     """Check everything a conversation needs; yield the findings."""
     yield _program()
     yield from _settings(invocation)
@@ -103,7 +103,7 @@ def examine(invocation: Invocation, online: bool = False) -> Iterator[Finding]:
     yield _terminal()
 
 
-def _program() -> Finding:
+def _program() -> CheckResult:
     from importlib.metadata import PackageNotFoundError, version
 
     def installed(package: str) -> str:
@@ -115,69 +115,69 @@ def _program() -> Finding:
     parts = ", ".join(
         f"{name} {installed(name)}" for name in ("persona-editor", "textual", "httpx2", "pydantic")
     )
-    return Finding("ok", "program", f"Python {platform.python_version()}, {parts}")
+    return CheckResult("ok", "program", f"Python {platform.python_version()}, {parts}")
 
 
-def _settings(invocation: Invocation) -> Iterator[Finding]:
+def _settings(invocation: Invocation) -> Iterator[CheckResult]:
     loaded = invocation.loaded
     for wrong in loaded.wrong:
-        yield Finding("note" if wrong.setting is None else "problem", "settings", str(wrong))
+        yield CheckResult("note" if wrong.setting is None else "problem", "settings", str(wrong))
     if loaded.wrong:
         things = "1 thing" if len(loaded.wrong) == 1 else f"{len(loaded.wrong)} things"
-        yield Finding("note", "settings", f"{loaded.path}: {things} in it to mend, see above")
+        yield CheckResult("note", "settings", f"{loaded.path}: {things} in it to mend, see above")
         return
     note = "" if loaded.exists else " (no such file yet; the defaults hold)"
-    yield Finding("ok", "settings", f"{loaded.path}{note}")
+    yield CheckResult("ok", "settings", f"{loaded.path}{note}")
 
 
-def _home(invocation: Invocation) -> Iterator[Finding]:
+def _home(invocation: Invocation) -> Iterator[CheckResult]:
     try:
         store = invocation.store
         personas = store.list()
     except PersonaError as error:
-        yield Finding("problem", "home", str(error))
+        yield CheckResult("problem", "home", str(error))
         return
     root = store.home.root
     if not os.access(store.home.personas, os.W_OK):
-        yield Finding("problem", "home", f"{root} is read-only; personas can be read but not changed")
+        yield CheckResult("problem", "home", f"{root} is read-only; personas can be read but not changed")
     elif shutil.disk_usage(root).free < LEAST_SPACE:
-        yield Finding(
+        yield CheckResult(
             "problem", "home", f"the disk of {root} is full; nothing can be changed until there is room"
         )
     else:
-        yield Finding("ok", "home", f"{root}, {len(personas)} persona{'' if len(personas) == 1 else 's'}")
+        yield CheckResult("ok", "home", f"{root}, {len(personas)} persona{'' if len(personas) == 1 else 's'}")
     yield from _about(store.home, invocation.loaded.settings.about)
     yield from _personas(store, personas)
     yield from _saved_approvals(root)
     yield from _conversations(store, personas)
 
 
-def _personas(store: Store, personas: Sequence[Persona]) -> Iterator[Finding]:
+def _personas(store: Store, personas: Sequence[Persona]) -> Iterator[CheckResult]:
     from tui.cli.personas import describe
 
     for persona in personas:
         if persona.note is not None:
-            yield Finding("note", f"persona {persona.id}", describe(persona.note))
+            yield CheckResult("note", f"persona {persona.id}", describe(persona.note))
         if persona.error is not None:
             mend = f"; fix {store.path(persona.id)}" if persona.revision else ""
-            yield Finding("problem", f"persona {persona.id}", f"{describe(persona.error)}{mend}")
+            yield CheckResult("problem", f"persona {persona.id}", f"{describe(persona.error)}{mend}")
     for name in strays(store.home):
-        yield Finding(
+        yield CheckResult(
             "note",
             "personas",
-            f"{store.home.personas / name} is no persona: a persona is a file that ends in .toml",
+            f"{store.home.personas / name} is not a persona: a persona is a file that ends in .toml",
         )
 
 
-def _saved_approvals(root: Path) -> Iterator[Finding]:
+def _saved_approvals(root: Path) -> Iterator[CheckResult]:
     from agent.jobs.saved_approvals import SavedApprovals
 
     if allowed := SavedApprovals.of_person().always(root):
         text = f"always allowed here: {', '.join(allowed)}; persona trust --revoke forgets them"
-        yield Finding("ok", "approval", text)
+        yield CheckResult("ok", "approval", text)
 
 
-def _conversations(store: Store, personas: Sequence[Persona]) -> Iterator[Finding]:
+def _conversations(store: Store, personas: Sequence[Persona]) -> Iterator[CheckResult]:
     from agent.transcript.session_store import read_history
 
     for persona in personas:
@@ -188,39 +188,39 @@ def _conversations(store: Store, personas: Sequence[Persona]) -> Iterator[Findin
         except PersonaError as error:
             problems = [str(error)]
         for problem in summarise(problems):
-            yield Finding("note", f"conversation of {persona.id}", problem)
+            yield CheckResult("note", f"conversation of {persona.id}", problem)
 
 
-def _about(home: Home, setting: str) -> Iterator[Finding]:
+def _about(home: Home, setting: str) -> Iterator[CheckResult]:
     """Report the text about the personas' purpose that the agent gets, and its source; nothing if there is none."""
     from personas.about import read_about
 
     if setting:
-        yield Finding("ok", "about", f"the setting about says: {setting}")
+        yield CheckResult("ok", "about", f"the setting about says: {setting}")
         return
     try:
         if said := read_about(home):
-            yield Finding("ok", "about", f"{home.about} says: {said}")
+            yield CheckResult("ok", "about", f"{home.about} says: {said}")
     except PersonaError as error:
-        yield Finding("problem", "about", str(error))
+        yield CheckResult("problem", "about", str(error))
 
 
-def _left_over() -> Iterator[Finding]:
+def _left_over() -> Iterator[CheckResult]:
     """Report unsaved text that could not be stored in a home when a program ended."""
     from tui.app.emergency_save import left_texts, told_of
 
     if left := left_texts():
-        yield Finding("note", "unsaved text", told_of(left))
+        yield CheckResult("note", "unsaved text", told_of(left))
 
 
-def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:
+def _model(invocation: Invocation, online: bool) -> Iterator[CheckResult]:
     from tui.settings.model_factory import build_model, connection
 
     if invocation.loaded.unusable.intersection(("", *CONNECTING)):
         return  # reported with the settings
     where = connection(invocation.loaded.settings)
     if where.offline:
-        yield Finding(
+        yield CheckResult(
             "ok", "model", "offline, embedded; set ANTHROPIC_API_KEY or base_url to connect another"
         )
         return
@@ -228,22 +228,22 @@ def _model(invocation: Invocation, online: bool) -> Iterator[Finding]:
 
     server = hide_secrets(where.base_url) if where.base_url else "Anthropic's API"
     if where.base_url and (wrong := check_base_url(where.base_url)) is not None:
-        yield Finding("problem", "model", wrong.message)
+        yield CheckResult("problem", "model", wrong.message)
         return
     key = f"key from {where.source}" if where.source else "no key"
     level: Literal["ok", "problem"] = "ok" if where.source or where.base_url else "problem"
     advice = "" if level == "ok" else "; set ANTHROPIC_API_KEY, or use --model offline"
-    yield Finding(level, "model", f"{where.model} at {server}, {key}{advice}")
+    yield CheckResult(level, "model", f"{where.model} at {server}, {key}{advice}")
     if (budget := invocation.loaded.settings.task_dollars) and not _has_price(where.model, where.base_url):
         text = (
             f"task_dollars = {budget:g} stops no task: the prices of {where.model} at {server} are not known"
         )
-        yield Finding("note", "budget", text)
+        yield CheckResult("note", "budget", text)
     if online and level == "ok":
         try:
             model = build_model(where)
         except PersonaError as error:
-            yield Finding("problem", "key", str(error))
+            yield CheckResult("problem", "key", str(error))
             return
         yield _ask_server(model)
         yield from _notes_on_local(where.base_url)
@@ -257,7 +257,7 @@ def _has_price(model: str, base_url: str) -> bool:
     return cost(model, Usage(), base_url or OFFICIAL) is not None
 
 
-def _ask_server(model: object) -> Finding:
+def _ask_server(model: object) -> CheckResult:
     """Ask the server for its models; one request."""
     import asyncio
 
@@ -270,29 +270,31 @@ def _ask_server(model: object) -> Finding:
     try:
         offered = asyncio.run(model.list_models())
     except ModelFailure as failure:
-        return Finding("problem", "server", failure.error.message)
+        return CheckResult("problem", "server", failure.error.message)
     names = [info.id for info in offered]
     if model.name not in names:
         has = f"it has {', '.join(names[:8])}" if names else "it lists no models"
-        return Finding("note", "server", f"answers, but does not list {model.name}; {has}")
-    return Finding("ok", "server", f"answers, and has {model.name}")
+        return CheckResult("note", "server", f"answers, but does not list {model.name}; {has}")
+    return CheckResult("ok", "server", f"answers, and has {model.name}")
 
 
-def _notes_on_local(base_url: str) -> Iterator[Finding]:
+def _notes_on_local(base_url: str) -> Iterator[CheckResult]:
     """Report what a local server does not support, for example tools."""
     from agent.models.local_servers import why_no_tools
 
     if note := why_no_tools(base_url):
-        yield Finding("note", "server", note)
+        yield CheckResult("note", "server", note)
 
 
-def _terminal() -> Finding:
+def _terminal() -> CheckResult:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return Finding("note", "terminal", "none here; the commands work, the full-screen program needs one")
+        return CheckResult(
+            "note", "terminal", "none here; the commands work, the full-screen program needs one"
+        )
     size = os.get_terminal_size(sys.stderr.fileno())
     over = " over SSH" if os.environ.get("SSH_CONNECTION") else ""
     inside = " inside tmux" if os.environ.get("TMUX") else ""
     level: Literal["ok", "note"] = "ok" if size.columns >= 60 and size.lines >= 15 else "note"
-    return Finding(
+    return CheckResult(
         level, "terminal", f"{os.environ.get('TERM', 'unknown')}, {size.columns}x{size.lines}{over}{inside}"
     )

@@ -18,7 +18,7 @@ from personas.files.text_file import read_regular
 from personas.store import Store
 from tui.cli.group import Invocation
 from tui.cli.options import persona_argument
-from tui.cli.output import print_text
+from tui.cli.printing import print_text
 from tui.cli.stderr import print_error
 from tui.document.merge import Clash
 from tui.external_editor.persona_file import BY_HAND, save_file

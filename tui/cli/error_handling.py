@@ -14,7 +14,7 @@ import click
 from personas.errors import PersonaError
 from tui.cli import was_interrupted
 from tui.cli.exit_codes import FAILED, INTERRUPTED, READER_GONE, USAGE
-from tui.cli.output import ClosedOutput, drop
+from tui.cli.printing import ClosedOutput, drop
 from tui.cli.stderr import print_error, unexpected_message
 
 

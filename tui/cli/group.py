@@ -159,7 +159,7 @@ class PersonaGroup(click.Group):
             return
         close = get_close_matches(word, [*COMMANDS, *ids], n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise click.UsageError(f"no command and no persona is called {word!r}{hint}", ctx)
+        raise click.UsageError(f"there is no command and no persona called {word!r}{hint}", ctx)
 
 
 def _invocation(ctx: click.Context) -> Invocation:

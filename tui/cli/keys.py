@@ -14,7 +14,7 @@ import click
 
 from tui.app.signals import SIGNALS, has_terminal, heeded
 from tui.cli.group import Invocation
-from tui.cli.output import print_text
+from tui.cli.printing import print_text
 
 POLL_INTERVAL = 0.05
 """Seconds without input after which a lone ESC is the key itself."""

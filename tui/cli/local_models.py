@@ -10,10 +10,10 @@ import click
 
 from agent.models.anthropic.client import AnthropicModel
 from agent.models.local_servers import KNOWN_PORTS, LocalServer, find_local_servers
-from agent.models.probe import Trial, try_out
+from agent.models.probe import ProbeResult, try_out
 from personas.errors import InvalidValue, PersonaError
 from tui.cli.logging_setup import set_up
-from tui.cli.output import LONGEST_LINE, print_text
+from tui.cli.printing import LONGEST_LINE, print_text
 from tui.settings.schema import config_path, write_settings
 from tui.terminal.sanitise import one_line
 
@@ -53,10 +53,10 @@ def connect_local(ports: Sequence[int], chosen: str | None) -> None:
         return
     server, model = _pick(offers, chosen)
     print_text(f"trying {one_line(model, LONGEST_LINE)} …")
-    trial = asyncio.run(_try(model, server.base_url))
-    if not trial.answers:
-        raise NoModel(f"{model} does not work: {trial.message}; the settings were not changed")
-    print_text(one_line(trial.message, LONGEST_LINE))
+    probe = asyncio.run(_try(model, server.base_url))
+    if not probe.answers:
+        raise NoModel(f"{model} does not work: {probe.message}; the settings were not changed")
+    print_text(one_line(probe.message, LONGEST_LINE))
     path = config_path()
     if chosen is None and not click.confirm(f"Write model and base_url to {path}?", err=True):
         print_text("the settings were not changed")
@@ -78,5 +78,5 @@ def _pick(offers: Sequence[tuple[LocalServer, str]], chosen: str | None) -> tupl
     )
 
 
-async def _try(model: str, base_url: str) -> Trial:
+async def _try(model: str, base_url: str) -> ProbeResult:
     return await try_out(AnthropicModel(model, base_url=base_url))

@@ -13,7 +13,7 @@ import click
 
 from personas.errors import PersonaError, UnknownPersona, UnknownVersion
 from tui.app.signals import heeded
-from tui.cli.output import print_text
+from tui.cli.printing import print_text
 
 if TYPE_CHECKING:
     from agent.outputs.cost import Estimate
@@ -166,7 +166,7 @@ class OutputRuns:
 
 def say_estimate(estimate: Estimate, as_json: bool) -> None:
     """Print what a run would take, for `--dry-run`."""
-    from tui.cli.output import print_json
+    from tui.cli.printing import print_json
 
     if as_json:
         print_json(

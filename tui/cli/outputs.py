@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.output import columns, print_json, print_text
 from tui.cli.output_runs import OutputRuns, told_errors
+from tui.cli.printing import columns, print_json, print_text
 
 MARKS = {"pass": "✓", "fail": "✗", "error": "!", "none": "·"}
 

@@ -16,7 +16,7 @@ from personas.persona import FileError, Persona
 from personas.versions.authorship import USER
 from tui.cli.group import Invocation
 from tui.cli.options import RESULT, json_option, persona_argument
-from tui.cli.output import columns, print_json, print_text
+from tui.cli.printing import columns, print_json, print_text
 
 if TYPE_CHECKING:
     from agent.jobs.job import Job

@@ -11,7 +11,6 @@ import click
 
 from personas.errors import PersonaError
 from tui.cli.group import Invocation
-from tui.cli.output import print_json, print_text
 from tui.cli.output_runs import (
     COULD_NOT_RUN,
     NO_MODEL,
@@ -24,6 +23,7 @@ from tui.cli.output_runs import (
     told_errors,
     yes_option,
 )
+from tui.cli.printing import print_json, print_text
 
 if TYPE_CHECKING:
     from agent.outputs.output_log import Output

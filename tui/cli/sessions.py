@@ -7,7 +7,7 @@ import click
 from personas.files.slug import command
 from tui.cli.group import Invocation
 from tui.cli.options import json_option, persona_argument
-from tui.cli.output import print_json, print_text, summarise
+from tui.cli.printing import print_json, print_text, summarise
 
 
 @click.command()

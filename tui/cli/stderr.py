@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tui.cli.output import LONGEST_LINE, drop
+from tui.cli.printing import LONGEST_LINE, drop
 
 _LONGEST_END = 400
 

@@ -9,7 +9,6 @@ import click
 
 from personas.errors import PersonaError
 from tui.cli.group import Invocation
-from tui.cli.output import columns, print_json, print_text
 from tui.cli.output_runs import (
     NO_MODEL,
     OutputRuns,
@@ -21,6 +20,7 @@ from tui.cli.output_runs import (
     yes_option,
 )
 from tui.cli.outputs import MARKS
+from tui.cli.printing import columns, print_json, print_text
 
 if TYPE_CHECKING:
     from agent.outputs.baseline import Since

@@ -6,7 +6,7 @@ import click
 
 from tui.cli.group import Invocation
 from tui.cli.options import json_option
-from tui.cli.output import print_json, print_text
+from tui.cli.printing import print_json, print_text
 
 
 @click.command()

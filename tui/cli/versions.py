@@ -11,7 +11,7 @@ from personas.errors import Conflict, PersonaError
 from personas.versions.authorship import USER, Author, Undone
 from tui.cli.group import Invocation
 from tui.cli.options import RESULT, json_option, persona_argument
-from tui.cli.output import columns, print_json, print_text
+from tui.cli.printing import columns, print_json, print_text
 
 REQUEST_SHOWN = 60
 """Most characters of a request in a line of the log."""
@@ -83,7 +83,7 @@ def diff(
 def restore(invocation: Invocation, persona_id: str, version: str, as_json: bool) -> None:
     """Restore an earlier version.
 
-    VERSION is a number from `persona log`. The present text stays in the log.
+    VERSION is a number from `persona log`. The present text stays a version.
 
     \b
     persona restore optimist 3

@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tui.chat.export import FORMATS
 from tui.commands.fuzzy import fold
 
 COMMANDS: dict[str, str] = {
     "clear": "begin a new conversation",
     "continue": "go on with the task that stopped",
-    "export": "write the conversation to a file: .md or .json",
+    "export": f"write the conversation to a file: {' or '.join(f'.{ending}' for ending in FORMATS)}",
     "help": "the keys",
     "model": "choose or connect the agent's model",
     "new": "make a persona",

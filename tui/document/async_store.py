@@ -191,7 +191,7 @@ class Workspace:
         return await self.write(self.store.create, name, from_id=from_id, reserved=reserved)
 
     async def know(self, persona_id: str) -> None:
-        """Keep what a persona's file holds now as known, see `personas.outside_writes.know`."""
+        """Keep what a persona's file holds now as known, see `personas.external_writes.know`."""
         from personas.external_writes import know
 
         await self.call(know, self.store, persona_id)

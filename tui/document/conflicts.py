@@ -13,7 +13,7 @@ from tui.document.text_slot import INPUT, PROMPT
 if TYPE_CHECKING:
     from personas.store import Store
     from tui.commands.registry import Keymap
-    from tui.document.document import Document
+    from tui.document.document import OpenDocument
     from tui.document.open_documents import OpenDocuments
     from tui.document.text_slot import TextSlot
 
@@ -34,7 +34,7 @@ def conflict_message(slot: TextSlot, keymap: Keymap) -> str:
     return f"The test input {slot.id.removeprefix(INPUT)} was changed elsewhere in the same lines. {how}"
 
 
-async def resolve_conflict(controller: OpenDocuments, document: Document, slot: TextSlot) -> None:
+async def resolve_conflict(controller: OpenDocuments, document: OpenDocument, slot: TextSlot) -> None:
     """Show both texts of a slot and store what the person chooses; a text not taken is kept as a version.
 
     Only when the person asks: a dialog of its own accord would take keys meant for the text as its answer. Where
@@ -75,7 +75,7 @@ def _same(now: Clash | None, shown: Clash) -> bool:
 
 
 async def tell_agent_replaced(
-    controller: OpenDocuments, document: Document, conflict: Clash, stored: str, run_id: str
+    controller: OpenDocuments, document: OpenDocument, conflict: Clash, stored: str, run_id: str
 ) -> None:
     """Say that the agent changed what is being typed, unless that is in conflict with what others wrote before.
 

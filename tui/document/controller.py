@@ -15,7 +15,7 @@ from personas.errors import PersonaError, UnknownPersona
 from tui.commands.registry import sentence
 from tui.document.async_store import Look, Workspace, last_change
 from tui.document.conflicts import resolve_conflict, tell_agent_replaced
-from tui.document.document import Document
+from tui.document.document import OpenDocument
 from tui.document.missing_file import last_text, persona_without_file, text_of, write_back
 from tui.document.recovery import DraftRecovery
 from tui.document.saver import SlotSaver
@@ -52,12 +52,12 @@ class DocumentController:
         view: DocumentView,
         workspace: Workspace,
         drafts: DraftStore,
-        typed_early: Document | None = None,
+        typed_early: OpenDocument | None = None,
     ) -> None:
         self.view = view
         self.workspace = workspace
         self.document = typed_early
-        self.documents: dict[str, Document] = {}
+        self.documents: dict[str, OpenDocument] = {}
         self.unsaved = UnsavedText(workspace.store.home, drafts, self.documents.values)
         self.saver = SlotSaver(self)
         self.recovery = DraftRecovery(self)
@@ -114,11 +114,11 @@ class DocumentController:
         return [document.id for document in self.documents.values() if document.dirty]
 
     def would_lose(self) -> list[str]:
-        """Return the ids of personas with text that is nowhere but on the screen."""
+        """Return the ids of personas with text that is only on the screen and not on disk."""
         return list(dict.fromkeys(key for key, slot, _ in self.unsaved.nowhere_else() if is_text(slot)))
 
     def nowhere_else(self) -> dict[str, str]:
-        """Return the texts that are nowhere but on the screen, by what they are, in words."""
+        """Return the texts that are only on the screen and not on disk, by what they are, in words."""
         lost = self.unsaved.nowhere_else()
         return {f"{key}, {in_words(slot)}": text for key, slot, text in lost if is_text(slot)}
 
@@ -130,7 +130,7 @@ class DocumentController:
         """Have the drafts database say what is unsaved."""
         await self.saver.write_drafts()
 
-    def forget_settled(self, document: Document) -> None:
+    def forget_settled(self, document: OpenDocument) -> None:
         """A document that is not open any more stays in memory as long as something in it is not saved."""
         if (
             document is not self.document
@@ -141,7 +141,7 @@ class DocumentController:
 
     # -- opening ----------------------------------------------------------------------------------------
 
-    def open(self, persona_id: str, document: Document | None = None) -> Awaitable[bool]:
+    def open(self, persona_id: str, document: OpenDocument | None = None) -> Awaitable[bool]:
         """Show another persona at once, and save what was open. Its slots fill when the disk answers.
 
         Args:
@@ -160,7 +160,7 @@ class DocumentController:
             document.id = persona_id
         elif document is not None and known is not None and document.prompt.text:
             known.prompt.put_in_front(document.prompt.text)
-        self.document = opened = known or document or Document(persona_id, self.saver.edited)
+        self.document = opened = known or document or OpenDocument(persona_id, self.saver.edited)
         self.documents[persona_id] = opened
         self._awaited, self._told_gone = "", False
         self.saver.document_opened()
@@ -173,10 +173,10 @@ class DocumentController:
         before = before if before is not opened else None
         return self.view.start(self._fill(opened, before, known is not None))  # type: ignore[no-any-return]
 
-    def open_new(self) -> Document:
+    def open_new(self) -> OpenDocument:
         """Show an empty document at once, of a persona that is being made: its id is not known yet."""
         self._openings += 1
-        before, self.document = self.document, Document("", self.saver.edited)
+        before, self.document = self.document, OpenDocument("", self.saver.edited)
         self._awaited = ""
         self.view.document_opened(self.document)
         self.view.show_state()
@@ -184,7 +184,7 @@ class DocumentController:
             self.view.start(self._leave(before))
         return self.document
 
-    def show_again(self, before: Document | None) -> None:
+    def show_again(self, before: OpenDocument | None) -> None:
         """What was asked for could not be opened: show what was open before, if that is still there."""
         self._openings += 1
         if before is None or not before.id or before.id in self._deleted:
@@ -194,7 +194,7 @@ class DocumentController:
         self.view.document_opened(before)
         self.view.show_state()
 
-    async def _open_again(self, document: Document) -> bool:
+    async def _open_again(self, document: OpenDocument) -> bool:
         """Read what is open anew, and save what is not saved."""
         await self.flush()
         if document is self.document and document.persona is None:
@@ -205,12 +205,12 @@ class DocumentController:
             self.saver.request_all(document)
         return document is self.document
 
-    async def _leave(self, document: Document) -> None:
+    async def _leave(self, document: OpenDocument) -> None:
         """Save what was open; it stays in memory as long as it is not saved."""
         await self.flush()
         self.forget_settled(document)
 
-    async def _fill(self, document: Document, before: Document | None, known: bool) -> bool:
+    async def _fill(self, document: OpenDocument, before: OpenDocument | None, known: bool) -> bool:
         """Read an open document; where that fails, show what was open `before`.
 
         `known`: it was in memory, with what was not saved of it.
@@ -340,7 +340,7 @@ class DocumentController:
 
     def now_is(
         self,
-        document: Document,
+        document: OpenDocument,
         persona: Persona,
         *,
         source: str | None = "",
@@ -362,7 +362,7 @@ class DocumentController:
         self.view.document_changed(document, by_agent=by_agent, elsewhere=elsewhere)
         self.view.show_state()
 
-    async def _read_file(self, document: Document, persona: Persona) -> None:
+    async def _read_file(self, document: OpenDocument, persona: Persona) -> None:
         """Remember, here and with the drafts, what a document's file holds now."""
         text = await self.workspace.call(text_of, self.workspace.store, persona)
         if text is not None and document.persona is persona:
@@ -373,10 +373,10 @@ class DocumentController:
         assert slot.conflict is not None
         title = slot.id.removeprefix(FIELD).replace("_", " ").capitalize()
         theirs = slot.conflict.theirs
-        now = f"to “{one_line(theirs, 60)}”" if theirs else "and is empty there"
+        now = f"“{one_line(theirs, 60)}”" if theirs else "empty"
         self.view.tell(
-            f"{title} was changed elsewhere, {now}. Leaving the field stores what you typed; undo brings the other "
-            "back.",
+            f"{title} was changed elsewhere: it is now {now}. When you leave the field, what you typed is stored; "
+            "undo brings the other value back.",
             error=True,
         )
 
@@ -437,7 +437,7 @@ class DocumentController:
 
     # -- a file that is gone ----------------------------------------------------------------------------
 
-    def miss(self, document: Document) -> None:
+    def miss(self, document: OpenDocument) -> None:
         """The file of the open document is not there: wait a moment, then keep what is unsaved, or close."""
         document.miss()
         self.view.start(self.write_drafts())

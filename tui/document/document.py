@@ -19,7 +19,7 @@ GONE_AFTER = 2.0
 clock = monotonic
 
 
-class Document:
+class OpenDocument:
     """A persona and its text slots.
 
     It is there before its file is read: what is typed until then is put in front of the text that is read.
@@ -31,7 +31,7 @@ class Document:
         missing_since: when the file was first not there; None where it is.
     """
 
-    def __init__(self, id: str, on_edit: Callable[[Document, TextSlot], None] = lambda *_: None) -> None:
+    def __init__(self, id: str, on_edit: Callable[[OpenDocument, TextSlot], None] = lambda *_: None) -> None:
         self.id = id
         self.persona: Persona | None = None
         self.file = ""

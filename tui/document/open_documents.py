@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from personas.persona import Persona
     from tui.document.async_store import Workspace
-    from tui.document.document import Document
+    from tui.document.document import OpenDocument
     from tui.document.text_slot import TextSlot
     from tui.document.view import DocumentView
     from tui.drafts.unsaved_text import UnsavedText
@@ -24,8 +24,8 @@ class OpenDocuments(Protocol):
 
     view: DocumentView
     workspace: Workspace
-    document: Document | None
-    documents: dict[str, Document]
+    document: OpenDocument | None
+    documents: dict[str, OpenDocument]
     unsaved: UnsavedText
     choosing: bool
 
@@ -43,7 +43,7 @@ class OpenDocuments(Protocol):
     async def flush(self) -> None:
         """Store everything that was typed and can be stored."""
 
-    def forget_settled(self, document: Document) -> None:
+    def forget_settled(self, document: OpenDocument) -> None:
         """Forget a document that is not open and has nothing unsaved."""
 
     def take(self, persona: Persona, *, run_id: str = "", outside: bool = False, record: bool = True) -> None:
@@ -52,7 +52,7 @@ class OpenDocuments(Protocol):
     async def read_again(self, *, quiet: bool = False, outside: bool = True) -> None:
         """Read the open persona and take in what is new."""
 
-    def miss(self, document: Document) -> None:
+    def miss(self, document: OpenDocument) -> None:
         """The file of the open document is not there."""
 
     def tell_field(self, slot: TextSlot) -> None:
@@ -60,7 +60,7 @@ class OpenDocuments(Protocol):
 
     def now_is(
         self,
-        document: Document,
+        document: OpenDocument,
         persona: Persona,
         *,
         source: str | None = "",

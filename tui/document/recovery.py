@@ -11,7 +11,7 @@ from tui.drafts.draft import Draft
 from tui.drafts.unsaved_text import documents_with_drafts
 
 if TYPE_CHECKING:
-    from tui.document.document import Document
+    from tui.document.document import OpenDocument
     from tui.document.open_documents import OpenDocuments
 
 BACK = "was not saved is back"
@@ -31,7 +31,7 @@ class DraftRecovery:
         self.discarding = False
         """Whether text is being thrown away: who asked for that sees to a document that is left with nothing."""
 
-    def take_drafts(self, document: Document, drafts: list[Draft], *, known: bool) -> list[Draft]:
+    def take_drafts(self, document: OpenDocument, drafts: list[Draft], *, known: bool) -> list[Draft]:
         """Put drafts into their slots; return those whose slot holds another text already.
 
         `known`: the person saw them in this program.
@@ -54,18 +54,18 @@ class DraftRecovery:
                 back.add(slot.id.partition(":")[0])
         if not known and persona is not None:
             if "prompt" in back:
-                self._view.tell(f"What you typed in {persona.name} and {BACK} in the editor.")
+                self._view.tell(f"Your unsaved text of {persona.name} is back in the editor.")
             if "field" in back:
-                self._view.tell(f"What you typed in the settings and {BACK}.")
+                self._view.tell(f"Your unsaved text in the settings of {persona.name} is back.")
         conflicts = [s for s in document.slots.values() if s.id.startswith(INPUT) and s.conflict is not None]
         for slot in conflicts:
-            why = f"What you typed in a test input and {BACK}, as a new test input."
+            why = "Your unsaved text of a test input is back, as a new test input."
             self._view.start(self._saver.store_as_new_input(document, slot, why))
         return leftovers
 
-    async def settle(self, document: Document, drafts: list[Draft]) -> None:
+    async def settle(self, document: OpenDocument, drafts: list[Draft]) -> None:
         """Settle drafts whose slot holds another text: merged with it, else as a test input or version of its own."""
-        where = "What you typed in another window and"
+        unsaved = "Your unsaved text from another window"
         for draft in drafts:
             slot = document.slot(draft.slot)
             merged = meet(draft.base, draft.text, slot.text) if slot.merges else None
@@ -76,16 +76,16 @@ class DraftRecovery:
                     self._saver.queue.request(document, slot)
                     await self._saver.queue.settled()
                     if changed and slot.id == PROMPT:
-                        self._view.tell(f"{where} {BACK} in the prompt.")
+                        self._view.tell(f"{unsaved} is back in the prompt.")
                 elif slot.id.startswith(INPUT):
                     from personas.changes import AddTestInput
 
                     self._controller.take(await self._workspace.change(document.id, AddTestInput(draft.text)))
-                    self._view.tell(f"{where} {BACK}, as a new test input.")
+                    self._view.tell(f"{unsaved} is back, as a new test input.")
                 elif draft.text != slot.text:
                     reason = "typed in another window, not saved"
                     await self._workspace.keep_text(document.id, slot.id, draft.text, reason)
-                    self._view.tell(f"{where} was not saved is kept as a version.")
+                    self._view.tell(f"{unsaved} is kept as a version.")
                 await self._workspace.call(self._controller.unsaved.store.drop, draft)
             except (PersonaError, ValueError):
                 continue  # it stays, to be settled at another start

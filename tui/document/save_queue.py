@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tui.document.document import Document
+    from tui.document.document import OpenDocument
     from tui.document.text_slot import TextSlot
 
 
@@ -21,7 +21,7 @@ class SaveQueue:
 
     def __init__(
         self,
-        save: Callable[[Document, TextSlot], Coroutine[Any, Any, None]],
+        save: Callable[[OpenDocument, TextSlot], Coroutine[Any, Any, None]],
         start: Callable[[Coroutine[Any, Any, Any]], Any],
     ) -> None:
         self._save, self._start = save, start
@@ -31,7 +31,7 @@ class SaveQueue:
     def __bool__(self) -> bool:
         return bool(self._all)
 
-    def request(self, document: Document, slot: TextSlot) -> None:
+    def request(self, document: OpenDocument, slot: TextSlot) -> None:
         """Have a slot saved as it is when its turn comes."""
         if slot not in self._waiting:
             task = self._waiting[slot] = self._start(self._save(document, slot))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from personas.persona import Persona
-    from tui.document.document import Document
+    from tui.document.document import OpenDocument
     from tui.document.open_documents import OpenDocuments
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class SlotSaver:
         self.view, self.workspace = controller.view, controller.workspace
         self.queue = SaveQueue(self._save, self.view.start)
         self._debounce = Debounce(self._typing_paused)
-        self._typed: dict[TextSlot, Document] = {}  # since the last pause
+        self._typed: dict[TextSlot, OpenDocument] = {}  # since the last pause
         self._left: dict[TextSlot, str] = {}  # what fields held when they were left, until that is stored
         self._writing_drafts = asyncio.Lock()
         self._told_drafts_refused = self._told_broken = False
@@ -53,7 +53,7 @@ class SlotSaver:
         """Another document is open, or its file is mended: what was told before is told again."""
         self._told_broken, self._told_conflict = False, None
 
-    def edited(self, document: Document, slot: TextSlot) -> None:
+    def edited(self, document: OpenDocument, slot: TextSlot) -> None:
         """The person changed a slot."""
         self._typed[slot] = document
         self._debounce.key_pressed()
@@ -93,7 +93,7 @@ class SlotSaver:
         async with self._writing_drafts:
             refused = await self.workspace.call(self._controller.unsaved.write)
         if refused and not self._told_drafts_refused:
-            self.view.tell(f"What you typed is nowhere but on the screen: {refused}", error=True)
+            self.view.tell(f"What you typed is only on the screen and not on disk yet: {refused}", error=True)
         self._told_drafts_refused = bool(refused)
         self.tell_database_warning()
 
@@ -111,12 +111,12 @@ class SlotSaver:
         await self.queue.settled()
         await self.write_drafts()
 
-    def request_all(self, document: Document) -> None:
+    def request_all(self, document: OpenDocument) -> None:
         for slot in [*document.dirty, *(slot for slot in document.slots.values() if slot.conflict)]:
             if slot.merges or slot.conflict is None:
                 self.queue.request(document, slot)
 
-    async def _save(self, document: Document, slot: TextSlot) -> None:
+    async def _save(self, document: OpenDocument, slot: TextSlot) -> None:
         """Store a slot, merged with what is on disk; what cannot be stored stays in it, and is kept as a draft."""
         if document.persona is None or not document.id:  # stored once it is read
             self.queue.begins(slot)
@@ -134,7 +134,7 @@ class SlotSaver:
         await self.write_drafts()
         self._controller.forget_settled(document)
 
-    async def _store(self, document: Document, slot: TextSlot) -> None:
+    async def _store(self, document: OpenDocument, slot: TextSlot) -> None:
         sent = ""
 
         def prepare() -> Callable[[], Saved | Clash]:
@@ -159,7 +159,7 @@ class SlotSaver:
             if isinstance(result, Clash) and slot.conflict is not None:
                 await self._tell_conflict(document, slot)
 
-    def _apply(self, document: Document, slot: TextSlot, sent: str, result: Saved | Clash) -> None:
+    def _apply(self, document: OpenDocument, slot: TextSlot, sent: str, result: Saved | Clash) -> None:
         """A slot was stored, or met a conflict. Nothing else was written here since its text was taken."""
         slot.error = ""
         if isinstance(result, Clash):
@@ -178,7 +178,7 @@ class SlotSaver:
             self.queue.request(document, slot)
         self._show_state_of(document)
 
-    async def _not_stored(self, document: Document, slot: TextSlot, error: PersonaError) -> None:
+    async def _not_stored(self, document: OpenDocument, slot: TextSlot, error: PersonaError) -> None:
         log.warning("not saved: %s of %s: %s", slot.id, document.id, error)
         if isinstance(error, InputDeleted):
             await self.store_as_new_input(document, slot, f"{error} What you typed is kept as a new one.")
@@ -194,7 +194,7 @@ class SlotSaver:
             slot.error = str(error)
             self._show_state_of(document)
 
-    async def _tell_conflict(self, document: Document, slot: TextSlot) -> None:
+    async def _tell_conflict(self, document: OpenDocument, slot: TextSlot) -> None:
         """A test input in conflict: while it is shown the person may choose; left, yours becomes a new one."""
         if not slot.id.startswith(INPUT):
             return
@@ -204,7 +204,7 @@ class SlotSaver:
             self._told_conflict = slot
             self.view.tell(conflict_message(slot, self.view.keymap), error=True)
 
-    async def store_as_new_input(self, document: Document, slot: TextSlot, why: str) -> None:
+    async def store_as_new_input(self, document: OpenDocument, slot: TextSlot, why: str) -> None:
         """What was typed has no place in its test input: it becomes one of its own."""
         from personas.changes import AddTestInput
         from personas.versions.authorship import USER
@@ -238,7 +238,7 @@ class SlotSaver:
             if slot.dirty and slot.conflict is None:  # typed on meanwhile
                 self.queue.request(document, slot)
 
-    def slot_settled(self, document: Document, slot: TextSlot) -> None:
+    def slot_settled(self, document: OpenDocument, slot: TextSlot) -> None:
         """The person chose what a slot in conflict is to hold: store it."""
         self._told_conflict = None
         self._show_state_of(document)
@@ -250,6 +250,6 @@ class SlotSaver:
             self._told_broken = True
             self.view.tell(BROKEN, error=True)
 
-    def _show_state_of(self, document: Document) -> None:
+    def _show_state_of(self, document: OpenDocument) -> None:
         if document is self._controller.document:
             self.view.show_state()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from personas.versions.undo import Direction
     from tui.commands.registry import Keymap
-    from tui.document.document import Document
+    from tui.document.document import OpenDocument
     from tui.document.merge import Clash
     from tui.document.text_slot import TextSlot
 
@@ -26,16 +26,16 @@ class DocumentView(Protocol):
     def name_of(self, persona_id: str) -> str:
         """Return what a persona is called in a sentence."""
 
-    def document_opened(self, document: Document | None) -> None:
+    def document_opened(self, document: OpenDocument | None) -> None:
         """Another document is open, or none: show it anew."""
 
-    def document_read(self, document: Document, *, keep_cursor: bool) -> None:
+    def document_read(self, document: OpenDocument, *, keep_cursor: bool) -> None:
         """The open document, which was empty, is read: show its texts.
 
         `keep_cursor`: something was typed in it already, and the cursor stays behind that.
         """
 
-    def document_changed(self, document: Document, *, by_agent: bool, elsewhere: bool) -> None:
+    def document_changed(self, document: OpenDocument, *, by_agent: bool, elsewhere: bool) -> None:
         """The open document's persona is another now; its slots are up to date. Show its lists and fields.
 
         Args:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, slots=True)
-class Message:
+class OutgoingMessage:
     """A message between the chat bar and the conversation.
 
     Attributes:
@@ -40,23 +40,23 @@ class Outbox:
     """The messages that are on their way to a conversation, oldest first."""
 
     def __init__(self) -> None:
-        self._messages: list[Message] = []
+        self._messages: list[OutgoingMessage] = []
 
-    def begin(self, persona_id: str, typed: str) -> Message:
+    def begin(self, persona_id: str, typed: str) -> OutgoingMessage:
         """A message was sent: it is on its way until `end`."""
         from agent.core.turns import new_id
 
-        message = Message(persona_id, typed, new_id("turn"))
+        message = OutgoingMessage(persona_id, typed, new_id("turn"))
         self._messages.append(message)
         return message
 
-    def __contains__(self, message: Message) -> bool:
+    def __contains__(self, message: OutgoingMessage) -> bool:
         return message in self._messages
 
-    def __iter__(self) -> Iterator[Message]:
+    def __iter__(self) -> Iterator[OutgoingMessage]:
         return iter(self._messages)
 
-    def end(self, message: Message) -> None:
+    def end(self, message: OutgoingMessage) -> None:
         """It has arrived, or came back."""
         self._messages.remove(message)
 

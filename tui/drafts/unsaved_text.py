@@ -19,7 +19,7 @@ from tui.drafts.store import DraftStore
 
 if TYPE_CHECKING:
     from personas.files.home import Home
-    from tui.document.document import Document
+    from tui.document.document import OpenDocument
 
 _Value = tuple[str, str, str, str | None]
 """Base, text, file and what is being sent, as a draft has them."""
@@ -34,7 +34,9 @@ class UnsavedText:
         documents: gives the documents with unsaved text.
     """
 
-    def __init__(self, home: Home, store: DraftStore, documents: Callable[[], Iterable[Document]]) -> None:
+    def __init__(
+        self, home: Home, store: DraftStore, documents: Callable[[], Iterable[OpenDocument]]
+    ) -> None:
         self._home = home
         self.store = store
         self._documents = documents

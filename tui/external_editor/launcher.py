@@ -164,7 +164,9 @@ async def _put_back(app: PersonaApp, editing: DocumentController, handed: Handed
         return None  # the editor removed the file, which is told already
     except PersonaError as error:
         app.main.tell(
-            f"What was changed while your editor was open may be in the log only: {error}", error=True
+            f"What was changed while your editor was open may be kept only as a version: {error} "
+            f"See: persona log {handed.persona_id}",
+            error=True,
         )
         return None
     if isinstance(done, Clash):
@@ -183,13 +185,16 @@ async def _choose(app: PersonaApp, editing: DocumentController, persona_id: str,
     chosen = await editing.view.choose(clash, "Your editor", "Meanwhile")
     if chosen is None:
         app.main.tell(
-            "Your editor saved over lines that were changed meanwhile; what stood there is in the log.",
+            "Your editor saved over lines that were changed meanwhile; what stood there is kept as a version: "
+            f"persona log {persona_id}",
             error=True,
         )
         return
     if spoils(chosen, clash.ours, clash.theirs):
         app.main.tell(
-            "Both in one would be no persona file: yours is in the file, the other in the log.", error=True
+            "Both in one would not be a persona file: yours is in the file, the other is kept as a version: "
+            f"persona log {persona_id}",
+            error=True,
         )
         return
     workspace = editing.workspace
@@ -202,7 +207,9 @@ async def _choose(app: PersonaApp, editing: DocumentController, persona_id: str,
         return
     if isinstance(done, Clash):
         app.main.tell(
-            "The file was changed again in the same lines: it stays as it is, the log has both.", error=True
+            "The file was changed again in the same lines and stays as it is; both are kept as versions: "
+            f"persona log {persona_id}",
+            error=True,
         )
     elif editing.id == persona_id:
         editing.take(done.persona)

@@ -61,7 +61,7 @@ def hand_out(store: Store, persona_id: str) -> HandedOut | None:
 
 
 def meet_files(base: str, ours: str, theirs: str) -> str | Clash:
-    """As `tui.draft.meet`, for whole files: two that can be read do not become one that cannot. Pure."""
+    """As `tui.document.merge.meet`, for whole files: two that can be read do not become one that cannot. Pure."""
     met = meet(base, ours, theirs)
     if isinstance(met, str) and spoils(met, ours, theirs):
         return Clash(base, ours, theirs, (Hunk(1, base, ours, theirs),))
@@ -69,7 +69,7 @@ def meet_files(base: str, ours: str, theirs: str) -> str | Clash:
 
 
 def spoils(text: str, *made_of: str) -> bool:
-    """Whether a text is no persona file although those that it was made of are. Pure."""
+    """Whether a text is not a persona file although those that it was made of are. Pure."""
     return text not in made_of and _is_broken(text) and not any(map(_is_broken, made_of))
 
 
@@ -78,7 +78,7 @@ def _is_broken(text: str) -> bool:
 
 
 def with_what_was_taken(given: str, writes: Iterable[tuple[str, str]], now: str) -> str | Clash:
-    """Return the file with everything in it that an editor's writes took away, or where that meets them. Pure.
+    """Return the file with everything that an editor's writes took away put back, or a `Clash` where both touch. Pure.
 
     Args:
         given: what the editor read first.
@@ -114,7 +114,10 @@ def take_back(store: Store, handed: HandedOut) -> SavedFile | Clash | None:
             return SavedFile(_replace(store, now, met, MERGED, alone=True), True)
         except Conflict:
             continue
-    raise PersonaError("The file changes faster than it can be saved; its versions are in the log.")
+    raise PersonaError(
+        "The file changes faster than it can be saved; what was in it is kept as versions: "
+        f"persona log {handed.persona_id}"
+    )
 
 
 def save_file(

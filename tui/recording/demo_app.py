@@ -11,7 +11,14 @@ from tui.app.app import PersonaApp
 from tui.commands.registry import sentence
 from tui.recording.locate import persona_at_start
 from tui.recording.playback import DEMO_TYPING, TypingPace, play
-from tui.recording.recorded_session import FIRST_LOOK, HUMAN, Pace, Recording, ReplayModel, read_recording
+from tui.recording.recorded_session import (
+    FIRST_LOOK,
+    HUMAN,
+    PlaybackSpeed,
+    Recording,
+    ReplayModel,
+    read_recording,
+)
 from tui.screens.main.screen import MainScreen
 from tui.settings.schema import OFFLINE, Settings
 
@@ -41,7 +48,7 @@ class DemoApp(PersonaApp):
         *,
         recording: Recording | None = None,
         origin: Home | None = None,
-        pace: Pace = HUMAN,
+        pace: PlaybackSpeed = HUMAN,
         hands: TypingPace = DEMO_TYPING,
     ) -> None:
         from agent.models.offline import OfflineModel

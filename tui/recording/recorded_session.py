@@ -82,7 +82,7 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class PlaybackSpeed:
     """How fast a recording plays, in seconds.
 
     Attributes:
@@ -94,9 +94,9 @@ class Pace:
     word: float = 0.04
 
 
-HUMAN = Pace()
+HUMAN = PlaybackSpeed()
 """The pace of a real model."""
-AT_ONCE = Pace(0.0, 0.0)
+AT_ONCE = PlaybackSpeed(0.0, 0.0)
 """Everything without delay."""
 
 
@@ -117,7 +117,7 @@ def read_recording(path: Path) -> Recording:
     persona_id = records[0].get("persona_id") if records and records[0].get("type") == "session" else None
     if not isinstance(persona_id, str):
         raise BrokenFile(f"{path} holds no recorded session.")
-    reader = _Reader()
+    reader = _RecordingReader()
     for record in records[1:]:
         reader.read(record)
     if not reader.runs:
@@ -131,7 +131,7 @@ def read_recording(path: Path) -> Recording:
     )
 
 
-class _Reader:
+class _RecordingReader:
     """Collects the runs of a session, record by record."""
 
     def __init__(self) -> None:
@@ -189,7 +189,7 @@ def _persona_in(output: str) -> tuple[str | None, str | None]:
     return (name if isinstance(name, str) else None, prompt if isinstance(prompt, str) else None)
 
 
-def script_of(step: Step, pace: Pace = AT_ONCE) -> Script:
+def script_of(step: Step, pace: PlaybackSpeed = AT_ONCE) -> Script:
     """Return one answer as a script for a `ScriptedModel`: text in words, at this pace."""
     # A replay uses no tokens.
     events = answer(*(_part(block) for block in step), usage=Usage())
@@ -206,7 +206,7 @@ def _part(block: Block) -> str | Thought | ToolUse:
             return ToolUse(block.tool_name, thaw(block.input), block.tool_use_id)
 
 
-def _paced(events: Script, pace: Pace) -> Iterator[BlockEvent | Cue]:
+def _paced(events: Script, pace: PlaybackSpeed) -> Iterator[BlockEvent | Cue]:
     if pace.before_answer:
         yield Pause(pace.before_answer)
     for event in events:
@@ -248,7 +248,7 @@ class ReplayModel:
     """
 
     def __init__(
-        self, recording: Recording, otherwise: Model, pace: Pace = HUMAN, *, name: str = "recorded"
+        self, recording: Recording, otherwise: Model, pace: PlaybackSpeed = HUMAN, *, name: str = "recorded"
     ) -> None:
         self._name = name
         self._runs = iter(recording.runs)

@@ -59,7 +59,7 @@ def store_key(key: str) -> None:
         raise PersonaError(f"The key is not kept for the next start: {error}.") from None
     if not kept:
         raise PersonaError(
-            "The key is not kept for the next start: the keyring took it and does not have it."
+            "The key is not kept for the next start: the keyring accepted it but did not return it."
         )
 
 

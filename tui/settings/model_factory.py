@@ -124,7 +124,7 @@ def key_from_command(command: str) -> str:
         ) from None
     except UnicodeDecodeError:
         raise ConfigError(
-            "api_key_command printed something that is no text; run it by hand to see"
+            "api_key_command printed something that is not text; run it by hand to see"
         ) from None
     except (OSError, ValueError) as error:  # no shell, no room for a process, a NUL in the command
         reason = error.strerror if isinstance(error, OSError) else str(error)

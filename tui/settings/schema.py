@@ -85,7 +85,7 @@ class Settings:
     """Whether the agent may turn a message into a task that goes on until the work is done."""
 
     jobs: int = field(default=4, metadata=rules(above=0))
-    """How many outputs are made at once when test inputs are run."""
+    """How many requests are sent at once when test inputs are run (`--jobs`); not the agent's jobs."""
 
     confirm_dollars: float = field(default=1.0, metadata=rules(least=0))
     """Above what cost a run of test inputs asks first, where prices are known."""
@@ -210,7 +210,7 @@ class Loaded:
             raise ConfigError(f"{first}{more}")
 
     def after(self, before: Loaded) -> Loaded:
-        """Return these settings, where the file says what cannot be used with what held before."""
+        """Return these settings; a setting whose value in the file cannot be used keeps its value of `before`."""
         if "" in before.unusable:
             return self
         if "" in self.unusable:

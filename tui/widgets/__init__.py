@@ -1,0 +1,1 @@
+"""Widgets: the parts of a screen that draw and take keys. None of them imports a screen."""

@@ -19,7 +19,7 @@ from tui.widgets.text.line_input_undo import FieldUndo
 if TYPE_CHECKING:
     from textual.widgets import Input
 
-    from tui.document.document import Document
+    from tui.document.document import OpenDocument
     from tui.document.undo import Operation
     from tui.widgets.text.line_input import Field
 
@@ -76,7 +76,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
 
     def __init__(self, id: str = "settings") -> None:
         super().__init__(id=id)
-        self._document: Document | None = None
+        self._document: OpenDocument | None = None
         self._bound: dict[str, TextSlot] = {}
         self._undos: dict[str, FieldUndo] = {}
         self._locked = False
@@ -116,7 +116,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
 
     focus_area = "settings"
 
-    def show(self, document: Document | None, *, fresh: bool = False) -> None:
+    def show(self, document: OpenDocument | None, *, fresh: bool = False) -> None:
         """Show a document's settings; `fresh`: it is another one.
 
         If the file is broken, all fields are disabled, the focused one only once it loses the focus.

@@ -23,7 +23,7 @@ from tui.widgets.virtual_list import Row, RowList
 
 if TYPE_CHECKING:
     from personas.persona import TestInput
-    from tui.document.document import Document
+    from tui.document.document import OpenDocument
     from tui.document.text_slot import TextSlot
 
 NONE_YET = "None yet."
@@ -59,7 +59,7 @@ class TestInputs(Vertical):
         self._is_deleted = False
         self._locked = False
         self._is_known = False  # whether the test inputs of the file, or of it before it broke, are known
-        self._document: Document | None = None
+        self._document: OpenDocument | None = None
         self.leave: Callable[[TextSlot], None] = lambda slot: None
         """Called with the slot of a test input that is no longer shown: it should be saved now."""
         self._editor = TextEditor(id="test-content", prose=False)
@@ -110,7 +110,7 @@ class TestInputs(Vertical):
 
     def show(
         self,
-        document: Document | None,
+        document: OpenDocument | None,
         *,
         fresh: bool = False,
         elsewhere: bool = False,

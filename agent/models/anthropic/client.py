@@ -155,7 +155,9 @@ class AnthropicModel:
                 if room is not None and lowerings < profiles.MOST_LOWERINGS:
                     lowerings += 1
                     request = replace(request, max_tokens=room)
-                    yield Notice(f"The conversation leaves room for {room} tokens of answer; that is used.")
+                    yield Notice(
+                        f"Only {room} tokens are left for the answer; the answer is limited to that."
+                    )
                     continue
                 learned = profiles.learn(profile, refused.status, text, body, with_key=where.has_key)
                 if learned is not None and learned[0].max_tokens != profile.max_tokens:

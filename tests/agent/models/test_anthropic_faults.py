@@ -581,7 +581,7 @@ async def test_the_room_that_one_conversation_leaves_is_no_limit_for_the_next_on
         second = await collect(model, ask())
         assert [body["max_tokens"] for body in server.bodies] == [32_000, 1000, 32_000]
     assert [event.message for event in first if isinstance(event, Notice)] == [
-        "The conversation leaves room for 1000 tokens of answer; that is used."
+        "Only 1000 tokens are left for the answer; the answer is limited to that."
     ]
     assert (text_of(first), text_of(second)) == ("cut", "whole")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.outputs.expectations import Facts, decide, distance, judge, of_all
+from agent.outputs.expectations import Facts, check, decide, distance, of_all
 from personas.test_inputs import TYPES, Expectation, fault_of
 
 OPEN = '{ "type": "object" }'
@@ -72,7 +72,7 @@ CASES: list[tuple[dict[str, Any], str, bool]] = [
 def verdict(table: dict[str, Any], text: str, **facts: Any) -> Any:
     assert fault_of(table) == ""
     known = {"seconds": 1.5, "cost": 0.002, **facts}
-    return judge(Expectation(**table), Facts(text, **known))
+    return check(Expectation(**table), Facts(text, **known))
 
 
 @pytest.mark.parametrize(("table", "text", "holds"), CASES)
@@ -92,7 +92,7 @@ def test_every_type_is_tried_with_both_answers() -> None:
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"type": "regex", "value": "("}, "is no regular expression"),
+        ({"type": "regex", "value": "("}, "is not a regular expression"),
         ({"type": "cost", "threshold": 1}, "price"),
         ({"type": "latency", "threshold": 1}, "time"),
         ({"type": "is-json", "value": {"$ref": "#"}}, "not supported"),

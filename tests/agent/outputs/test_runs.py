@@ -239,7 +239,7 @@ async def test_the_agents_runs_stay_within_their_budget(tmp_path: Path) -> None:
     outputs = AgentOutputs(bench.store, "kind", lambda: evaluator)
     told = await outputs.run(["n0"], None, None)
     assert told["inputs"][0]["outputs"][0]["text"] == "Yes." and model.asked == 2
-    with pytest.raises(InvalidValue, match=r"budget of \$7\.00 for runs \$5\.00 are spent"):
+    with pytest.raises(InvalidValue, match=r"\$5\.00 of the budget of \$7\.00 for runs is already spent"):
         await outputs.run([], 3, None)
     assert model.asked == 2
 

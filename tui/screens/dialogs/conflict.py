@@ -63,7 +63,7 @@ class ChooseText(Dialog[str]):
                     yield LiteralButton(self.labelled(KEYS[side], CHOICES.get(title, title)), id=side)
                 yield LiteralButton(self.labelled("clash.both", "Both"), id="both")
             yield self.hint(
-                "The other stays in the log",
+                "The other is kept as a version",
                 arrows(self.keymap, "clash.up", "clash.down", "scroll"),
                 ("dialog.close", "not now"),
             )

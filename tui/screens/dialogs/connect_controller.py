@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError
 from tui.commands.registry import first_key
-from tui.screens.dialogs.connect_dialog import STAY, AskSecret, Connect, Wait, the_model
+from tui.screens.dialogs.connect_dialog import STAY, AskSecret, Connect, WaitDialog, the_model
 from tui.settings.live_settings import Named
 from tui.settings.schema import OFFLINE
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.chat.tool_callers import ToolCallers
     from agent.core.model import Model
     from agent.models.local_servers import LocalServer
-    from agent.models.probe import Trial
+    from agent.models.probe import ProbeResult
     from personas.files.home import Home
     from tui.app.app import PersonaApp
     from tui.chat.controller import ConversationController
@@ -141,7 +141,7 @@ class Connecting:
         from tui.widgets.virtual_list import Row
 
         servers: list[LocalServer] | None = await self._host.ask(
-            Wait("Looking for model servers on this machine …", find_local_servers())
+            WaitDialog("Looking for model servers on this machine …", find_local_servers())
         )
         if servers is None:
             return
@@ -248,20 +248,20 @@ class Connecting:
         from agent.core.model import endpoint_of
         from tui.settings.model_factory import build_model, close_model
 
-        model, trial = await asyncio.to_thread(build_model, where), None
+        model, probe = await asyncio.to_thread(build_model, where), None
         try:
-            trial = await self._tried(where, model)
+            probe = await self._tried(where, model)
         finally:
-            if trial is None:
+            if probe is None:
                 await close_model(model)
-        if trial is None:
+        if probe is None:
             return
         self._program.use_connection(where, model)
         self._preferences.named = Named()
-        if trial.calls_tools and (callers := self._tool_callers) is not None:
+        if probe.calls_tools and (callers := self._tool_callers) is not None:
             await asyncio.to_thread(callers.add, where.model, endpoint_of(model))
-        note = "" if trial.calls_tools else trial.message
-        if not (trial.answers and (keep or keep_key)):
+        note = "" if probe.calls_tools else probe.message
+        if not (probe.answers and (keep or keep_key)):
             self._say_taken(note)
             return
         self._say_taken()
@@ -271,29 +271,29 @@ class Connecting:
         if keep_key:
             await self._keep_key(where.api_key, note)
 
-    async def _tried(self, where: Connection, model: Model) -> Trial | None:
+    async def _tried(self, where: Connection, model: Model) -> ProbeResult | None:
         """Try a model out; return what came of it, None where it is not to be used."""
         from agent.models.probe import try_out
         from tui.screens.dialogs.confirm import Confirm
 
         server = where.base_url or ANTHROPIC
-        trial: Trial | None = await self._host.ask(
-            Wait(f"Trying {where.model} at {server} …", try_out(model))
+        probe: ProbeResult | None = await self._host.ask(
+            WaitDialog(f"Trying {where.model} at {server} …", try_out(model))
         )
-        if trial is None:
+        if probe is None:
             self._host.tell("Stopped; the model is as it was.")
             return None
-        if not trial.answers and not await self._host.ask(
+        if not probe.answers and not await self._host.ask(
             Confirm(
                 "It did not work. Use it all the same?",
-                f"{trial.message}\n\nThe model stays {self._program.model_name} unless you take this one.",
+                f"{probe.message}\n\nThe model stays {self._program.model_name} unless you take this one.",
                 deed="Use it",
                 keep="Leave it",
                 danger=True,
             )
         ):
             return None
-        return trial
+        return probe
 
     def _say_taken(self, note: str = "") -> None:
         when = self._conversations.from_when

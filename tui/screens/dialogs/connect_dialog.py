@@ -167,7 +167,7 @@ class AskSecret(Dialog[str]):
             self.refuse("A key is wanted.")
 
 
-class Wait(Dialog[Any]):
+class WaitDialog(Dialog[Any]):
     """Says what is waited for; gives what the work gives, or None where Esc ended it.
 
     Args:

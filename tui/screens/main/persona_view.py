@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from personas.versions.undo import Direction
     from tui.chat.controller import ConversationController
     from tui.document.controller import DocumentController
-    from tui.document.document import Document
+    from tui.document.document import OpenDocument
     from tui.document.merge import Clash
     from tui.document.text_slot import TextSlot
     from tui.screens.host import Host
@@ -73,7 +73,7 @@ class PersonaView:
     # -- opening ------------------------------------------------------------------------------------------
 
     async def open_persona(
-        self, persona_id: str, *, stay: bool = False, made: Document | None = None
+        self, persona_id: str, *, stay: bool = False, made: OpenDocument | None = None
     ) -> None:
         """Show a persona and its conversation at once, and read them; where that fails, show what was open before.
 
@@ -140,7 +140,7 @@ class PersonaView:
 
         return end
 
-    def return_typed_text(self, document: Document | None) -> None:
+    def return_typed_text(self, document: OpenDocument | None) -> None:
         """Put what was typed for a persona that does not come into the chat bar."""
         if document is None or not (typed := document.take_typed_early().get(PROMPT, "")):
             return
@@ -194,7 +194,7 @@ class PersonaView:
 
     # -- what the document tells --------------------------------------------------------------------------
 
-    def document_opened(self, document: Document | None) -> None:
+    def document_opened(self, document: OpenDocument | None) -> None:
         """Another document is open, or none: show it anew."""
         self.refused = ""
         if document is None:
@@ -203,7 +203,7 @@ class PersonaView:
             self._bind_prompt(document)
         self._show_lists(document)
 
-    def document_read(self, document: Document, *, keep_cursor: bool) -> None:
+    def document_read(self, document: OpenDocument, *, keep_cursor: bool) -> None:
         """The open document, which was empty, is read: show its texts; with `keep_cursor` where it stands."""
         if keep_cursor:
             self._prompt.editor.slot_changed(None)
@@ -212,14 +212,14 @@ class PersonaView:
             self._bind_prompt(document)
         self._show_lists(document)
 
-    def _bind_prompt(self, document: Document) -> None:
+    def _bind_prompt(self, document: OpenDocument) -> None:
         self._prompt.editor.bind(document.prompt, read_only=document.broken and not document.prompt.dirty)
 
-    def _show_lists(self, document: Document | None) -> None:
+    def _show_lists(self, document: OpenDocument | None) -> None:
         self._tests.show(document, fresh=True)
         self._settings.show(document, fresh=True)
 
-    def document_changed(self, document: Document, *, by_agent: bool, elsewhere: bool) -> None:
+    def document_changed(self, document: OpenDocument, *, by_agent: bool, elsewhere: bool) -> None:
         """The open document is another now: show its lists and fields; its slots show their texts themselves."""
         self.refused = ""
         if not document.broken:

@@ -28,7 +28,7 @@ from tui.chat.controller import ConversationController
 from tui.commands.footer_keys import FocusArea, FooterState, keys_now
 from tui.commands.panes import PANES
 from tui.commands.registry import Keymap, bindings
-from tui.document.document import Document
+from tui.document.document import OpenDocument
 from tui.screens.main.chat_actions import ChatActions
 from tui.screens.main.chat_pane import ChatPane
 from tui.screens.main.layout import PaneLayout
@@ -82,7 +82,7 @@ class MainScreen(Screen[None]):
         super().__init__()
         self.program = program
         self._first_read = first
-        self._typed_early = Document(first.id if first is not None else "")
+        self._typed_early = OpenDocument(first.id if first is not None else "")
         self._tasks: set[asyncio.Task[Any]] = set()
         self._again: dict[Callable[[], Coroutine[Any, Any, Any]], asyncio.Task[Any]] = {}
         self._first: Callable[[], Coroutine[Any, Any, None]] | None = None

@@ -1,4 +1,4 @@
-"""Keys take effect in the order in which they were pressed, however close together they come."""
+"""OrderedKeys: a widget that types does its own key bindings at once, so that letters never overtake them."""
 
 from __future__ import annotations
 

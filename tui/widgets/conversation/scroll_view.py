@@ -145,7 +145,7 @@ class EntryScrollView(ScrollView, can_focus=False):
     # The line API
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Return the strips of these rows, in the colours of now."""
+        """Return the strips of these rows, in the colours of the current theme."""
         self._choose_palette()
         return super().render_lines(crop)
 

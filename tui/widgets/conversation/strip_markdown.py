@@ -45,7 +45,9 @@ class _Stripper:
         # What may still be closed: the indexes in `_out` of the runs of each sign, and of the brackets.
         self._runs: dict[str, list[int]] = {"*": [], "_": [], "~": []}
         self._brackets: list[int] = []
-        self._alone: set[int] = set()  # lengths of runs of backticks that no other one closes
+        self._alone: set[int] = (
+            set()
+        )  # lengths of backtick runs for which no closing run of that length follows
 
     def read(self) -> str:
         text, at = self._text, 0
