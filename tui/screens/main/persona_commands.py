@@ -125,9 +125,8 @@ class PersonaCommands:
         reading = self._host.start(self._is_link(persona_id, lambda: question.explain(stops + LINK)))
         if not await self._host.ask(question):
             return
-        kept = LINK if await reading else kept
-        if await self._delete_all((persona_id,)):
-            self._host.tell(f"{name} is deleted. {kept}")
+        if await self._delete_all((persona_id,)):  # at once: what is typed now is for the persona beside it
+            self._host.tell(f"{name} is deleted. {LINK if await reading else kept}")
 
     async def _is_link(self, persona_id: str, tell: Callable[[], None]) -> bool:
         """Return whether a persona's file is a link to elsewhere, and tell that."""
