@@ -119,7 +119,7 @@ def test_what_a_slow_disk_has_not_stored_at_the_end_is_given_back_at_the_next_st
     assert not [*(folder / "state").rglob("unsaved-*.txt")]
     with start(folder) as terminal:
         terminal.until("TYPED. You")
-        terminal.until("saved is back")
+        terminal.until("Your unsaved")
         terminal.process.send_signal(signal.SIGTERM)
         assert terminal.ended() == 143
     assert "TYPED. You see" in prompt_file(folder)

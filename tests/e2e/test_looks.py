@@ -152,12 +152,16 @@ def test_the_mouse_is_given_back_and_taken_again_while_the_program_runs(folder: 
         terminal.until("You see")
         terminal.send("/settings\r")
         terminal.until("Settings of the program")
-        for key in [*"j" * 40, *"k" * 40]:  # down the list, and up again should one have been passed by
-            if "takes the mouse" in terminal.text:
-                break
-            terminal.send(key)
-            terminal.read(0.5)  # as soon as something comes
-            terminal.read(0.1)
+
+        def setting() -> str:
+            """Return the name of the setting at the cursor."""
+            found = re.search(r"│ › (\w+)", terminal.text)
+            return found[1] if found else ""
+
+        terminal.until(setting)
+        while (at := setting()) != "mouse":
+            terminal.send("j")
+            terminal.until(lambda at=at: setting() not in ("", at))  # type: ignore[misc]
         for wanted, switch in (("false", b"\x1b[?1000l"), ("true", b"\x1b[?1000h")):
             before = len(terminal.received)
             terminal.send("\r")

@@ -48,8 +48,8 @@ async def test_a_setting_the_disk_refuses_stays_in_its_field_and_is_back_after_a
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = make_store(tmp_path, {"one": FILE})
-    async with program(store) as p:
-        with monkeypatch.context() as full:
+    with monkeypatch.context() as full:
+        async with program(store) as p:
             fill_disk(full)
             await type_in(p, "description", " and more")
             await p.press("enter")

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from tui.document.document import OpenDocument
     from tui.document.open_documents import OpenDocuments
 
-BACK = "was not saved is back"
-
 
 class DraftRecovery:
     """Gives drafts back to the person.

@@ -122,6 +122,11 @@ class ChooseText(Dialog[str]):
             self.call_after_refresh(self._appear)
 
     @property
+    def is_closing(self) -> bool:
+        """Whether it closes as soon as the text is put together: what is typed now is for what comes then."""
+        return self._all_chosen
+
+    @property
     def _all_chosen(self) -> bool:
         return len(self._choices) == len(self._clash.hunks)
 

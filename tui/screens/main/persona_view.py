@@ -212,6 +212,11 @@ class PersonaView:
             self._bind_prompt(document)
         self._show_lists(document)
 
+    @property
+    def _is_over(self) -> bool:
+        """Whether the screen is being taken down: the last writes may still tell what they stored."""
+        return not self._host.program.is_running
+
     def _bind_prompt(self, document: OpenDocument) -> None:
         self._prompt.editor.bind(document.prompt, read_only=document.broken and not document.prompt.dirty)
 
@@ -221,6 +226,8 @@ class PersonaView:
 
     def document_changed(self, document: OpenDocument, *, by_agent: bool, elsewhere: bool) -> None:
         """The open document is another now: show its lists and fields; its slots show their texts themselves."""
+        if self._is_over:
+            return
         self.refused = ""
         if not document.broken:
             self._prompt.editor.read_only = not is_editable(document.prompt.text)
@@ -253,6 +260,8 @@ class PersonaView:
 
     def show_state(self) -> None:
         """Show whose prompt this is, how it is saved, and what keys do."""
+        if self._is_over:
+            return
         documents = self.documents
         persona, name, banner = documents.persona if documents else None, "", ""
         if documents is not None and persona is not None:

@@ -128,7 +128,9 @@ class KeyQueue:
 
     @property
     def _is_opening(self) -> bool:
-        """Whether a dialog has not given the focus to any of its widgets yet."""
+        """Whether a dialog has not given the focus to any of its widgets yet, or is about to close."""
+        if getattr(self._app.screen, "is_closing", False):
+            return True
         if len(self._app.screen_stack) < 2 or self._app.focused is not None:
             return False
         return bool(self._app.screen.focus_chain)
