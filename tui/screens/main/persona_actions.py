@@ -232,7 +232,7 @@ class PersonaActions:
         if not texts:
             self._host.tell("Everything is saved.")
             return
-        back = "“Take back what was thrown away” in the list of commands brings it back."
+        back = "“Bring back discarded unsaved text” in the list of commands brings it back."
         if (
             not await self._host.ask(
                 Confirm(
