@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from agent.models.anthropic import error_mapping as errors
@@ -69,8 +71,10 @@ def build_client(base_url: str) -> httpx2.AsyncClient:
     """
     import ssl
 
-    import anyio._backends._asyncio  # noqa: F401 - else the first connection loads it, on the event loop (60 ms)
     import httpx2
+
+    with suppress(ImportError):  # else the first connection loads it, on the event loop: 60 ms
+        import_module("anyio._backends._asyncio")
 
     secure = base_url.startswith("https:")
     file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
