@@ -49,6 +49,12 @@ def test_a_key_that_was_let_through_is_asked_about_again() -> None:
     assert asks.lets("sk-another-key", 20.0)
 
 
+@pytest.fixture(autouse=True)
+def _own_drafts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test has a drafts database of its own: what another sent is in the pages of a common one."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 def in_any_file(p: Program, text: str) -> bool:
     drafts = DraftStore(p.store.home.root).path
     files = [*p.store.home.root.rglob("*"), *drafts.parent.glob(f"{drafts.name}*")]
