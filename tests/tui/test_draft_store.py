@@ -308,3 +308,13 @@ def test_a_folder_that_cannot_be_made_is_said_in_a_sentence(home: Path, tmp_path
     with pytest.raises(StorageError, match="cannot be stored"):
         store.save("helper", "prompt", "typed")
     store.close()
+
+
+def test_a_write_after_the_end_is_found_by_the_next_program(home: Path, folder: Path) -> None:
+    ending, following = DraftStore(home, folder), DraftStore(home, folder)
+    ending.save("helper", "prompt", "typed")
+    ending.close()
+    ending.save("helper", "prompt", "typed last")
+    assert texts(following.orphans("helper")) == ["typed last"]
+    ending.close()
+    following.close()

@@ -81,6 +81,7 @@ class DraftStore:
         self._owner = secrets.token_hex(8)
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+        self._has_ended = False
         self.warning = ""
         """Why the database that was there is not used, as a sentence for the person; empty where it is."""
 
@@ -295,6 +296,7 @@ class DraftStore:
     def close(self) -> None:
         """The program ends: what it leaves is for the next one."""
         with self._lock, suppress(sqlite3.Error):
+            self._has_ended = True
             if (connection := self._connection) is not None:
                 self._connection = None
                 with connection:
@@ -346,10 +348,11 @@ class DraftStore:
             connection.executescript(_SCHEMA)
             with connection:
                 connection.execute("DELETE FROM programs WHERE NOT is_running(pid, started)")
-                connection.execute(
-                    "INSERT INTO programs VALUES (?, ?, ?)",
-                    (self._owner, os.getpid(), process_start(os.getpid())),
-                )
+                if not self._has_ended:  # a write that comes after the end is for the next program too
+                    connection.execute(
+                        "INSERT INTO programs VALUES (?, ?, ?)",
+                        (self._owner, os.getpid(), process_start(os.getpid())),
+                    )
         except BaseException:
             connection.close()
             raise
