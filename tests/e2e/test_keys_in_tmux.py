@@ -47,7 +47,7 @@ class Probe(PersonaApp):
             return
         timer.stop()
         if where == "output":
-            self.main.output_reading.action_read = lambda what: note(f"read({what!r})")
+            self.main.panel_reading.action_read = lambda what: note(f"read({what!r})")
             self.main.conversation.panel_controller.start_reading()
         else:
             widget = {"chat": self.main.chat_bar.input, "personas": self.main.personas.rows,

@@ -32,7 +32,7 @@ from tui.document.document import OpenDocument
 from tui.screens.main.chat_actions import ChatActions
 from tui.screens.main.chat_pane import ChatPane
 from tui.screens.main.layout import PaneLayout
-from tui.screens.main.output_reading import OutputReading
+from tui.screens.main.panel_reading import PanelReading
 from tui.screens.main.persona_actions import PersonaActions
 from tui.screens.main.persona_catalog import PersonaCatalog
 from tui.screens.main.persona_commands import PersonaCommands
@@ -125,7 +125,7 @@ class MainScreen(Screen[None]):
             self.persona_commands,
             self.program_actions,
         )
-        self.output_reading = OutputReading(
+        self.panel_reading = PanelReading(
             self, self.conversation, self.chat_bar, self.view, self.chat_actions.action_find
         )
         # Textual looks an action up on the screen that has its key: there are those of its parts.
@@ -134,7 +134,7 @@ class MainScreen(Screen[None]):
             self.persona_actions,
             self.program_actions,
             self.chat_actions,
-            self.output_reading,
+            self.panel_reading,
         )
         for part in parts:
             for name in dir(part):
@@ -250,9 +250,9 @@ class MainScreen(Screen[None]):
                 self.conversation.show_none()
 
     def _load_panel(self) -> AgentPanel:
-        from tui.screens.main.output_pane import OutputPane
+        from tui.screens.main.conversation_panel import ConversationPanel
 
-        return OutputPane(self, self.conversation, self.program.capabilities)
+        return ConversationPanel(self, self.conversation, self.program.capabilities)
 
     async def _welcome(self) -> None:
         """Say what is odd about the settings; greet whoever starts for the first time."""
@@ -450,7 +450,7 @@ class MainScreen(Screen[None]):
     # -- what is pressed --------------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
-        self.output_reading.take_key(event)
+        self.panel_reading.take_key(event)
 
     @on(TextArea.Changed)
     def _draft_changed(self, event: TextArea.Changed) -> None:

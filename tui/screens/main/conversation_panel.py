@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tui.terminal.capabilities import Capabilities
 
 
-class OutputPane(AgentPanel):
+class ConversationPanel(AgentPanel):
     """The panel, connected.
 
     Args:

@@ -1,4 +1,4 @@
-"""Reading the agent's output: the panel has the keys, and each does something with the turn under the cursor."""
+"""Reading in the panel: it has the keys, and each does something with the turn under the cursor."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 DIGITS = frozenset("0123456789")
 
 
-class OutputReading:
-    """The keys while the output is read.
+class PanelReading:
+    """The keys while the panel is read.
 
     Args:
         host: the main screen.
@@ -58,7 +58,7 @@ class OutputReading:
             self._chat.panel_controller.interacted()
 
     def action_read(self, what: str) -> None:
-        """Do what a key does while the output is read, by the last part of its command's id."""
+        """Do what a key does while the panel is read, by the last part of its command's id."""
         view = self._chat.view
         keys: dict[str, Callable[[], Any]] = {
             "next": lambda: view.move_cursor(1),
