@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import InvalidValue
@@ -28,18 +27,24 @@ class AgentOutputs:
     Args:
         store: where the persona lives.
         persona_id: which one.
-        make_evaluator: makes what runs them, when that is first needed.
+        evaluator_of: returns what runs them; called in threads and in the loop.
     """
 
-    def __init__(self, store: Store, persona_id: str, make_evaluator: Callable[[], Evaluator]) -> None:
+    def __init__(self, store: Store, persona_id: str, evaluator_of: Callable[[], Evaluator]) -> None:
         self._store = store
         self._persona_id = persona_id
-        self._make_evaluator = make_evaluator
+        self._evaluator_of = evaluator_of
+        self._used: Evaluator | None = None
         self._spent = 0.0  # dollars, as far as prices were known
 
-    @cached_property
+    @property
     def _evaluator(self) -> Evaluator:
-        return self._make_evaluator()
+        self._used = self._evaluator_of()
+        return self._used
+
+    def begin_budget(self) -> None:
+        """The agent begins to work: what its runs cost together is counted from now on."""
+        self._spent = 0.0
 
     def asks_first(self, ids: Sequence[str]) -> bool:
         """Return whether so many inputs are more than the agent runs unasked. Reads the disk."""
@@ -120,9 +125,9 @@ class AgentOutputs:
             self._spent += pace.cost or 0.0
 
     async def close(self) -> None:
-        """Close the connections of the models that were used."""
-        if "_evaluator" in self.__dict__:
-            await self._evaluator.close()
+        """Close the connections of the models that were used, where nobody else uses them."""
+        if self._used is not None:
+            await self._used.close()
 
     def _prepare(self, ids: Sequence[str], samples: int | None, version: int | str | None) -> Evaluation:
         from agent.outputs.variant import chosen_inputs, read_runnable

@@ -34,6 +34,7 @@ class Evaluation:
         samples, min_pass: these beat the file.
         judge_model: the name of the model that judges rubrics, None where none is connected.
         only_missing: whether fresh outputs are reused.
+        stored: what the log has, where that is known and kept up to date; else it is read.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Evaluation:
         min_pass: int | None = None,
         judge_model: str | None = None,
         only_missing: bool = True,
+        stored: Stored | None = None,
     ) -> None:
         self.variant = variant
         self._only_missing = only_missing
@@ -53,7 +55,7 @@ class Evaluation:
         self.log = OutputLog(store.home, variant.persona_id)
         self.judge_model = judge_model
         self.made: list[Output] = []
-        self.stored: Stored
+        self._known, self.stored = stored, stored or Stored()
         self.plan: Plan
         self._samples, self._min_pass = samples, min_pass
         self.reload()
@@ -64,7 +66,7 @@ class Evaluation:
         Raises:
             PersonaError: the disk refused.
         """
-        self.stored = self.log.read()
+        self.stored = self.log.read() if self._known is None else self._known
         self.plan = plan(
             self.stored,
             self.variant,
@@ -100,7 +102,7 @@ class Evaluation:
         """
         missing = await asyncio.to_thread(self._to_judge)
         if self.judge_model is not None and missing:
-            judge = model_of(self.judge_model)
+            judge = await asyncio.to_thread(model_of, self.judge_model)
             await judge_missing(self.log, self.stored, missing, judge, pace, jobs)
 
     def report(self) -> PersonaReport:

@@ -11,8 +11,8 @@ from agent.core.model import Model
 from agent.outputs.evaluation import Evaluation
 from agent.outputs.pace import Pace
 from agent.outputs.report import PersonaReport, judge_name
-from agent.outputs.runner import OutputRun
-from agent.outputs.variant import Macros, Variant, variant_of
+from agent.outputs.runner import OutputRun, RunEnd, RunEvent, RunStart
+from agent.outputs.variant import Macros, Variant, variant_now, variant_of
 from personas.persona import Persona, TestInput
 from personas.store import Store
 
@@ -47,7 +47,8 @@ class Evaluator:
         endpoint: the server that is asked.
         default_model: the model of personas that name none; None where no model is connected.
         forced_model: the model of all personas, whatever they name.
-        make_model: makes the model of a name.
+        make_model: makes the model of a name; may block.
+        on_event: hears of every run, in order.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Evaluator:
         default_model: str | None,
         forced_model: str | None = None,
         make_model: Callable[[str], Model],
+        on_event: Callable[[RunEvent], None] = lambda _event: None,
     ) -> None:
         self.store = store
         self.options = options
@@ -66,6 +68,7 @@ class Evaluator:
         self._default_model = default_model
         self._forced_model = forced_model
         self._make_model = make_model
+        self._on_event = on_event
         self._models: dict[str, Model] = {}
 
     @property
@@ -96,15 +99,22 @@ class Evaluator:
         fixed: bool = False,
     ) -> Variant:
         """Return a variant of a persona, see `variant_of`; `model` beats what the persona and the settings name."""
-        name = model or self._forced_model or persona.model.name or self._default_model
         return variant_of(
             self.store,
             persona,
-            model=name if self.is_connected else None,
+            model=self._model_name(persona, model),
             version=version,
             macros=self.options.macros,
             fixed=fixed,
         )
+
+    def variant_now(self, persona: Persona) -> Variant:
+        """Return a persona as it is now, for judging outputs, see `variant_now`. Reads no disk."""
+        return variant_now(persona, model=self._model_name(persona), macros=self.options.macros)
+
+    def _model_name(self, persona: Persona, model: str | None = None) -> str | None:
+        name = model or self._forced_model or persona.model.name or self._default_model
+        return name if self.is_connected else None
 
     def judge_name(self, persona: Persona, variant: Variant) -> str | None:
         """Return the name of the model that judges rubrics, None where none is connected."""
@@ -146,15 +156,18 @@ class Evaluator:
             PersonaError: the disk refused.
         """
         await asyncio.to_thread(evaluation.reload)
-        if evaluation.plan.trials:
+        if trials := evaluation.plan.trials:
+            await asyncio.to_thread(self.model_of, trials[0].variant)
             run = OutputRun(
-                evaluation.log, evaluation.plan.trials, self.model_of, pace, jobs=self.options.jobs
+                evaluation.log, trials, self.model_of, pace, on_event=self._on_event, jobs=self.options.jobs
             )
+            self._on_event(RunStart(trials))
             on_run(run)
             try:
                 evaluation.take(await run.go())
             finally:
                 on_run(None)
+                self._on_event(RunEnd(trials))
             if run.is_stopped:
                 raise asyncio.CancelledError
         await evaluation.judge(self.model, pace, self.options.jobs)

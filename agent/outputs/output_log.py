@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from typing import Any
 
 from agent.core.model import Usage
@@ -15,6 +16,7 @@ from agent.core.turns import new_id, utc_now
 from agent.outputs.expectations import Facts, Outcome, Verdict, verdict_of
 from agent.outputs.variant import Variant, digest, input_hash
 from personas.errors import OutsideHome
+from personas.files.file_stamp import Stamp, stamp_of
 from personas.files.home import Home
 from personas.files.journal import Journal
 from personas.files.slug import is_id
@@ -109,21 +111,38 @@ class Stored:
         kept: ids of the outputs that the person keeps.
     """
 
-    outputs: list[Output]
-    verdicts: dict[tuple[str, str, str], Verdict]
-    kept: frozenset[str] = frozenset()
-    _answers: dict[str, list[Output]] = field(default_factory=dict, init=False, repr=False)  # by input
+    outputs: list[Output] = field(default_factory=list, init=False)
+    verdicts: dict[tuple[str, str, str], Verdict] = field(default_factory=dict, init=False)
+    kept: set[str] = field(default_factory=set, init=False)
+    _ids: set[str] = field(default_factory=set, init=False, repr=False)
+    _of_input: dict[str, list[Output]] = field(default_factory=dict, init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        outputs, self.outputs = self.outputs, []
-        self.add(outputs)
+    def has(self, output_id: str) -> bool:
+        """Return whether there is an output of this id."""
+        return output_id in self._ids
 
     def add(self, outputs: Iterable[Output]) -> None:
-        """Add outputs that are newer than all others."""
+        """Add outputs that are newer than all others; those that are there already are left out."""
         for output in outputs:
-            self.outputs.append(output)
-            if output.error is None:
-                self._answers.setdefault(output.input_id, []).append(output)
+            if output.id not in self._ids:
+                self._ids.add(output.id)
+                self.outputs.append(output)
+                self._of_input.setdefault(output.input_id, []).append(output)
+
+    def take(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Add what records of the log say, the oldest first; damaged ones are left out."""
+        for record in records:
+            match record.get("type"):
+                case "output" if (output := read_output(record)) is not None:
+                    self.add((output,))
+                case "verdict" if (verdict := _read_verdict(record)) is not None:
+                    self.verdicts[verdict[0]] = verdict[1]
+                case "keep" if isinstance(output_id := record.get("output_id"), str):
+                    (self.kept.discard if record.get("kept") is False else self.kept.add)(output_id)
+
+    def of_input(self, input_id: str) -> list[Output]:
+        """Return the outputs of a test input, oldest first, also those that failed."""
+        return list(self._of_input.get(input_id, ()))
 
     def fresh(self, variant: Variant, test_input: TestInput, samples: int) -> dict[int, Output]:
         """Return the newest answer for each sample up to `samples` that the variant would give today."""
@@ -138,7 +157,7 @@ class Stored:
         return {output.sample: output for output in self._of(test_input, samples)}
 
     def _of(self, test_input: TestInput, samples: int) -> Iterable[Output]:
-        return (one for one in self._answers.get(test_input.id, ()) if one.sample <= samples)
+        return [one for one in self.of_input(test_input.id) if one.sample <= samples and one.error is None]
 
 
 class OutputLog:
@@ -204,18 +223,23 @@ class OutputLog:
         Raises:
             PersonaError: the file cannot be read at all.
         """
-        outputs: dict[str, Output] = {}
-        verdicts: dict[tuple[str, str, str], Verdict] = {}
-        kept: dict[str, bool] = {}
-        for record in self._journal.read().records:
-            match record.get("type"):
-                case "output" if (output := read_output(record)) is not None:
-                    outputs.setdefault(output.id, output)
-                case "verdict" if (verdict := _read_verdict(record)) is not None:
-                    verdicts[verdict[0]] = verdict[1]
-                case "keep" if isinstance(record.get("output_id"), str):
-                    kept[record["output_id"]] = record.get("kept") is not False
-        return Stored(list(outputs.values()), verdicts, frozenset(id for id, stays in kept.items() if stays))
+        stored = Stored()
+        stored.take(self._journal.read().records)
+        return stored
+
+    def newest(self, most: int) -> list[dict[str, Any]]:
+        """Return the last records, at most so many, the oldest first; the rest of the file is not read.
+
+        Raises:
+            PersonaError: the file cannot be read at all.
+        """
+        records = (one for one in self._journal.backwards() if isinstance(one, dict))
+        return list(islice(records, most))[::-1]
+
+    @property
+    def stamp(self) -> Stamp | None:
+        """What the disk says of the file, another after each change; None where there is none. Blocking."""
+        return stamp_of(self._journal.path)
 
     def close(self) -> None:
         """Close the file."""
@@ -240,7 +264,7 @@ def stored_verdict(stored: Stored, output: Output, rubric: Expectation, judge: s
     if judge is not None:
         found = stored.verdicts.get((output.id, wanted, judge))
     else:
-        of_rubric = [v for key, v in stored.verdicts.items() if key[:2] == (output.id, wanted)]
+        of_rubric = [v for key, v in tuple(stored.verdicts.items()) if key[:2] == (output.id, wanted)]
         found = of_rubric[-1] if of_rubric else None
     return None if found is None else turned(rubric, found)
 

@@ -182,21 +182,24 @@ def report_input(
     min_pass: int | None = None,
     judge_model: str | None = None,
     made: Mapping[tuple[str, int], Output] | None = None,
+    outdated_too: bool = False,
 ) -> InputReport:
     """Return the verdict on one test input.
 
     Args:
         stored: what the log has.
-        variant: what the outputs must have been made from; without a model outdated ones are judged too, and told.
+        variant: what the outputs must have been made from.
         test_input: the input.
         samples, min_pass: these beat the file.
         judge_model: whose verdicts on rubrics count; None: anybody's.
         made: what this very run made, by input and sample, which counts before what is stored, also an error.
+        outdated_too: where there is no fresh output an outdated one is judged, and told to be so; always so without
+            a model.
     """
     wanted = samples_of(test_input, samples)
     needed = needed_of(test_input, wanted, min_pass)
     outputs = stored.fresh(variant, test_input, wanted)
-    if variant.model is None:
+    if outdated_too or variant.model is None:
         outputs = {**stored.newest(test_input, wanted), **outputs}
     for (input_id, sample), output in (made or {}).items():
         if input_id == test_input.id and sample <= wanted:

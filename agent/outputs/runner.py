@@ -64,6 +64,23 @@ OutputEvent = OutputStart | OutputText | OutputEnd
 
 
 @dataclass(frozen=True, slots=True)
+class RunStart:
+    """A run has these outputs to make."""
+
+    trials: Sequence[Trial]
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """A run is over: what is not stored of its outputs will not come."""
+
+    trials: Sequence[Trial]
+
+
+RunEvent = RunStart | OutputEvent | RunEnd
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a run has to make, and what there is already.
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -166,13 +166,19 @@ def variant_of(
             raise BrokenFile(f"version {number} of {persona.id} is broken: {source.error.message}")
     else:
         number = store.fix_version(persona.id) if fixed else store.current_version(persona.id)
+    return replace(
+        variant_now(persona, model=model, macros=macros), prompt=source.system_prompt, version=number
+    )
+
+
+def variant_now(persona: Persona, *, model: str | None, macros: Macros = Macros()) -> Variant:
+    """Return a persona as it is now, for judging outputs: what version that is, is not looked up. Pure."""
     return Variant(
         persona_id=persona.id,
         persona_name=persona.name,
-        prompt=source.system_prompt,
-        version=number,
+        prompt=persona.system_prompt,
         model=model,
-        effort=effort,
+        effort=persona.model.effort,
         max_tokens=persona.model.max_tokens,
         macros=macros,
     )

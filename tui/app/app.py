@@ -156,6 +156,14 @@ class PersonaApp(Ending, inherit_bindings=False):
         if answer is not None:
             await asyncio.to_thread(self._accept, answer)
 
+    def connection(self) -> Connection:
+        """Return how models are reached now."""
+        if self.preferences is not None:
+            return self.preferences.connection()
+        from tui.settings.model_factory import connection
+
+        return connection(self.settings, self._env)
+
     def model(self) -> Model:
         """Return the agent's model, made when first asked for; may block then."""
         if self._model is None:
@@ -191,6 +199,7 @@ class PersonaApp(Ending, inherit_bindings=False):
     def _take_model(self, model: Model) -> None:
         before, self._model, self.model_name = self._model, model, model.name
         self.main.conversation.use_model(model, before)
+        self.main.outputs.settings_changed()
 
     async def apply_settings(self) -> None:
         """Have the settings as they are now hold, as far as that goes without a new start.
@@ -210,6 +219,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         if self.settings.mouse != before.mouse:
             self.take_mouse(self.settings.mouse)
         self.main.conversation.use_settings(self.settings)
+        self.main.outputs.settings_changed()
         try:
             if any(getattr(before, name) != getattr(self.settings, name) for name in CONNECTING):
                 self._take_model(await asyncio.to_thread(self.preferences.make_model))

@@ -163,6 +163,7 @@ class ConversationController:
     def _make_chat(self, talk: Conversation) -> Chat:
         """Make a conversation; runs in a thread."""
         from agent.chat.chat import Chat
+        from agent.outputs.agent_controls import AgentOutputs
         from tui.settings.model_factory import chat_options
 
         program = self._context.screen.program
@@ -178,7 +179,10 @@ class ConversationController:
             if self._context.document is not None and self._context.document.id == talk.persona_id:
                 await self._context.document.flush()
 
-        return Chat(
+        outputs = AgentOutputs(
+            workspace.store, talk.persona_id, lambda: self._context.screen.outputs.evaluator
+        )
+        chat = Chat(
             workspace.store,
             talk.persona_id,
             program.model(),
@@ -187,7 +191,10 @@ class ConversationController:
             on_change=self.runs.changed,
             on_keep=keep,
             writes=workspace.write_then,
+            outputs=outputs,
         )
+        chat.subscribe(lambda event: outputs.begin_budget() if event.type == "agent_start" else None)
+        return chat
 
     def _note_fault(self, error: Exception) -> None:
         self._context.screen.start(asyncio.to_thread(self._context.screen.program.note_fault, error))

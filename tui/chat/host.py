@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from personas.persona import Persona
     from tui.app.app import PersonaApp
+    from tui.outputs.controller import OutputsController
     from tui.widgets.chat_bar import ChatBar
     from tui.widgets.persona_fields import SettingsPane
     from tui.widgets.persona_list import PersonaList
@@ -63,6 +64,10 @@ class ConversationHost(Protocol):
     @property
     def personas(self) -> PersonaList:
         """The list of personas."""
+
+    @property
+    def outputs(self) -> OutputsController:
+        """What the open persona answered."""
 
     @property
     def layouts(self) -> Mapping[str, Mapping[str, int]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tui.settings.schema import DEFAULT_MODEL, OFFLINE, ConfigError, Settings
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from agent.jobs.options import JobOptions
     from agent.outputs.agent_controls import AgentOutputs
     from agent.outputs.evaluator import Evaluator
+    from agent.outputs.runner import RunEvent
     from personas.store import Store
 
 KEY_COMMAND_SECONDS = 30
@@ -171,7 +173,13 @@ async def close_model(model: Model) -> None:
 
 
 def evaluator(
-    store: Store, settings: Settings, *, model: str | None = None, jobs: int | None = None
+    store: Store,
+    settings: Settings,
+    *,
+    model: str | None = None,
+    jobs: int | None = None,
+    where: Connection | None = None,
+    on_event: Callable[[RunEvent], None] = lambda _event: None,
 ) -> Evaluator:
     """Return what runs test inputs with these settings.
 
@@ -180,12 +188,14 @@ def evaluator(
         settings: the person's.
         model: the model of all personas, whatever they name.
         jobs: requests at once; beats the setting.
+        where: how models are reached; None: as the settings say.
+        on_event: hears of every run.
     """
     from agent.models.anthropic.endpoint import OFFICIAL
     from agent.outputs.evaluator import Evaluator, OutputOptions
     from agent.outputs.variant import Macros
 
-    where = connection(settings)
+    where = where or connection(settings)
     return Evaluator(
         store,
         OutputOptions(
@@ -200,6 +210,7 @@ def evaluator(
         default_model=None if where.offline or where.lacks_key else where.model,
         forced_model=model,
         make_model=lambda name: build_model(replace(where, model=name)),
+        on_event=on_event,
     )
 
 
@@ -210,7 +221,7 @@ def agent_outputs(store: Store, persona_id: str, settings: Settings) -> AgentOut
     where = connection(settings)
     if where.offline or where.lacks_key:
         return None
-    return AgentOutputs(store, persona_id, lambda: evaluator(store, settings))
+    return AgentOutputs(store, persona_id, cache(lambda: evaluator(store, settings)))
 
 
 def chat_options(settings: Settings) -> ChatOptions:

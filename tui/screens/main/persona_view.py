@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tui.document.document import OpenDocument
     from tui.document.merge import Clash
     from tui.document.text_slot import TextSlot
+    from tui.outputs.controller import OutputsController
     from tui.screens.host import Host
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.persona_catalog import PersonaCatalog
@@ -41,6 +42,7 @@ class PersonaView:
         chat_bar: where text goes whose persona does not come.
         conversations: the persona's conversation is shown with it.
         catalog: the list of personas.
+        outputs: what the persona answered.
         state_changed: called when the document, or how it is saved, changed.
     """
 
@@ -51,10 +53,12 @@ class PersonaView:
         chat_bar: ChatBar,
         conversations: ConversationController,
         catalog: PersonaCatalog,
+        outputs: OutputsController,
         state_changed: Callable[[], None],
     ) -> None:
         self._host, self._panes, self._chat_bar, self._catalog = host, panes, chat_bar, catalog
-        self._conversations, self._state_changed = conversations, state_changed
+        self._conversations, self._outputs = conversations, outputs
+        self._state_changed = state_changed
         self._prompt = panes.widget(PromptPane)
         self._tests = panes.widget(TestInputs)
         self._settings = panes.widget(SettingsPane)
@@ -221,6 +225,7 @@ class PersonaView:
         self._prompt.editor.bind(document.prompt, read_only=document.broken and not document.prompt.dirty)
 
     def _show_lists(self, document: OpenDocument | None) -> None:
+        self._outputs.show(document.persona if document is not None else None)
         self._tests.show(document, fresh=True)
         self._settings.show(document, fresh=True)
 
@@ -231,6 +236,7 @@ class PersonaView:
         self.refused = ""
         if not document.broken:
             self._prompt.editor.read_only = not is_editable(document.prompt.text)
+        self._outputs.show(document.persona)
         was_gone = self._tests.is_gone
         self._tests.show(document, elsewhere=elsewhere and not document.broken)
         if self._tests.is_gone and not was_gone:

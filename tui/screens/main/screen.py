@@ -21,7 +21,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from personas.errors import PersonaError
+from personas.errors import InvalidValue, PersonaError
 from tui.app.operation_context import begin_deed
 from tui.app.shutdown import load
 from tui.chat.controller import ConversationController
@@ -29,6 +29,7 @@ from tui.commands.footer_keys import FocusArea, FooterState, keys_now
 from tui.commands.panes import PANES
 from tui.commands.registry import Keymap, bindings
 from tui.document.document import OpenDocument
+from tui.outputs.controller import OutputsController
 from tui.screens.main.chat_actions import ChatActions
 from tui.screens.main.chat_pane import ChatPane
 from tui.screens.main.layout import PaneLayout
@@ -40,6 +41,7 @@ from tui.screens.main.persona_panes import PersonaPanes
 from tui.screens.main.persona_view import PersonaView
 from tui.screens.main.program_actions import ProgramActions
 from tui.screens.too_small import is_click, is_too_small, is_unseen
+from tui.settings.model_factory import evaluator
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
 from tui.widgets.chat_bar_labels import HINT
 from tui.widgets.footer import KeyLine
@@ -105,8 +107,22 @@ class MainScreen(Screen[None]):
         self.prompt_pane = self.panes.widget(PromptPane)
         self.prompt = self.prompt_pane.editor
         self.catalog = PersonaCatalog(self, self.personas)
+        self.outputs = OutputsController(
+            self,
+            flush=self._store_typed,
+            make_evaluator=lambda store, on_event: evaluator(
+                store, program.settings, where=program.connection(), on_event=on_event
+            ),
+            settings=lambda: program.settings,
+        )
         self.view = PersonaView(
-            self, self.panes, self.chat_bar, self.conversation, self.catalog, self.show_badges
+            self,
+            self.panes,
+            self.chat_bar,
+            self.conversation,
+            self.catalog,
+            self.outputs,
+            self.show_badges,
         )
         self.view.wanted = persona_id
         self.persona_commands = PersonaCommands(self, self.view, self.catalog, self._at_work)
@@ -188,6 +204,7 @@ class MainScreen(Screen[None]):
 
         workspace, drafts = Workspace(store), DraftStore(store.home.root, self.program.state_folder)
         self.catalog.begin(workspace)
+        self.outputs.begin(store)
         self._first = partial(
             self._show_first, DocumentController(self.view, workspace, drafts, self._typed_early)
         )
@@ -293,6 +310,7 @@ class MainScreen(Screen[None]):
 
     def _look(self) -> None:
         self.conversation.tick()
+        self.outputs.look()
         self.again(self.program.look_at_settings)
         self.again(self._look_outside if self.documents is not None else self._try_first_again)
 
@@ -307,7 +325,20 @@ class MainScreen(Screen[None]):
         if await self.documents.look():
             await self.catalog.read()
 
+    async def _store_typed(self) -> None:
+        """Store unsaved text of the open persona.
+
+        Raises:
+            InvalidValue: it cannot be stored.
+        """
+        if (documents := self.documents) is None:
+            return
+        await documents.flush()
+        if documents.id in documents.not_saved():
+            raise InvalidValue("What you typed is not in the persona's file yet, so nothing was run.")
+
     async def on_unmount(self) -> None:
+        await self.outputs.close()
         await self.conversation.drafts.close()
 
     # -- what the parts ask (`Host`) ------------------------------------------------------------------------

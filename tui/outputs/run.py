@@ -1,0 +1,114 @@
+"""One run that the person has asked for: the evaluations it runs, how far it is, and how it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tui.chat.activity import spent_parts
+
+if TYPE_CHECKING:
+    from agent.core.model import Usage
+    from agent.outputs.evaluation import Evaluation
+    from agent.outputs.evaluator import Evaluator
+    from agent.outputs.output_log import Output
+    from agent.outputs.pace import Pace
+    from agent.outputs.report import PersonaReport
+    from agent.outputs.runner import OutputRun, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class OutputKey:
+    """Which output is being made: of which sample of a test input, from which prompt and model."""
+
+    persona_id: str
+    input_id: str
+    sample: int
+    prompt_hash: str
+    model: str | None
+
+    @classmethod
+    def of(cls, trial: Trial) -> OutputKey:
+        """Return the key of an output that is to be made."""
+        variant = trial.variant
+        return cls(variant.persona_id, trial.test_input.id, trial.sample, variant.prompt_hash, variant.model)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far runs are.
+
+    Attributes:
+        done, total: outputs.
+        failed: of those done, how many do not hold what is expected.
+        errors: of those done, how many could not be run.
+        usage, cost: of all requests; the cost is None where a price is unknown.
+        is_judging: whether all outputs are there, and a model judges them.
+    """
+
+    done: int
+    total: int
+    failed: int
+    errors: int
+    usage: Usage
+    cost: float | None
+    is_judging: bool = False
+
+    @property
+    def parts(self) -> list[str]:
+        """It in words: `7/12`, `2 failed`, `14k tok`, `$0.05`."""
+        found = [f"{self.done}/{self.total}"]
+        found += [f"{self.failed} failed"] if self.failed else []
+        found += [f"{self.errors} could not be run"] if self.errors else []
+        found += ["judging"] if self.is_judging else []
+        return found + spent_parts(self.usage, self.cost)
+
+
+class RunAtWork:
+    """A run of one or several evaluations, one after the other.
+
+    Args:
+        evaluations: what is run.
+        evaluator: runs them.
+        pace: how fast.
+
+    Attributes:
+        made: the outputs that are stored.
+        task: the work.
+    """
+
+    def __init__(self, evaluations: Sequence[Evaluation], evaluator: Evaluator, pace: Pace) -> None:
+        self.made: list[Output] = []
+        self._evaluations, self._evaluator, self._pace = evaluations, evaluator, pace
+        self._current: OutputRun | None = None
+        self.task: asyncio.Task[list[PersonaReport]] = asyncio.ensure_future(self._go())
+
+    @property
+    def total(self) -> int:
+        """How many outputs it makes."""
+        return sum(len(one.plan.trials) for one in self._evaluations)
+
+    @property
+    def is_judging(self) -> bool:
+        """Whether all outputs are there."""
+        return self._current is None and len(self.made) == self.total
+
+    def take(self, output: Output) -> None:
+        """An output is stored, of this run or of another one."""
+        if self._current is not None and output.run_id == self._current.job.id:
+            self.made.append(output)
+
+    def stop(self) -> None:
+        """End it at once, for good."""
+        if self._current is not None:
+            self._current.stop()
+        else:
+            self.task.cancel()
+
+    async def _go(self) -> list[PersonaReport]:
+        return [await self._evaluator.run(one, self._pace, self._attend) for one in self._evaluations]
+
+    def _attend(self, run: OutputRun | None) -> None:
+        self._current = run
