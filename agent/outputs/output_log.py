@@ -20,6 +20,7 @@ from personas.files.file_stamp import Stamp, stamp_of
 from personas.files.home import Home
 from personas.files.journal import Journal
 from personas.files.slug import is_id
+from personas.files.text_file import storage_error
 from personas.persona import TestInput
 from personas.test_inputs import Expectation
 
@@ -166,15 +167,17 @@ class OutputLog:
     Args:
         home: the home.
         persona_id: whose.
+        apart: names a log beside the one of the test inputs, for outputs of prompts that never were a version.
 
     Raises:
         OutsideHome: the id is no plain file name, or the folder leads out of the home.
     """
 
-    def __init__(self, home: Home, persona_id: str) -> None:
+    def __init__(self, home: Home, persona_id: str, apart: str = "") -> None:
         if not is_id(persona_id):
             raise OutsideHome(f"{persona_id!r} cannot be a persona's id: an id is a plain file name.")
-        self._journal = Journal(home.inside(home.outputs) / f"{persona_id}.jsonl")
+        name = f".{apart}-{persona_id}" if apart else persona_id  # no persona's id begins with a dot
+        self._journal = Journal(home.inside(home.outputs) / f"{name}.jsonl")
 
     def append(self, output: Output) -> None:
         """Store an output; it is on the disk when this returns.
@@ -240,6 +243,18 @@ class OutputLog:
     def stamp(self) -> Stamp | None:
         """What the disk says of the file, another after each change; None where there is none. Blocking."""
         return stamp_of(self._journal.path)
+
+    def clear(self) -> None:
+        """Remove the file.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        self.close()
+        try:
+            self._journal.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise storage_error(error, "remove", self._journal.path) from None
 
     def close(self) -> None:
         """Close the file."""

@@ -44,6 +44,28 @@ def mcnemar(broke: int, fixed: int) -> float:
     return min(1.0, 2 * tail / float(2**changed))
 
 
+def fisher(
+    passed: int, samples: int, other_passed: int, other_samples: int, *, one_sided: bool = False
+) -> float:
+    """Return the exact probability of so uneven a split of passes, if both had the same rate.
+
+    One-sided: of so many passes of the first, and more.
+    """
+    all_passed, whole = passed + other_passed, samples + other_samples
+    ways = {
+        k: math.comb(samples, k) * math.comb(other_samples, all_passed - k)
+        for k in range(max(0, all_passed - other_samples), min(samples, all_passed) + 1)
+    }
+    found = sum(way for k, way in ways.items() if (k >= passed if one_sided else way <= ways[passed]))
+    return found / math.comb(whole, all_passed)
+
+
+def benjamini_hochberg(probabilities: Sequence[float], share: float = REAL) -> float:
+    """Return the probability up to which findings count, so that at most this share of them is chance; 0: none does."""
+    ordered = sorted(probabilities)
+    return max((p for rank, p in enumerate(ordered, 1) if p <= share * rank / len(ordered)), default=0.0)
+
+
 def sign_flip(differences: Sequence[float], seed: int = 0) -> float:
     """Return the two-sided probability of so large a sum of differences, if each could as well be negative."""
     values = [value for value in differences if value]

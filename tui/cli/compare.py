@@ -16,6 +16,7 @@ from tui.cli.output_runs import (
     samples_option,
     say_estimate,
     told_errors,
+    until_judged,
     yes_option,
 )
 from tui.cli.outputs import MARKS
@@ -69,7 +70,7 @@ def compare(
     from agent.outputs.cost import NOTHING
     from agent.outputs.report import exit_code
     from tui.cli.stderr import print_error
-    from tui.cli.test import until_judged, write_report
+    from tui.cli.test import write_report
 
     if len(models) > 2 or (len(models) == 2 and (a or other_id)) or (other_id and a):
         raise click.UsageError("compare two versions, two models, or two personas")

@@ -37,6 +37,8 @@ COMMANDS = {
     "outputs": "tui.cli.outputs:outputs",
     "test": "tui.cli.test:test",
     "compare": "tui.cli.compare:compare",
+    "bisect": "tui.cli.bisect:bisect",
+    "coverage": "tui.cli.coverage:coverage",
     "ask": "tui.cli.ask:ask",
     "trust": "tui.cli.trust:trust",
     "doctor": "tui.cli.doctor:doctor",

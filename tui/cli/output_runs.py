@@ -1,4 +1,4 @@
-"""What `run`, `test` and `compare` share: the model, what a run will cost, the run itself, signals and exit codes."""
+"""What the commands that run outputs share: the model, what a run will cost, the run itself, signals and exit codes."""
 
 from __future__ import annotations
 
@@ -162,6 +162,14 @@ class OutputRuns:
             return asyncio.run(go())
         except Stopped as stopped:
             return stopped.code
+
+
+def until_judged(runs: OutputRuns, work: Coroutine[Any, Any, int]) -> int:
+    """Run the work of a command; what could not be run at all is exit code 4, never a failed expectation."""
+    try:
+        return runs.until_done(work)
+    except PersonaError as error:
+        return complain_of(error)
 
 
 def say_estimate(estimate: Estimate, as_json: bool) -> None:

@@ -28,6 +28,13 @@ def print_json(value: Any, *, indent: int | None = None) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=True, indent=indent) + "\n")
 
 
+def print_diff(diff: str) -> None:
+    """Write a unified diff for a person."""
+    from tui.terminal.diff_view import diff_lines
+
+    print_text("\n".join(diff_lines(diff.removesuffix("\n"), names=True)))
+
+
 def columns(rows: list[tuple[str, ...]]) -> list[str]:
     """Return the rows as lines with aligned columns, by what the terminal shows of each text."""
     from rich.cells import cell_len

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +17,7 @@ from tui.cli.output_runs import (
     samples_option,
     say_estimate,
     told_errors,
+    until_judged,
     yes_option,
 )
 from tui.cli.outputs import MARKS
@@ -118,17 +119,6 @@ def test(
         return exit_code(reports)
 
     raise click.exceptions.Exit(until_judged(runs, work()))
-
-
-def until_judged(runs: OutputRuns, work: Any) -> int:
-    """Run the work of `test` or `compare`; what could not be run at all is exit code 4, never a failed expectation."""
-    from tui.cli.stderr import print_error
-
-    try:
-        return runs.until_done(work)
-    except PersonaError as error:
-        print_error(str(error))
-        return 4
 
 
 def _chosen(

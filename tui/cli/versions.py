@@ -11,7 +11,7 @@ from personas.errors import Conflict, PersonaError
 from personas.versions.authorship import USER, Author, Undone
 from tui.cli.group import Invocation
 from tui.cli.options import RESULT, json_option, persona_argument
-from tui.cli.printing import columns, print_json, print_text
+from tui.cli.printing import columns, print_diff, print_json, print_text
 
 REQUEST_SHOWN = 60
 """Most characters of a request in a line of the log."""
@@ -72,7 +72,7 @@ def diff(
     if as_json:
         print_json(result.to_record())
     elif result.diff:
-        _print_diff(result.diff)
+        print_diff(result.diff)
 
 
 @click.command()
@@ -170,12 +170,6 @@ def _print_conflict(conflict: Conflict, as_json: bool) -> None:
     from personas.versions.merge import unified_diff
 
     print_text("What was to be changed:")
-    _print_diff(unified_diff(conflict.base, conflict.ours, "then", "wanted"))
+    print_diff(unified_diff(conflict.base, conflict.ours, "then", "wanted"))
     print_text("What has changed since:")
-    _print_diff(unified_diff(conflict.base, conflict.theirs, "then", "now"))
-
-
-def _print_diff(diff: str) -> None:
-    from tui.terminal.diff_view import diff_lines
-
-    print_text("\n".join(diff_lines(diff.removesuffix("\n"), names=True)))
+    print_diff(unified_diff(conflict.base, conflict.theirs, "then", "now"))

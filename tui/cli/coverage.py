@@ -1,0 +1,131 @@
+"""`persona coverage`: what each piece of a prompt is good for."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from tui.cli.group import Invocation
+from tui.cli.output_runs import (
+    COULD_NOT_RUN,
+    NO_MODEL,
+    NotRun,
+    OutputRuns,
+    dry_option,
+    jobs_option,
+    say_estimate,
+    told_errors,
+    until_judged,
+    yes_option,
+)
+from tui.cli.printing import columns, print_json, print_text
+
+if TYPE_CHECKING:
+    from agent.outputs.coverage import Coverage
+
+SIGNS = {"tests fail": "●", "answers change": "◐", "nothing notices": "○", "not exercised": "?"}
+
+
+@click.command()
+@click.argument("persona_id", metavar="ID")
+@click.option(
+    "--samples",
+    type=click.IntRange(2, 1000),
+    help="Outputs of each input, with and without each piece; 8 if not given. With fewer, little can be told from chance.",
+)
+@click.option(
+    "--input", "inputs", metavar="INPUT", multiple=True, help="Only this test input; may be repeated."
+)
+@jobs_option
+@click.option("--model", "model", metavar="MODEL", help="The model to run on.")
+@yes_option
+@dry_option
+@click.option("--json", "as_json", is_flag=True, help="Print {pieces, noise, calls}.")
+@click.pass_obj
+def coverage(
+    invocation: Invocation,
+    persona_id: str,
+    samples: int | None,
+    inputs: tuple[str, ...],
+    jobs: int | None,
+    model: str | None,
+    agreed: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Show what each piece of the prompt is good for.
+
+    Each section, paragraph and bullet is taken out in turn, and the test inputs are run without it. A run of the whole
+    prompt shows first how much verdicts and answers differ by chance.
+
+    \b
+    persona coverage optimist --dry-run
+    persona coverage optimist --input rain
+    """
+    from agent.outputs.coverage import CoverageRun
+    from agent.outputs.variant import chosen_inputs, read_runnable
+    from tui.cli.stderr import print_error
+
+    with told_errors():
+        runs = OutputRuns(invocation, model, jobs)
+        persona = read_runnable(runs.store, persona_id)
+        chosen = chosen_inputs(persona, inputs)
+        variant = runs.evaluator.variant(persona, fixed=runs.is_connected and not dry_run)
+        covering = CoverageRun(runs.evaluator, persona, variant, chosen, samples)
+    expected = covering.estimate()
+    if dry_run:
+        say_estimate(expected, as_json)
+        return
+
+    def tell(done: int) -> None:
+        if not as_json and sys.stderr.isatty():
+            sys.stderr.write(f"{done}/{len(covering.pieces) + 1}\n")
+
+    async def work() -> int:
+        if not runs.is_connected and not covering.is_complete:
+            raise NotRun(f"{expected.requests} outputs are missing, and {NO_MODEL}")
+        runs.confirm(expected, agreed=agreed, as_json=as_json)
+        found = await covering.run(runs.evaluator.pace(), runs.attend, tell)
+        if as_json:
+            print_json(found.to_record(), indent=2)
+        else:
+            _say(found)
+        if found.error:
+            print_error(f"something could not be run: {found.error}")
+        return COULD_NOT_RUN if found.error else 0
+
+    raise click.exceptions.Exit(until_judged(runs, work()))
+
+
+def _say(found: Coverage) -> None:
+    from agent.outputs.statistics import show_rate
+
+    if not found.pieces:
+        print_text("The prompt has no pieces that could be taken out.")
+        return
+    print_text("Unchanged prompt:")
+    rows: list[tuple[str, ...]] = [
+        (
+            f"  {input_id}",
+            f"passes {show_rate(one['passed'], one['samples'])}" if one["samples"] else "no expectations",
+            f"answers differ by {one['difference']:.0%}",
+        )
+        for input_id, one in found.noise.items()
+    ]
+    for line in columns(rows):
+        print_text(line)
+    print_text("Without:")
+    rows = [
+        (
+            f"  {SIGNS[one.finding]}",
+            f"line {one.piece.line}",
+            one.finding,
+            ", ".join(one.inputs),
+            one.piece.text,
+        )
+        for one in found.pieces
+    ]
+    for line in columns(rows):
+        print_text(line)
