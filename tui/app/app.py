@@ -370,7 +370,7 @@ class PersonaApp(Ending, inherit_bindings=False):
             driver.flush()
 
     async def on_event(self, event: Event) -> None:
-        if self.screen_stack and not event.is_forwarded and self.screen.ignores(event):  # type: ignore[attr-defined]
+        if self.keys.is_there and self.screen_stack and not event.is_forwarded and self.screen.ignores(event):  # type: ignore[attr-defined]
             return
         if isinstance(event, Key | Paste) and not event.is_forwarded and self.screen_stack:
             self.has_typed = True

@@ -47,18 +47,20 @@ class KeyQueue:
         self._is_reading = is_reading
         self._waiting: deque[Event] = deque()
         self._under_way: asyncio.Task[None] | None = None
-        self._is_there = self._has_begun = False
+        self._has_begun = False
+        self.is_there = False
+        """Whether the first screen is there; until then keys wait."""
 
     def begin(self) -> None:
         """The first screen is there: what was typed before goes to it."""
-        self._is_there = True
+        self.is_there = True
         self._app.call_later(self._go_on)
 
     def hold(self, event: Event) -> bool:
         """Keep a key or a paste behind the one that is under way; False where it may go on at once."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             return False
-        if self._is_there and self._under_way is None:
+        if self.is_there and self._under_way is None:
             if (
                 isinstance(event, UnmarkedPaste) and not self._types
             ):  # what came as one run is keys where nothing takes text
