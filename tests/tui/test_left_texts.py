@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -31,3 +32,12 @@ async def test_a_file_with_text_that_no_home_took_is_named_until_it_is_gone(
         await p.main.tell_left_texts()
         assert p.messages == []
     assert list(_left_over()) == []
+
+
+def test_a_full_disk_leaves_no_empty_file_that_a_later_start_would_name(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(small_disk))
+    path = write_texts({"one, the draft": "x" * 2_000_000})
+    assert path is not None and left_texts() == []
+    shutil.rmtree(path.parent)

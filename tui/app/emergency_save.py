@@ -36,6 +36,7 @@ def write_texts(texts: Mapping[str, str]) -> Path | None:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError:
+            path.unlink(missing_ok=True)  # of a full disk: a later start would name it
             continue
         return path
     return None

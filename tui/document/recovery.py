@@ -93,7 +93,13 @@ class DraftRecovery:
         return await self._workspace.call(self._without_file)
 
     def _without_file(self) -> list[str]:
-        kept = list(dict.fromkeys([*self._controller.not_saved(), *self._controller.unsaved.documents()]))
+        try:
+            left = self._controller.unsaved.documents()
+        except (
+            PersonaError
+        ):  # said where the drafts are read and written; the personas are there without them
+            left = []
+        kept = list(dict.fromkeys([*self._controller.not_saved(), *left]))
         ids = self._workspace.store.ids() if kept else []
         return [key for key in kept if key not in ids and not self._was_deleted(key)]
 
