@@ -12,7 +12,9 @@ from tests.support.drafts import leave_chat, recall
 from tests.support.program import make_store, program
 from tests.tui.test_opening import begun, slow
 from tui.app import ui_state
+from tui.drafts.draft import OutboxMessage
 from tui.drafts.store import DraftStore
+from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskText
@@ -147,3 +149,31 @@ async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_bac
         await p.until(lambda: p.main.chat_bar.draft == "for one alone")
         await p.main.conversation.drafts.remember()
         assert recall(store.home).drafts == drafts
+
+
+def test_what_was_stored_is_stored_again_where_the_database_is_deleted_meanwhile(tmp_path: Path) -> None:
+    home, folder = make_store(tmp_path).home, tmp_path / "drafts"
+    unsaved = UnsavedText(home, DraftStore(home.root, folder), list)
+    unsaved.note_dialog("one", "name", "begun")
+    unsaved.note_chat({("one", "chat"): ("", "dra")}, [OutboxMessage("one", "turn-1", "sent")])
+    assert unsaved.write() == ""
+    shutil.rmtree(folder)
+    unsaved.note_chat({("one", "chat"): ("", "draft")}, [OutboxMessage("one", "turn-1", "sent")])
+    assert unsaved.write() == ""
+    unsaved.store.close()
+    following = DraftStore(home.root, folder)
+    assert {draft.text for draft in following.orphans()} == {"begun", "draft"}
+    assert [message.text for message in following.unsent()] == ["sent"]
+    following.close()
+
+
+async def test_a_folder_for_drafts_that_cannot_be_used_keeps_no_persona_from_being_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    store = make_store(tmp_path)
+    async with program(store, persona_id="two", ready=False) as p:
+        await p.told("The drafts cannot be stored")
+        await p.until(lambda: p.main.conversation.talk is not None)
+        assert p.state == "saved"

@@ -81,7 +81,10 @@ class DraftStore:
         self._owner = secrets.token_hex(8)
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
         self._has_ended = False
+        self.replaced = 0
+        """How often another file took the place of the database: what was stored before is not in that."""
         self.warning = ""
         """Why the database that was there is not used, as a sentence for the person; empty where it is."""
 
@@ -332,9 +335,11 @@ class DraftStore:
         return self._folder / DATABASE
 
     def _opened(self) -> sqlite3.Connection:
-        if self._connection is not None:
-            return self._connection
         path = self.path
+        if self._connection is not None:
+            if _file_id(path) == self._file:
+                return self._connection
+            self._leave_file()
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if _is_foreign(path):
             self._set_aside("is not yours alone")
@@ -356,14 +361,18 @@ class DraftStore:
         except BaseException:
             connection.close()
             raise
-        self._connection = connection
+        self._connection, self._file = connection, _file_id(path)
         return connection
 
-    def _set_aside(self, why: str) -> None:
-        """Give a database that cannot be used another name, under which nothing writes over it."""
+    def _leave_file(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+            self.replaced += 1
+
+    def _set_aside(self, why: str) -> None:
+        """Give a database that cannot be used another name, under which nothing writes over it."""
+        self._leave_file()
         path = self.path
         aside = path.with_name(f"unreadable-{secrets.token_hex(4)}-{path.name}")
         for ending in ("", "-wal", "-shm"):
@@ -383,6 +392,15 @@ def _is_foreign(path: Path) -> bool:
     except FileNotFoundError:
         return False
     return not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or bool(found.st_mode & 0o022)
+
+
+def _file_id(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from all others; None where there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _is_running(pid: int, started: str) -> bool:

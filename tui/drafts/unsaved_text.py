@@ -45,6 +45,7 @@ class UnsavedText:
         self._messages: dict[str, OutboxMessage] = {}
         self._written: dict[Key, _Value] = {}
         self._written_messages: dict[str, OutboxMessage] = {}
+        self._replaced = 0  # as `DraftStore.replaced` was at the last `write`
         self._writing = threading.RLock()
         self._home_is_gone = False
         self._superseded: list[Draft] = []  # rows of ended programs whose texts are kept elsewhere
@@ -111,43 +112,52 @@ class UnsavedText:
 
         What is new is written first: a text that went from one place to another is never in neither.
         """
-        refused = ""
         with self._writing:
             self._home_is_gone = not self._home.root.exists()
-            wanted, messages = self._wanted(), self._messages
-            for turn_id, message in messages.items():
-                if self._written_messages.get(turn_id) != message:
-                    try:
-                        self.store.put_in_outbox(message)
-                    except PersonaError as error:
-                        refused = str(error)
-                    else:
-                        self._written_messages[turn_id] = message
-            for key, value in wanted.items():
-                if self._written.get(key) == value:
-                    continue
-                base, text, file, sending = value
+            refused = self._write()
+            if self.store.replaced != self._replaced:  # deleted, or damaged: the new file has nothing yet
+                self._replaced = self.store.replaced
+                self._written.clear()
+                self._written_messages.clear()
+                refused = self._write()
+        return refused
+
+    def _write(self) -> str:
+        refused = ""
+        wanted, messages = self._wanted(), self._messages
+        for turn_id, message in messages.items():
+            if self._written_messages.get(turn_id) != message:
                 try:
-                    self.store.save(*key, text, base=base, file=file, sending=sending)
-                    if key[1] == CHAT:
-                        self._look_at_other_windows(key[0], text)
+                    self.store.put_in_outbox(message)
                 except PersonaError as error:
                     refused = str(error)
                 else:
-                    self._written[key] = value
-            with suppress(PersonaError):  # it comes back as text that is saved already
-                for key in [key for key in self._written if key not in wanted]:
-                    if is_text(key[1]) or not refused:
-                        self.store.delete(*key)
-                        del self._written[key]
-                arrived = [key for key in self._written_messages if key not in messages]
-                if arrived and not refused:
-                    self.store.remove_from_outbox(*arrived)
-                    for turn_id in arrived:
-                        del self._written_messages[turn_id]
-                while self._superseded and not refused:
-                    self.store.drop(self._superseded[-1])
-                    self._superseded.pop()
+                    self._written_messages[turn_id] = message
+        for key, value in wanted.items():
+            if self._written.get(key) == value:
+                continue
+            base, text, file, sending = value
+            try:
+                self.store.save(*key, text, base=base, file=file, sending=sending)
+                if key[1] == CHAT:
+                    self._look_at_other_windows(key[0], text)
+            except PersonaError as error:
+                refused = str(error)
+            else:
+                self._written[key] = value
+        with suppress(PersonaError):  # it comes back as text that is saved already
+            for key in [key for key in self._written if key not in wanted]:
+                if is_text(key[1]) or not refused:
+                    self.store.delete(*key)
+                    del self._written[key]
+            arrived = [key for key in self._written_messages if key not in messages]
+            if arrived and not refused:
+                self.store.remove_from_outbox(*arrived)
+                for turn_id in arrived:
+                    del self._written_messages[turn_id]
+            while self._superseded and not refused:
+                self.store.drop(self._superseded[-1])
+                self._superseded.pop()
         return refused
 
     def _look_at_other_windows(self, persona_id: str, text: str) -> None:
