@@ -79,10 +79,11 @@ class Variant:
 
     def request(self, test_input: TestInput) -> Request:
         """Return what is sent for a test input."""
-        messages = [
-            {"role": role, "content": sendable(self.macros.fill(content, self.persona_name))}
-            for role, content in conversation(test_input)
-        ]
+        messages = []
+        for role, content in conversation(test_input):
+            text = sendable(self.macros.fill(content, self.persona_name))
+            # Servers refuse an answer that ends in blanks.
+            messages.append({"role": role, "content": text.rstrip() if role == "assistant" else text})
         return Request(
             system=sendable(self.macros.fill(self.prompt, self.persona_name)),
             messages=messages,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agent.outputs.ensemble import EnsembleLog, PersonaAnswer
 from tests.support.messages_answers import Refusal, say
 from tests.support.messages_server import MessagesServer
 from tests.support.persona_agent import Backend, Workplace
@@ -62,8 +63,15 @@ def test_a_conversation_goes_on(place: Workplace, server: MessagesServer) -> Non
     assert heard(server.bodies[3]) == [
         ("user", "Hello"), ("assistant", "ann answers"), ("user", "Bob: bob answers\n\nAnd?\n\nBob: bob answers"),
     ]  # fmt: skip
+    server._brain = lambda body: say("Blanks at the end: \n\n")  # servers refuse them in what is sent
     ask(place, "New", "--to", "ann")
     assert heard(server.bodies[4]) == [("user", "New")], "without --continue a new one begins"
+    assert ask(place, "And?", "--to", "ann", "--continue")[0] == 0
+    log = EnsembleLog(place.store.home)
+    both, one = log.last(["ann", "bob"]), log.last(["ann"])
+    assert both is not None and one is not None and (len(both.said), len(one.said)) == (6, 4)
+    log.add(both, PersonaAnswer("", "", "Back to you"))  # as the program does, which has several open
+    assert (last := log.last()) is not None and len(last.said) == 7, "what was said before is not lost"
 
 
 def test_at_once_nobody_hears_this_rounds_answers(place: Workplace, server: MessagesServer) -> None:

@@ -72,6 +72,7 @@ def ask(
             raise NotRun(NO_MODEL)
         log = EnsembleLog(runs.store.home)
         conversation = (log.last() if go_on else None) or EnsembleConversation()
+        conversation.to = tuple(ids)
         pace = runs.evaluator.pace()
 
     def show(answer: PersonaAnswer) -> None:
