@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from personas.errors import EditRefused, InvalidValue
 from personas.files.slug import free_id, slug
@@ -17,6 +17,9 @@ from personas.look_alikes import describe_difference, near_match
 from personas.toml import edit as toml_edit
 from personas.toml.parse import parse
 from personas.versions.merge import count
+
+if TYPE_CHECKING:
+    from personas.test_inputs import Message
 
 NAME_LIMIT = 200
 """Most characters of a display name, a tag, and the names of a model and its effort."""
@@ -238,10 +241,14 @@ class ReplaceText:
 
 @dataclass(frozen=True, slots=True)
 class AddTestInput:
-    """Add a test input at the end; its `id` is made from the content when not given, see `new_test_input_id`."""
+    """Add a test input at the end; its `id` is made from the content when not given, see `new_test_input_id`.
+
+    With `messages` it is a conversation, whose last message is the content.
+    """
 
     content: str
     id: str | None = None
+    messages: tuple[Message, ...] = ()
     typed: ClassVar[bool] = False
     subject: ClassVar[str] = "test inputs"
 
@@ -256,7 +263,9 @@ class AddTestInput:
             require_line(wanted, "A test input's id", TEST_INPUT_ID_LIMIT)
             if wanted in taken:
                 raise InvalidValue(f"There is already a test input with the id {wanted!r}.")
-        return toml_edit.append_table(text, ("test_inputs",), {"id": wanted, "content": self.content})
+        said = [{"role": one.role, "content": one.content} for one in self.messages]
+        what = {"messages": said} if said else {"content": self.content}
+        return toml_edit.append_table(text, ("test_inputs",), {"id": wanted, **what})
 
     def summarise(self, old: str, new: str) -> str:
         return f"test input added: {_short(self.content)}"

@@ -27,6 +27,7 @@ from personas.changes import (
 )
 from personas.errors import BrokenFile, EditRefused, InvalidValue, PersonaError
 from personas.files.slug import free_id, slug
+from personas.test_inputs import Message
 
 _TEXT = """\
 # by hand
@@ -122,6 +123,13 @@ def test_a_new_test_input_goes_to_the_end_with_an_id_from_its_words() -> None:
     assert tomllib.loads(after)["test_inputs"][-1] == {
         "id": "how-do-you-feel-about",
         "content": "How do you feel about Mondays, really?",
+    }
+    said = [("user", "Hi"), ("assistant", "Yes?"), ("user", "Why?")]
+    messages = tuple(Message(role=role, content=content) for role, content in said)
+    after = AddTestInput("Why?", messages=messages).apply(_TEXT)
+    assert tomllib.loads(after)["test_inputs"][-1] == {
+        "id": "why",
+        "messages": [{"role": role, "content": content} for role, content in said],
     }
 
 

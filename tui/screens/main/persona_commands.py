@@ -11,7 +11,7 @@ from personas.errors import PersonaError, UnknownPersona
 from tui.commands.registry import sentence
 
 if TYPE_CHECKING:
-    from personas.changes import Change
+    from personas.changes import AddTestInput, Change
     from personas.persona import Persona
     from tui.document.async_store import Workspace
     from tui.document.controller import DocumentController
@@ -240,6 +240,14 @@ class PersonaCommands:
         if content and await self._changed(persona, AddTestInput(content), select_new=True):
             keep("")
 
+    async def add_test_input(self, persona: Persona, change: AddTestInput) -> str:
+        """Add a test input at the end and put the cursor on it; return its id, empty where that failed, which is told."""
+        await self._documents.flush()
+        if not await self._changed(persona, change, select_new=True):
+            return ""
+        now = await self._now(persona)
+        return now.test_inputs[-1].id if now is not None else ""
+
     def _keep_begun(self, persona_id: str, text: str) -> None:
         self._documents.unsaved.note_dialog(persona_id, "test input", text)
         self._host.start(self._documents.write_drafts())
@@ -249,9 +257,11 @@ class PersonaCommands:
 
         await self._documents.flush()
         now = await self._now(persona)
-        content = next((t.content for t in now.test_inputs if t.id == input_id), None) if now else None
-        if content is not None:
-            await self._changed(persona, AddTestInput(content), select_new=True)
+        found = next((t for t in now.test_inputs if t.id == input_id), None) if now else None
+        if found is not None:
+            await self._changed(
+                persona, AddTestInput(found.content, messages=found.messages), select_new=True
+            )
 
     async def _now(self, persona: Persona) -> Persona | None:
         """Return a persona as it is by now; None where that cannot be read, which is told."""
@@ -296,11 +306,12 @@ class PersonaCommands:
         async with self._rows:
             await self._documents.flush()
             now = await self._now(persona)
-            contents = {t.id: t.content for t in now.test_inputs} if now is not None else {}
+            inputs = {t.id: t for t in now.test_inputs} if now is not None else {}
             made = [
                 key
                 for key in marked
-                if key in contents and await self._changed(persona, AddTestInput(contents[key]))
+                if (one := inputs.get(key)) is not None
+                and await self._changed(persona, AddTestInput(one.content, messages=one.messages))
             ]
         if made:
             self._host.tell(f"Copied: {', '.join(made)}.")
