@@ -21,6 +21,7 @@ from typing import Any
 from textual.message_pump import MessagePump
 
 from agent.models.scripted import Hang, Script, ScriptedModel, Thought, ToolUse, answer, failed
+from agent.outputs.ensemble import EnsembleConversation, EnsembleLog, PersonaAnswer
 from personas.files.home import EXAMPLES
 from tests.support.hostile import ESCAPES
 from tests.support.program import Program, make_store, program
@@ -328,6 +329,17 @@ async def _wide_and_hostile(p: Program) -> AsyncIterator[str]:
     yield "hostile-question"
     await p.press("escape")
     await p.until(lambda: not conversation.running)
+    log, said = EnsembleLog(p.store.home), EnsembleConversation(to=("guide", "evil"))
+    for who, name, text in (
+        ("", "", WIDE_TEXT),
+        ("guide", WIDE_NAME, BODY),
+        ("evil", HOSTILE_NAME, f"{EVIL}{MARKUP}"),
+    ):
+        log.add(said, PersonaAnswer(who, name, text))
+    await p.main.talk.open("guide,evil")
+    await settle(p)
+    yield "a-talk-with-two"
+    await p.press("escape")
 
 
 def _clash() -> Clash:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from tui.drafts.chat_drafts import ChatDrafts
+from tui.drafts.chat_drafts import ChatDrafts, below
 from tui.drafts.draft import CHAT, DIALOG, OutboxMessage, is_text
 from tui.drafts.outbox import Outbox, OutgoingMessage
 
@@ -176,11 +176,17 @@ class ChatBarDrafts:
                 self._stored_state = state
                 await editing.workspace.call(ui_state.save, editing.workspace.store.home, state)
 
+    @property
+    def _written(self) -> str:
+        """The draft in the chat bar, and that of a talk: after a crash both come back there."""
+        return below(self._context.bar.unsent, self._context.screen.talk_draft)
+
     def note(self) -> None:
         """Note what is to be in the drafts database; its next writing stores it."""
         if self._context.document is not None:
-            draft, answered = self._context.bar.unsent, self.answered_now
-            drafts = self.unsent.to_store(self._context.shown, draft, answered, self._first_owner)
+            drafts = self.unsent.to_store(
+                self._context.shown, self._written, self.answered_now, self._first_owner
+            )
             self._context.document.unsaved.note_chat(drafts, self._in_outbox())
 
     def store_at_once(self) -> None:
@@ -203,9 +209,7 @@ class ChatBarDrafts:
             texts = {(key, slot): text for key, slot, text in unsaved.nowhere_else() if not is_text(slot)}
         else:  # the home is not open
             messages = self._in_outbox()
-            drafts = self.unsent.to_store(
-                self._context.shown, self._context.bar.unsent, "", self._first_owner
-            )
+            drafts = self.unsent.to_store(self._context.shown, self._written, "", self._first_owner)
             texts = {key: text for key, (_, text) in drafts.items()}
         found: dict[str, list[str]] = {}
         for (key, slot), text in texts.items():

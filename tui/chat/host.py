@@ -50,6 +50,10 @@ class ConversationHost(Protocol):
         """Where messages are written."""
 
     @property
+    def talk_draft(self) -> str:
+        """What is written in the bar of a talk with a persona and not sent."""
+
+    @property
     def prompt(self) -> TextEditor:
         """The editor of the system prompt."""
 

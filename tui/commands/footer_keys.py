@@ -9,7 +9,7 @@ from typing import Literal
 from tui.commands.registry import COMMANDS, NO_KEYMAP, Keymap, Where, first_key, key_name, keys_of
 
 FocusArea = Literal[
-    "chat", "commands", "output", "prompt", "tests", "personas", "filter", "settings", "anywhere"
+    "chat", "commands", "output", "talk", "prompt", "tests", "personas", "filter", "settings", "anywhere"
 ]
 Key = tuple[str, str]
 
@@ -28,6 +28,7 @@ class FooterState:
         asking: whether a question is open: the output stays then.
         queues: whether a draft can be queued, whatever Enter does.
         undoes: whether undo has an effect.
+        talks: whether the chat bar is that of a talk with a persona.
     """
 
     place: FocusArea
@@ -39,6 +40,7 @@ class FooterState:
     asking: bool = False
     queues: bool = False
     undoes: bool = True
+    talks: bool = False
 
 
 def keys_now(now: FooterState, keymap: Keymap = NO_KEYMAP) -> list[Key]:
@@ -48,9 +50,11 @@ def keys_now(now: FooterState, keymap: Keymap = NO_KEYMAP) -> list[Key]:
     own: list[Key] = []  # further keys of this part of the screen
     if now.place == "output":
         keys += [*output, *_picking(now)]
-        own = _reading(keymap)
+        own = _reading("output", keymap)
+    elif now.place == "talk":
+        own = _reading("talk", keymap)
     elif now.place in ("chat", "commands"):
-        keys += _chat(now)
+        keys += [*_chat(now), *(output if now.talks else [])]
     elif now.place == "filter":
         keys += [("Enter", "to the list")]
     elif now.place == "settings":
@@ -94,12 +98,12 @@ def _commands(where: Where, keymap: Keymap) -> list[Key]:
     ]
 
 
-def _reading(keymap: Keymap) -> list[Key]:
-    """Return the hints while the output has the focus; next and previous turn share one."""
-    before = first_key("output.previous", keymap)
+def _reading(where: Where, keymap: Keymap) -> list[Key]:
+    """Return the hints while the output, or a talk, has the focus; next and previous share one."""
+    before = first_key(f"{where}.previous", keymap)
     return [
-        (f"{key} {before}".strip() if word == "turns" else key, word)
-        for key, word in _commands("output", keymap)
+        (f"{key} {before}".strip() if word in ("turns", "messages") else key, word)
+        for key, word in _commands(where, keymap)
     ]
 
 
@@ -124,6 +128,8 @@ def _tab_word(now: FooterState) -> str:
 
 
 def _output_word(now: FooterState) -> str:
+    if now.place == "talk":
+        return "back"
     if now.place == "output":
         return "back" if now.asking else "hide"
     return {"hidden": "output", "visible": "pin", "pinned": "read"}[now.panel]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.binding import Binding
 
 Where = Literal[
-    "anywhere", "chat", "output", "prompt", "list", "personas", "tests",
+    "anywhere", "chat", "output", "talk", "prompt", "list", "personas", "tests",
     "dialog", "page", "buttons", "clash", "program",
 ]  # fmt: skip
 
@@ -24,6 +24,7 @@ HEADINGS: dict[Where, str] = {
     "anywhere": "Anywhere",
     "chat": "Chat bar",
     "output": "Reading the agent's output",
+    "talk": "Reading a talk with a persona",
     "prompt": "Prompt and test input editors",
     "list": "All lists",
     "personas": "Persona list",
@@ -86,6 +87,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("agent.redo", "Redo the agent's last run", "f9", "redo_agent", slash="redo"),
     Command("help", "Help", "f1", "help", short="help", slash="help"),
     *(Command(f"pane.{pane.id}", pane.go, pane.key, f"go('{pane.id}')") for pane in PANES),
+    Command("persona.talk", "Talk to it, not to the agent", "", "talk", slash="talk"),
+    Command("persona.talk_to_several", "Talk to several of them", "", "talk_to_several"),
+    Command("persona.talk_test", "Make the last message of the talk a test input", "", "talk_test_input"),
     Command("persona.new", "New persona", "", "new_persona", slash="new"),
     Command("edit.compare", "Show what the last change did", "f5", "compare"),
     Command("file.write_back", "Write a missing persona file again", "", "write_back"),
@@ -121,6 +125,17 @@ COMMANDS: tuple[Command, ...] = (
             short="full"),
     Command("output.page_up", "A page up", "pageup", "read('page_up')", where="output"),
     Command("output.page_down", "A page down", "pagedown", "read('page_down')", where="output"),
+    Command("talk.next", "Next message", "j,down", "in_talk('next')", where="talk", short="messages"),
+    Command("talk.previous", "Previous message", "k,up", "in_talk('previous')", where="talk"),
+    Command("talk.test", "Make it a test input, with what came before", "t", "in_talk('test')", where="talk",
+            short="test input"),
+    Command("talk.copy", "Copy it", "y", "in_talk('copy')", where="talk", short="copy"),
+    Command("talk.left", "Column to the left", "h,left", "in_talk('left')", where="talk"),
+    Command("talk.right", "Column to the right", "l,right", "in_talk('right')", where="talk"),
+    Command("talk.first", "First message", "home,g", "in_talk('first')", where="talk"),
+    Command("talk.last", "Last message, and follow the end", "end,G", "in_talk('last')", where="talk"),
+    Command("talk.page_up", "A page up", "pageup", "in_talk('page_up')", where="talk"),
+    Command("talk.page_down", "A page down", "pagedown", "in_talk('page_down')", where="talk"),
     Command("text.start", "Beginning of the text; in the chat bar too", "ctrl+home", "text_start", where="prompt",
             priority=False),
     Command("text.end", "End of the text; in the chat bar too", "ctrl+end", "text_end", where="prompt",
@@ -154,6 +169,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("dialog.down", "Row below, also from the field", "down", "step(1)", where="dialog"),
     Command("dialog.page_up", "A page up", "pageup", "page(-1)", where="dialog", priority=False),
     Command("dialog.page_down", "A page down", "pagedown", "page(1)", where="dialog", priority=False),
+    Command("dialog.mark", "Mark, where several can be chosen", "space", "mark", where="dialog"),
+    Command("dialog.accept", "Accept what is marked", "enter", "accept", where="dialog"),
     Command("page.close", "Close", "q,enter", "cancel", where="page"),
     Command("page.up", "A line up", "k", "scroll_by(-1)", where="page", priority=False),
     Command("page.down", "A line down", "j", "scroll_by(1)", where="page", priority=False),
@@ -287,8 +304,8 @@ def textual_keymap(keymap: Keymap) -> dict[str, str]:
 
 def heading(where: Where, keymap: Keymap = NO_KEYMAP) -> str:
     """Return the heading of a part of the screen, with the key to go there."""
-    key = first_key("output.toggle", keymap) if where == "output" else ""
-    return f"{HEADINGS[where]} ({key}, {key})" if key else HEADINGS[where]
+    key = first_key("output.toggle", keymap) if where in ("output", "talk") else ""
+    return f"{HEADINGS[where]} ({f'{key}, {key}' if where == 'output' else key})" if key else HEADINGS[where]
 
 
 def keys_of_help_entry(entry: str, keymap: Keymap = NO_KEYMAP) -> list[str]:

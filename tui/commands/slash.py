@@ -21,13 +21,32 @@ COMMANDS: dict[str, str] = {
     "redo": "redo the agent's last run",
     "settings": "the settings of the program",
     "stop": "stop the agent, or give up what waits",
+    "talk": "talk to the persona itself, or to ID,ID",
     "task": "work until the job is done; alone: always",
     "unclear": "bring the cleared conversation back",
     "undo": "undo the agent's last run",
 }
 """By name, what it does, short enough for one line of a small terminal."""
 
-TAKES_WORDS = frozenset({"continue", "export", "model", "persona", "task"})
+TALK_COMMANDS: dict[str, str] = {
+    "clear": "begin a new conversation; /new does the same",
+    "continue": "ask again who has not answered",
+    "help": "the keys",
+    "leave": "go back to the agent",
+    "model": "choose or connect a model",
+    "new": "begin a new conversation",
+    "parallel": "all answer at once, or in turn",
+    "persona": "open a persona",
+    "quit": "leave the program",
+    "settings": "the settings of the program",
+    "stop": "stop the answer",
+    "talk": "talk to another persona, or to several: ID,ID",
+    "test": "make the last message a test input",
+    "unclear": "bring the conversation before back",
+}
+"""The commands in a talk with a persona."""
+
+TAKES_WORDS = frozenset({"continue", "export", "model", "persona", "talk", "task"})
 """The commands that take an argument."""
 
 TAKES_LINES = frozenset({"continue", "task"})
@@ -69,8 +88,8 @@ class Offer:
     more: bool = False
 
 
-def read(text: str) -> SlashCommand | Unknown | str:
-    """Parse a text from the chat bar: a command, an unknown command, or a message.
+def read(text: str, commands: Mapping[str, str] = COMMANDS) -> SlashCommand | Unknown | str:
+    """Parse a text from the chat bar: one of the `commands`, an unknown command, or a message.
 
     A message that begins with a slash has a blank before it, or a second slash, which is removed. A path
     (`/usr/bin is full`) and a text of several lines are messages, unless they begin with a command.
@@ -83,64 +102,70 @@ def read(text: str) -> SlashCommand | Unknown | str:
     word, rest = found[1], text[found.end() :].strip()
     name = word.casefold()
     several = "\n" in text.strip()
-    if name in COMMANDS and not (several and name not in TAKES_LINES):
+    if name in commands and not (several and name not in TAKES_LINES):
         return SlashCommand(name, rest)
-    if several and name not in COMMANDS and not _nearest(name):
+    if several and name not in commands and not _nearest(name, commands):
         return text
-    return Unknown(_trouble(word, name))
+    return Unknown(_trouble(word, name, commands))
 
 
-def as_typed(message: str) -> str:
+def as_typed(message: str, commands: Mapping[str, str] = COMMANDS) -> str:
     """Return a message escaped as one types it, so that `read` returns it and no command."""
-    return message if read(message) == message else f"/{message}"
+    return message if read(message, commands) == message else f"/{message}"
 
 
-def offers(text: str, personas: Mapping[str, str] | None = None) -> list[Offer]:
+def offers(
+    text: str, personas: Mapping[str, str] | None = None, commands: Mapping[str, str] = COMMANDS
+) -> list[Offer]:
     """Return the completions of a draft in order; none for a message.
 
     Args:
         text: what is written.
         personas: the names of the personas by id.
+        commands: what there is to choose from.
     """
     if not text.startswith("/") or "\n" in text:
         return []
     word, blank, rest = text[1:].partition(" ")
     if blank:
-        return _personas(rest.strip(), personas or {}) if word.casefold() == "persona" else []
+        return _personas(word.casefold(), rest.strip(), personas or {})
     return [
         Offer(f"/{name}", f"/{name}", meaning, name in TAKES_WORDS)
-        for name, meaning in COMMANDS.items()
+        for name, meaning in commands.items()
         if name.startswith(word.casefold())
     ]
 
 
-def _personas(start: str, personas: Mapping[str, str]) -> list[Offer]:
-    words = fold(start)
+def _personas(command: str, start: str, personas: Mapping[str, str]) -> list[Offer]:
+    if command not in ("persona", "talk"):
+        return []
+    before, comma, last = start.rpartition(",") if command == "talk" else ("", "", start)
+    words = fold(last.strip())
     found = [
-        Offer(f"/persona {key}", key, name)
+        Offer(f"/{command} {before}{comma}{key}", key, name)
         for key, name in personas.items()
         if key.casefold().startswith(words) or words in fold(name)
     ]
     return found[:_MOST]
 
 
-def _nearest(name: str) -> str:
+def _nearest(name: str, commands: Mapping[str, str]) -> str:
     """Return the command that is most like `name`, empty where none is."""
     import difflib  # rarely needed
 
-    begun = [command for command in COMMANDS if name and command.startswith(name)]
-    return next(iter(begun or difflib.get_close_matches(name, COMMANDS, 1, 0.6)), "")
+    begun = [command for command in commands if name and command.startswith(name)]
+    return next(iter(begun or difflib.get_close_matches(name, commands, 1, 0.6)), "")
 
 
-def _trouble(word: str, name: str) -> str:
+def _trouble(word: str, name: str, commands: Mapping[str, str]) -> str:
     if not name:
         return (
             "Which command? Up and Down choose from the list. A message begins with a blank before the slash."
         )
-    if name in COMMANDS:
+    if name in commands:
         return f"/{name} stands alone, on one line. A message begins with a blank before the slash."
     shown = word if len(word) <= 40 else word[:39] + "…"
-    nearest = _nearest(name)
+    nearest = _nearest(name, commands)
     return (
         f"There is no command /{shown}{f'; did you mean /{nearest}?' if nearest else '.'} "
         "To send it as a message, put a blank before it."

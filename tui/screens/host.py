@@ -35,7 +35,13 @@ class Host(Protocol):
         """The same, unless the last time is still under way."""
 
     def focus_chat(self) -> None:
-        """Give the keys to the chat bar."""
+        """Give the keys to the chat bar, that of the talk while there is one."""
+
+    def agent_bar_shown(self, shown: bool) -> None:
+        """Show the agent's chat bar, or the bar of a talk stands there."""
+
+    def leave_talk(self) -> None:
+        """End the talk with a persona, if there is one."""
 
     def show_keys(self) -> None:
         """Show in the last line what keys do now."""

@@ -20,7 +20,7 @@ from textual.widgets import Button, TextArea
 from tui.commands import slash
 from tui.terminal.sanitise import one_line
 from tui.terminal.secrets import SecondThought, is_key
-from tui.widgets.chat_bar_labels import HINT, Mode, act_word, placeholder, switch_word
+from tui.widgets.chat_bar_labels import HINT, WORKING, Mode, act_word, placeholder, switch_word
 from tui.widgets.chat_input import ChatInput
 from tui.widgets.command_list import CommandList
 from tui.widgets.input_history import without_repeats
@@ -34,6 +34,11 @@ class ChatBar(Vertical):
 
     Args:
         ascii_only: use no sign outside ASCII.
+        switch: the word on the switch.
+        while_working: shown in the empty input during a run.
+
+    Attributes:
+        offers_switch: whether the switch is shown.
     """
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -92,9 +97,12 @@ class ChatBar(Vertical):
 
         pages: int
 
-    def __init__(self, *, ascii_only: bool = False, **options: Any) -> None:
+    def __init__(
+        self, *, ascii_only: bool = False, switch: str = "task", while_working: str = WORKING, **options: Any
+    ) -> None:
         super().__init__(**options)
-        self._ascii_only = ascii_only
+        self._ascii_only, self._switch, self._while_working = ascii_only, switch, while_working
+        self.offers_switch = True
         self._mode: Mode = "idle"
         self._question = ""
         self._asked = ""
@@ -410,14 +418,14 @@ class ChatBar(Vertical):
         act = self.query_one(".chat--act", LiteralButton)
         word = act_word(
             self._mode,
-            begins_tasks=self._begins_tasks,
+            begins_tasks=self._begins_tasks and self._switch == "task",
             continues=self._offers_to_continue,
             steers=self._draft_is_older and self._live,
         )
         _relabel(act, word)
         switch = self.query_one(".chat--task", LiteralButton)
-        switch.display = self._mode == "idle"
-        _relabel(switch, switch_word(self._begins_tasks, ascii_only=self._ascii_only))
+        switch.display = self._mode == "idle" and self.offers_switch
+        _relabel(switch, switch_word(self._switch, self._begins_tasks, ascii_only=self._ascii_only))
         switch.set_class(self._begins_tasks, "-on")
         act.set_class(self._mode == "running", "-stop")
         self.query_one(".chat--stop").display = self._mode == "asking"
@@ -426,7 +434,13 @@ class ChatBar(Vertical):
             # Textual 8.2 does not always draw what a button leaves uncovered when others move in the same moment.
             self.call_after_refresh(self.query_one(".chat--row").refresh)
         self.input.set_placeholder(
-            placeholder(self._mode, self._hint, self._question, ascii_only=self._ascii_only)
+            placeholder(
+                self._mode,
+                self._hint,
+                self._question,
+                working=self._while_working,
+                ascii_only=self._ascii_only,
+            )
         )
 
     def _show_label(self, selector: str, text: str, limit: int) -> None:

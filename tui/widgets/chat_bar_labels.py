@@ -7,8 +7,9 @@ from typing import Literal
 Mode = Literal["idle", "running", "asking"]
 
 HINT = "Ask for a change…"
+WORKING = "Add something while it works…"
 TASK_SIGNS = {False: ("○", "●"), True: ("[ ]", "[x]")}
-"""The signs for task mode off and on; True: in ASCII."""
+"""The signs of a switch that is off and on; True: in ASCII."""
 
 
 def act_word(mode: Mode, *, begins_tasks: bool, continues: bool, steers: bool) -> str:
@@ -26,15 +27,14 @@ def act_word(mode: Mode, *, begins_tasks: bool, continues: bool, steers: bool) -
     return {"idle": idle, "running": "Stop", "asking": "Reply"}[mode]
 
 
-def switch_word(on: bool, *, ascii_only: bool) -> str:
-    """Return the label of the switch for task mode."""
-    return f"{TASK_SIGNS[ascii_only][on]} task"
+def switch_word(word: str, on: bool, *, ascii_only: bool) -> str:
+    """Return the label of a switch, that for task mode or another."""
+    return f"{TASK_SIGNS[ascii_only][on]} {word}"
 
 
-def placeholder(mode: Mode, hint: str, question: str, *, ascii_only: bool) -> str:
+def placeholder(mode: Mode, hint: str, question: str, *, working: str, ascii_only: bool) -> str:
     """Return the placeholder of the input; a question is shown as it is."""
     if mode == "asking" and question:
         return question
-    steer = "Add something while it works…"
-    text = {"idle": hint, "running": steer, "asking": "Your answer…"}[mode]
+    text = {"idle": hint, "running": working, "asking": "Your answer…"}[mode]
     return text.replace("…", "...") if ascii_only else text

@@ -1,4 +1,4 @@
-"""One of several rows to choose."""
+"""One of several rows to choose, or some of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -112,3 +112,50 @@ class Pick(Dialog[str]):
     def _chosen(self, event: RowList.Chosen) -> None:
         event.stop()
         self.dismiss(event.key)
+
+
+class PickSeveral(Dialog[list[str]]):
+    """Shows rows that can be marked; gives the keys of the marked ones, else that of the row under the cursor.
+
+    Args:
+        question: any text.
+        rows: what to choose from.
+        at: the key of the row where the cursor begins.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [binding("dialog.mark"), binding("dialog.accept")]
+
+    def __init__(self, question: str, rows: Sequence[Row], *, at: str = "") -> None:
+        super().__init__()
+        self._question, self._rows, self._at = question, rows, at
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog switcher") as box:
+            box.border_title = label(self._question, 70)
+            yield RowList(empty="Nothing here.", id="choices", classes="gives", choose_on_click=False)
+            yield self.hint(
+                ("dialog.mark", "marks"), ("dialog.accept", "accepts"), ("dialog.close", "closes")
+            )
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        rows = self.query_one(RowList)
+        rows.set_rows(self._rows)
+        rows.select(self._at)
+        rows.styles.height = min(MOST, max(1, len(self._rows)))
+        rows.focus()
+
+    def wish(self, part: Widget) -> int:
+        return min(MOST, max(1, len(self._rows)) if isinstance(part, RowList) else super().wish(part))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a row marks it."""
+        if isinstance(event.widget, RowList):
+            self.action_mark()
+
+    def action_mark(self) -> None:
+        self.query_one(RowList).toggle_mark()
+
+    def action_accept(self) -> None:
+        rows = self.query_one(RowList)
+        self.dismiss(rows.marked or ([rows.key] if rows.key is not None else []))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tui.screens.main.persona_commands import PersonaCommands
     from tui.screens.main.persona_view import PersonaView
     from tui.screens.main.program_actions import ProgramActions
+    from tui.screens.main.talk import TalkActions
     from tui.settings.live_settings import Preferences
     from tui.widgets.chat_bar import ChatBar
     from tui.widgets.persona_list import PersonaList
@@ -37,6 +38,7 @@ class ChatActions:
         persona: the commands on the open persona.
         persona_commands: the commands of the list of personas.
         program: the commands on the program.
+        talk: a talk with a persona.
     """
 
     def __init__(
@@ -50,36 +52,42 @@ class ChatActions:
         persona: PersonaActions,
         persona_commands: PersonaCommands,
         program: ProgramActions,
+        talk: TalkActions,
     ) -> None:
         self._host, self._chat, self._chat_bar = host, conversations, chat_bar
         self._personas, self._catalog, self._view = personas, catalog, view
         self._persona, self._persona_commands, self._program = persona, persona_commands, program
+        self._talk = talk
         self._shown_for = (False, False)
         """Whether commands are offered, and whether anything is written, when the keys were shown last."""
 
-    def draft_changed(self) -> None:
-        """Something was written in the chat bar."""
+    def draft_changed(self, bar: ChatBar) -> None:
+        """Something was written in the chat bar, or in that of a talk."""
         self._chat.panel_controller.interacted()
-        bar = self._chat_bar
         if (now := (bar.commands.display, bool(bar.draft))) != self._shown_for:
             self._shown_for = now
             self._host.show_keys()
 
     def find_offers(self, text: str) -> list[slash.Offer]:
         """Return what a text in the chat bar could become."""
-        if not text.startswith("/persona "):
+        if not text.startswith(("/persona ", "/talk ")):
             return slash.offers(text)
         return slash.offers(text, {key: entry.name for key, entry in self._personas.entries.items()})
 
     # -- commands -----------------------------------------------------------------------------------------
 
     def action_output(self) -> None:
-        self._chat.once_read(self._chat.panel_controller.cycle_output)
+        if self._talk.is_open:
+            self._talk.cycle_reading()
+        else:
+            self._chat.once_read(self._chat.panel_controller.cycle_output)
 
     def action_pin_output(self) -> None:
+        self._talk.leave()
         self._chat.once_read(lambda: self._chat.panel_controller.panel_event("show_output"))
 
     def action_enlarge_output(self) -> None:
+        self._talk.leave()
         self._chat.once_read(self._chat.panel_controller.enlarge)
 
     def action_clear_conversation(self) -> None:
@@ -95,6 +103,7 @@ class ChatActions:
         self._host.start(self.run_slash("new", ""))
 
     def action_find(self) -> None:
+        self._talk.leave()
         self._host.start(self._find())
 
     async def _find(self) -> None:
@@ -122,6 +131,7 @@ class ChatActions:
         self._host.tell(f"{found} found.{on}{back}")
 
     def action_recall(self) -> None:
+        self._talk.leave()
         self._host.start(self._recall())
 
     async def _recall(self) -> None:
@@ -209,6 +219,8 @@ class ChatActions:
                 await self._open_named(rest)
             case "export":
                 await self._export(rest)
+            case "talk":
+                await self._talk.open(rest)
 
     async def _open_named(self, words: str) -> None:
         """Open the persona of this id or name; where several may be meant, or none is, let the person choose."""

@@ -37,7 +37,7 @@ class PaneLayout:
     Args:
         screen: the screen that they stand on.
         host: the same, for messages and the focus.
-        chat_bar: the way of Tab goes through it too.
+        bar: gives the chat bar; the way of Tab goes through it too.
         laid_out: called when the panes stand otherwise.
         front_changed: called when another pane is in front.
     """
@@ -46,12 +46,12 @@ class PaneLayout:
         self,
         screen: Screen[Any],
         host: Host,
-        chat_bar: ChatBar,
+        bar: Callable[[], ChatBar],
         *,
         laid_out: Callable[[], None],
         front_changed: Callable[[], None],
     ) -> None:
-        self._screen, self._host, self._chat_bar = screen, host, chat_bar
+        self._screen, self._host, self._bar = screen, host, bar
         self._laid_out, self._front_changed = laid_out, front_changed
         self._layouts: dict[str, dict[str, int]] = {}
         self.front = PANES[0].id
@@ -257,7 +257,7 @@ class PaneLayout:
     def _target(self, pane: str) -> Widget:
         widget = self.widgets[pane]
         target: Widget | None = getattr(widget, "focus_target", widget)
-        return self._chat_bar.input if target is None else target
+        return self._bar().input if target is None else target
 
     def _beside(self, pane: str) -> str:
         """Return which of the columns beside the prompt a pane is in, empty for none."""
@@ -289,13 +289,13 @@ class PaneLayout:
 
     def action_next_pane(self) -> None:
         # What Tab does in the chat bar depends on what is written, and that may just be arriving.
-        if self._screen.focused is self._chat_bar.input:
-            self._chat_bar.input.after_typing(self._leave_chat)
+        if self._screen.focused is (field := self._bar().input):
+            field.after_typing(self._leave_chat)
         else:
             self._step_pane(1)
 
     def _leave_chat(self) -> None:
-        if not self._chat_bar.take_tab():  # else a completion was accepted, or the draft queued
+        if not self._bar().take_tab():  # else a completion was accepted, or the draft queued
             self._step_pane(1)
 
     def action_previous_pane(self) -> None:

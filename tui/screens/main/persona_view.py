@@ -201,6 +201,7 @@ class PersonaView:
     def document_opened(self, document: OpenDocument | None) -> None:
         """Another document is open, or none: show it anew."""
         self.refused = ""
+        self._host.leave_talk()
         if document is None:
             self._prompt.editor.show("", read_only=True)
         else:

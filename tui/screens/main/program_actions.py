@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.persona_catalog import PersonaCatalog
     from tui.screens.main.persona_view import PersonaView
+    from tui.screens.main.talk import TalkActions
     from tui.widgets.chat_bar import ChatBar
 
 QUIT_WITHIN = 2.0
@@ -29,10 +30,11 @@ class ProgramActions:
     Args:
         host: the main screen.
         conversations: what is said.
-        chat_bar: where it is written.
+        bar: gives the bar in which is written.
         panes: the panes.
         catalog: whether the names of personas are read.
         view: shows the open persona.
+        talk: a talk with a persona.
         run_action: does the action of a command.
     """
 
@@ -40,13 +42,14 @@ class ProgramActions:
         self,
         host: Host,
         conversations: ConversationController,
-        chat_bar: ChatBar,
+        bar: Callable[[], ChatBar],
         panes: PaneLayout,
         catalog: PersonaCatalog,
         view: PersonaView,
+        talk: TalkActions,
         run_action: Callable[[str], Awaitable[None]],
     ) -> None:
-        self._host, self._chat, self._chat_bar = host, conversations, chat_bar
+        self._host, self._chat, self._bar, self._talk = host, conversations, bar, talk
         self._panes, self._catalog, self._view, self._run_action = panes, catalog, view, run_action
         self._personas, self._tests = panes.widget(PersonaList), panes.widget(TestInputs)
         self._last_quit_key = float("-inf")
@@ -57,13 +60,17 @@ class ProgramActions:
         """Return what Esc does now, as a word and what does it; ("", None) for nothing."""
         if self._personas.filter_open:
             return "close filter", self._personas.close_filter
-        if self._chat_bar.commands.display:
-            return "close list", self._chat_bar.close_commands
-        if self._chat.tasks.can_stop:
+        if self._bar().commands.display:
+            return "close list", self._bar().close_commands
+        if self._talk.talk.answering:
+            return "stop", self._talk.talk.stop
+        if not self._talk.is_open and self._chat.tasks.can_stop:
             return "stop", self._chat.tasks.stop
         for pane in (self._personas, self._tests):
             if pane.rows.has_focus and pane.rows.marked:
                 return "clear the marks", pane.rows.clear_marks
+        if self._talk.is_open:
+            return self._talk.escape_meaning()
         if self._chat.panel_controller.reading:
             return "chat", self._chat.panel_controller.stop_reading
         if not self._chat.bar_focused:
@@ -88,17 +95,19 @@ class ProgramActions:
         self._host.start(self._chat.tasks.resume())
 
     def action_copy_or_stop(self) -> None:
-        if self._chat.bar_focused:
-            self._chat_bar.input.after_typing(self._copy_or_stop)
+        if self._panes.here == "chat" and not self._panes.nothing_focused:
+            self._bar().input.after_typing(self._copy_or_stop)
         else:
             self._copy_or_stop()
 
     def _copy_or_stop(self) -> None:
         if text := selected_text(self._host.program.main):
             self._host.program.copy(text)
-        elif self._chat.tasks.can_stop:
+        elif self._talk.talk.answering:
+            self._talk.talk.stop()
+        elif not self._talk.is_open and self._chat.tasks.can_stop:
             self._chat.tasks.stop()
-        elif self._chat.drafts.clear_draft():
+        elif self._bar().input.put_aside() if self._talk.is_open else self._chat.drafts.clear_draft():
             self._host.tell("The draft is put away; Up brings it back.")
         elif time.monotonic() - self._last_quit_key < QUIT_WITHIN:
             self.action_leave()

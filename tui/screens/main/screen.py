@@ -40,6 +40,7 @@ from tui.screens.main.persona_commands import PersonaCommands
 from tui.screens.main.persona_panes import PersonaPanes
 from tui.screens.main.persona_view import PersonaView
 from tui.screens.main.program_actions import ProgramActions
+from tui.screens.main.talk import TalkActions
 from tui.screens.too_small import is_click, is_too_small, is_unseen
 from tui.settings.model_factory import evaluator
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from tui.document.controller import DocumentController
     from tui.screens.dialogs.base import Dialog
     from tui.widgets.agent_panel import AgentPanel
+    from tui.widgets.chat_bar import ChatBar
 
 LOOK_EVERY = 1.0
 """Seconds between two looks for changes from outside."""
@@ -99,7 +101,7 @@ class MainScreen(Screen[None]):
             ascii_only=program.capabilities.ascii_only,
         )
         self.panes = PaneLayout(
-            self, self, self.chat_bar, laid_out=self._laid_out, front_changed=self.show_badges
+            self, self, lambda: self.bar, laid_out=self._laid_out, front_changed=self.show_badges
         )
         self.tests = self.panes.widget(TestInputs)
         self.settings = self.panes.widget(SettingsPane)
@@ -127,8 +129,24 @@ class MainScreen(Screen[None]):
         self.view.wanted = persona_id
         self.persona_commands = PersonaCommands(self, self.view, self.catalog, self._at_work)
         self.persona_actions = PersonaActions(self, self.view, self.panes, self.chat_bar, self.conversation)
+        self.talk = TalkActions(
+            self,
+            self,
+            self.view,
+            self.outputs,
+            self.personas,
+            self.persona_commands,
+            run_slash=lambda name, rest: self.chat_actions.run_slash(name, rest),
+        )
         self.program_actions = ProgramActions(
-            self, self.conversation, self.chat_bar, self.panes, self.catalog, self.view, self.run_action
+            self,
+            self.conversation,
+            lambda: self.bar,
+            self.panes,
+            self.catalog,
+            self.view,
+            self.talk,
+            self.run_action,
         )
         self.chat_actions = ChatActions(
             self,
@@ -140,6 +158,7 @@ class MainScreen(Screen[None]):
             self.persona_actions,
             self.persona_commands,
             self.program_actions,
+            self.talk,
         )
         self.panel_reading = PanelReading(
             self, self.conversation, self.chat_bar, self.view, self.chat_actions.action_find
@@ -150,6 +169,7 @@ class MainScreen(Screen[None]):
             self.persona_actions,
             self.program_actions,
             self.chat_actions,
+            self.talk,
             self.panel_reading,
         )
         for part in parts:
@@ -161,6 +181,16 @@ class MainScreen(Screen[None]):
     def documents(self) -> DocumentController | None:
         """What is open; None before the home is read."""
         return self.view.documents
+
+    @property
+    def bar(self) -> ChatBar:
+        """The bar in which is written: the agent's, or that of a talk with a persona."""
+        return self.talk.bar if self.talk.is_open and self.talk.bar is not None else self.chat_bar
+
+    @property
+    def talk_draft(self) -> str:
+        """What is written in the bar of a talk with a persona and not sent."""
+        return self.talk.bar.unsent if self.talk.bar is not None else ""
 
     def compose(self) -> ComposeResult:
         self.panes.lay_out(restyle=False)
@@ -338,6 +368,7 @@ class MainScreen(Screen[None]):
             raise InvalidValue("What you typed is not in the persona's file yet, so nothing was run.")
 
     async def on_unmount(self) -> None:
+        self.talk.talk.stop()
         await self.outputs.close()
         await self.conversation.drafts.close()
 
@@ -409,9 +440,19 @@ class MainScreen(Screen[None]):
         return bool(await self.ask(Confirm(question, text, deed=deed, keep=keep, danger=danger)))
 
     def focus_chat(self) -> None:
-        """Give the keys to the chat bar."""
+        """Give the keys to the chat bar, that of the talk while there is one."""
         self.conversation.panel_controller.end_reading()
-        self.set_focus(self.chat_bar.input)  # at once: what is typed behind the key goes there
+        self.set_focus(self.bar.input)  # at once: what is typed behind the key goes there
+
+    def agent_bar_shown(self, shown: bool) -> None:
+        """Show the agent's chat bar, or the bar of a talk stands there, and its panel goes."""
+        self.chat_bar.display = shown
+        if not shown and self.conversation.panel_controller.widget is not None:
+            self.conversation.panel_controller.panel_event("dismiss")
+
+    def leave_talk(self) -> None:
+        """End the talk with a persona, if there is one."""
+        self.talk.leave()
 
     def on_resize(self, event: events.Resize) -> None:
         self.panes.lay_out()
@@ -423,7 +464,7 @@ class MainScreen(Screen[None]):
             self.call_after_refresh(self._keep_focus)
 
     def _keep_focus(self) -> None:
-        if self.conversation.panel_controller.reading:
+        if self.conversation.panel_controller.reading or self.talk.reading:
             return  # the turns have the keys, and keep them whatever else happens
         if self.is_current and (self.focused is None or not self.focused.display):
             self.focus_chat()
@@ -437,6 +478,7 @@ class MainScreen(Screen[None]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if self.focused is not None:
+            self.talk.stop_reading()
             self.conversation.panel_controller.keys_moved()  # reading is the state in which no widget has the keys
         self.conversation.panel_controller.show_way_back()
         self.panes.focus_moved()
@@ -461,7 +503,7 @@ class MainScreen(Screen[None]):
         """
         if not isinstance(event, events.Key | events.Paste) or not self._is_hidden:
             return False
-        types = self.focused is self.chat_bar.input and self.chat_bar.mode != "asking"
+        types = self.focused is self.bar.input and self.bar.mode != "asking"
         return is_unseen(event, self.keymap, types=types)
 
     @property
@@ -481,13 +523,14 @@ class MainScreen(Screen[None]):
     # -- what is pressed --------------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
+        self.talk.take_key(event)
         self.panel_reading.take_key(event)
 
     @on(TextArea.Changed)
     def _draft_changed(self, event: TextArea.Changed) -> None:
-        if event.text_area is self.chat_bar.input:
+        if event.text_area is self.bar.input:
             event.stop()
-            self.chat_actions.draft_changed()
+            self.chat_actions.draft_changed(self.bar)
 
     @on(PaneTabs.Chosen)
     def _tab_chosen(self, event: PaneTabs.Chosen) -> None:
@@ -512,14 +555,17 @@ class MainScreen(Screen[None]):
     def show_keys(self) -> None:
         """Show in the last line what keys do where the focus is; under a dialog, which says what its keys do, none."""
         keys = keys_now(self.situation, self.keymap) if self.is_active else ()
-        self.query_one(KeyLine).show(keys, self.conversation.note)
+        self.query_one(KeyLine).show(keys, (self.talk.talk if self.talk.is_open else self.conversation).note)
 
     @property
     def situation(self) -> FooterState:
         """What the meaning of keys depends on now."""
-        conversation, bar = self.conversation, self.chat_bar
-        if conversation.panel_controller.reading:
-            area: FocusArea = "output"
+        conversation, bar = self.conversation, self.bar
+        question = conversation.question if bar is self.chat_bar else None
+        if self.talk.reading:
+            area: FocusArea = "talk"
+        elif conversation.panel_controller.reading:
+            area = "output"
         elif self.focused is not None and bar in self.focused.ancestors_with_self:
             area = "commands" if bar.commands.display else "chat"
         else:
@@ -529,11 +575,12 @@ class MainScreen(Screen[None]):
             self.program_actions.escape_meaning()[0],
             bar.shown_mode,
             bool(bar.draft.strip()),
-            len(conversation.question.options) if conversation.question is not None and not bar.draft else 0,
-            conversation.panel.state.value,
-            conversation.question is not None,
-            bar.mode == "running",
-            not conversation.bar_focused or bar.input.undoes,
+            len(question.options) if question is not None and not bar.draft else 0,
+            "pinned" if self.talk.is_open else conversation.panel.state.value,
+            question is not None,
+            bar is self.chat_bar and bar.mode == "running",
+            area != "chat" or bar.input.undoes,
+            bar is not self.chat_bar,
         )
 
 

@@ -6,7 +6,7 @@ A tool call and its result are one entry; everything else is one turn each.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agent.core.turns import (
     FAILED,
@@ -20,7 +20,7 @@ from agent.core.turns import (
     UserTurn,
     thaw,
 )
-from tui.terminal.sanitise import sanitise, shortened
+from tui.terminal.sanitise import one_line, sanitise, shortened
 from tui.widgets.conversation.entry import INDENT, Entry, GrowingEntry, one_line_of
 from tui.widgets.conversation.hand_edit_entry import HandEditEntry
 from tui.widgets.conversation.lines import (
@@ -28,6 +28,7 @@ from tui.widgets.conversation.lines import (
     DIM,
     ERROR,
     ITALIC,
+    TOOL,
     UNICODE,
     USER,
     Glyphs,
@@ -75,8 +76,15 @@ class UserEntry(Entry):
         return sanitise(self._turn.content)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SpokenTurn(AssistantTextTurn):
+    """The answer of somebody else than the agent, whose name stands above it."""
+
+    speaker: str
+
+
 class AnswerEntry(GrowingEntry[MarkdownStream]):
-    """One text block of an answer: Markdown, finished or still arriving."""
+    """One text block of an answer: Markdown, finished or still arriving; above it who speaks, unless it is the agent."""
 
     def __init__(self, turn: AssistantTextTurn, glyphs: Glyphs = UNICODE, *, streaming: bool = False) -> None:
         super().__init__(turn.id, glyphs)
@@ -84,7 +92,7 @@ class AnswerEntry(GrowingEntry[MarkdownStream]):
         if streaming:
             self.stream = MarkdownStream(glyphs)
         if self.stream is not None:
-            self._parts = [self.stream.tail]
+            self._parts = [*self._head(), self.stream.tail]
             if turn.content:
                 self.stream.add(turn.content)
 
@@ -95,10 +103,12 @@ class AnswerEntry(GrowingEntry[MarkdownStream]):
     def weight(self) -> tuple[int, int]:
         content = self._turn.content
         # A block of nothing but space has no line.
-        return len(content), -1 if not content or content.isspace() else content.count("\n")
+        own = -1 if not content or content.isspace() else content.count("\n")
+        return len(content), own + 2 * isinstance(self._turn, SpokenTurn)
 
     def make_parts(self) -> list[Part]:
-        return [block_part(block, self.glyphs) for block in split_blocks(self.text())] + self._mark()
+        blocks = [block_part(block, self.glyphs) for block in split_blocks(self.text())]
+        return [*self._head(), *blocks, *self._mark()]
 
     def text(self) -> str:
         return sanitise(self.stream.raw() if self.stream is not None else self._turn.content)
@@ -124,6 +134,12 @@ class AnswerEntry(GrowingEntry[MarkdownStream]):
             return
         self._parts[-1:] = [*stream.finish(), *self._mark()]
         self.changed()
+
+    def _head(self) -> list[Part]:
+        if not isinstance(self._turn, SpokenTurn):
+            return []
+        name = one_line(self._turn.speaker, 200)
+        return [fixed_part(lambda width: [Line(), *one_line_of(width, name, TOOL | BOLD)])]
 
     def _mark(self) -> list[Part]:
         if not self._turn.interrupted:

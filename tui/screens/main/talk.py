@@ -1,0 +1,321 @@
+"""A talk with personas themselves on the main screen: its panel and its bar stand where the agent's are else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from textual import events, on
+from textual.screen import Screen
+
+from tui.chat.persona_talk import PersonaTalk
+from tui.commands import slash
+from tui.commands.fuzzy import fold
+from tui.commands.registry import command_of, sentence
+from tui.terminal.sanitise import one_line
+from tui.widgets.chat_bar import ChatBar
+
+if TYPE_CHECKING:
+    from tui.outputs.controller import OutputsController
+    from tui.screens.host import Host
+    from tui.screens.main.persona_commands import PersonaCommands
+    from tui.screens.main.persona_view import PersonaView
+    from tui.widgets.persona_list import PersonaList
+    from tui.widgets.talk_panel import TalkPanel
+
+RunSlash = Callable[[str, str], Coroutine[Any, Any, None]]
+
+
+class TalkBar(ChatBar):
+    """The chat bar of a talk.
+
+    Args:
+        host: the main screen.
+        send: sends a message.
+        run_slash: does a slash command, by its name and what stands behind it.
+        talk: the talk.
+        page: scrolls the panel.
+        ascii_only: use no sign outside ASCII.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        talk: PersonaTalk,
+        run_slash: RunSlash,
+        page: Callable[[int], None],
+        *,
+        ascii_only: bool,
+    ) -> None:
+        super().__init__(
+            ascii_only=ascii_only, switch="at once", while_working="Wait for the answer, or stop it…"
+        )
+        self._host, self._talk, self._slash, self._page = host, talk, run_slash, page
+
+    @on(ChatBar.Submitted)
+    def _send_message(self, event: ChatBar.Submitted) -> None:
+        event.stop()
+        meant = slash.read(event.text, slash.TALK_COMMANDS)
+        if isinstance(meant, str):
+            self._host.start(self._talk.send(meant))
+        elif isinstance(meant, slash.SlashCommand):
+            self._host.start(self._slash(meant.name, meant.rest))
+        else:
+            self.put_back(event.text)
+            self._host.tell(meant.trouble, error=True)
+
+    @on(ChatBar.FollowUp)
+    def _wait(self, event: ChatBar.FollowUp) -> None:
+        event.stop()
+        self._host.start(self._talk.send(event.text))  # it comes back: somebody is answering
+
+    @on(ChatBar.ApiKeyFound)
+    def _warn_of_key(self, event: ChatBar.ApiKeyFound) -> None:
+        event.stop()
+        self._host.tell(
+            "That looks like an API key: it was not sent. Enter again sends it all the same.", error=True
+        )
+
+    @on(ChatBar.StopPressed)
+    def _stop_answer(self, event: ChatBar.StopPressed) -> None:
+        event.stop()
+        self._talk.stop()
+
+    @on(ChatBar.TaskModePressed)
+    def _switch_at_once(self, event: ChatBar.TaskModePressed) -> None:
+        event.stop()
+        self._talk.toggle_at_once()
+
+    @on(ChatBar.Paged)
+    def _scroll(self, event: ChatBar.Paged) -> None:
+        event.stop()
+        self._page(event.pages)
+
+
+class TalkActions:
+    """Opens and ends talks, and what commands do in one.
+
+    Args:
+        host: the main screen.
+        screen: the same, where panel and bar are mounted.
+        view: shows the open persona.
+        outputs: knows what asks the models.
+        personas: the list of personas.
+        persona_commands: makes test inputs.
+        run_slash: does a slash command that is none of a talk.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        screen: Screen[Any],
+        view: PersonaView,
+        outputs: OutputsController,
+        personas: PersonaList,
+        persona_commands: PersonaCommands,
+        run_slash: RunSlash,
+    ) -> None:
+        self._host, self._screen, self._view = host, screen, view
+        self._personas, self._persona_commands, self._run_slash = personas, persona_commands, run_slash
+        self.talk = PersonaTalk(
+            host,
+            lambda: view.documents,
+            lambda: outputs.evaluator,
+            changed=self._show,
+            put_back=lambda text: self._put_back(text),
+        )
+        self.bar: TalkBar | None = None
+        self._panel: TalkPanel | None = None
+        self.reading = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a talk."""
+        return self.talk.is_open
+
+    # -- opening and leaving --------------------------------------------------------------------------------
+
+    def action_talk(self) -> None:
+        self._host.start(self.open(""))
+
+    def action_talk_to_several(self) -> None:
+        self._host.start(self._choose())
+
+    async def _choose(self) -> None:
+        from tui.screens.dialogs.picker import PickSeveral
+        from tui.widgets.virtual_list import Row
+
+        open_id = self._view.documents.id if self._view.documents is not None else None
+        rows = [Row(key, entry.name, current=key == open_id) for key, entry in self._personas.entries.items()]
+        if ids := await self._host.ask(PickSeveral("Talk to several personas", rows, at=open_id or "")):
+            await self._open(ids)
+
+    async def open(self, words: str) -> None:
+        """Talk to the personas of these ids or names, with commas between them; to the open one where none is named."""
+        if not words.strip():
+            documents = self._view.documents
+            if documents is None or documents.id is None:
+                self._host.tell("Open a persona first.")
+            else:
+                await self._open([documents.id])
+            return
+        entries, ids = self._personas.entries, []
+        for word in filter(None, map(str.strip, words.split(","))):
+            named = [key for key, entry in entries.items() if fold(entry.name) == fold(word)]
+            found = [word] if word in entries else named
+            if len(found) != 1:
+                why = "Several personas are called" if found else "No persona is called"
+                self._host.tell(f"{why} {one_line(word, 60)}.", error=True)
+                return
+            ids += found
+        await self._open(list(dict.fromkeys(ids)))
+
+    async def _open(self, ids: list[str]) -> None:
+        if self._panel is None:
+            await self._mount()
+        await self.talk.open(ids)
+        self._host.focus_chat()
+
+    async def _mount(self) -> None:
+        from tui.widgets.conversation import Glyphs
+        from tui.widgets.talk_panel import TalkPanel
+
+        terminal = self._host.program.capabilities
+        self._panel = self.talk.view = TalkPanel(
+            frames_per_second=terminal.frames_per_second,
+            glyphs=Glyphs(ascii_only=terminal.ascii_only),
+            press=lambda name: self._host.start(self.run_slash(name, "")),
+        )
+        self.bar = TalkBar(
+            self._host, self.talk, self.run_slash, self._panel.page, ascii_only=terminal.ascii_only
+        )
+        self.bar.display = False
+        await self._screen.mount(self._panel, self.bar, after="#stage")
+        self.bar.commands.find = self._offers
+        self.bar.show_output_button(False)
+
+    def leave(self) -> None:
+        """Go back to the agent."""
+        if self.is_open:
+            self.talk.leave()
+            self._host.focus_chat()
+
+    # -- what is shown --------------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        """Bring panel, bar and keys in line with the talk."""
+        panel, bar, talk = self._panel, self.bar, self.talk
+        if panel is None or bar is None or not self._host.program.is_running:
+            return
+        panel.set_class(talk.is_open, "-open")
+        bar.display = talk.is_open
+        self._host.agent_bar_shown(not talk.is_open)
+        if talk.is_open:
+            names = ", ".join(one_line(self._personas.name_of(key), 40) for key in talk.ids)
+            several = len(talk.ids) > 1
+            how = f" · {'at once' if talk.at_once else 'in turn'}" if several else ""
+            panel.set_title(f"Talk to {names}{how}")
+            bar.set_mode("running" if talk.answering else "idle")
+            bar.set_hint(f"Talk to {names}…", can_continue=bool(talk.unanswered) and not talk.answering)
+            bar.offers_switch = several
+            bar.set_task_mode(talk.at_once)
+        elif self.reading:
+            self.stop_reading()
+        self._host.show_keys()
+
+    def _put_back(self, text: str) -> None:
+        if self.bar is not None:
+            self.bar.put_back(slash.as_typed(text, slash.TALK_COMMANDS))
+
+    def _offers(self, text: str) -> list[slash.Offer]:
+        names = {key: entry.name for key, entry in self._personas.entries.items()}
+        return slash.offers(text, names, slash.TALK_COMMANDS)
+
+    # -- commands -------------------------------------------------------------------------------------------
+
+    def escape_meaning(self) -> tuple[str, Callable[[], object]]:
+        """Return what Esc does in a talk where nobody answers, as a word and what does it."""
+        if self.reading or self.bar is None or self._screen.focused is not self.bar.input:
+            return "chat", self._host.focus_chat
+        return "leave", self.leave
+
+    async def run_slash(self, name: str, rest: str) -> None:
+        """Do what a slash command of a talk says."""
+        match name:
+            case "clear" | "new":
+                await self.talk.clear()
+            case "unclear":
+                await self.talk.unclear()
+            case "continue":
+                self.talk.ask_again()
+            case "parallel":
+                self.talk.toggle_at_once()
+            case "stop":
+                self.talk.stop()
+            case "test":
+                self.action_talk_test_input()
+            case "leave":
+                self.leave()
+            case _:
+                await self._run_slash(name, rest)
+
+    def action_talk_test_input(self) -> None:
+        if not self.is_open or self._panel is None:
+            self._host.tell("There is no talk; /talk begins one.")
+        else:
+            self._host.start(self._make_test_input())
+
+    async def _make_test_input(self) -> None:
+        """Make the message under the cursor, else the last one, a test input of the open persona."""
+        persona = self._view.documents.persona if self._view.documents is not None else None
+        if persona is None or self._panel is None:
+            self._host.tell("Open a persona first.")
+        elif (change := self.talk.test_input(self._panel.chosen, persona.id)) is None:
+            self._host.tell("Nothing was said yet.")
+        elif made := await self._persona_commands.add_test_input(persona, change):
+            back = sentence("edit.undo", self._host.keymap, " {} takes it back.")
+            self._host.tell(f"Test input {one_line(made, 60)} of {one_line(persona.name, 60)} is made.{back}")
+
+    # -- reading --------------------------------------------------------------------------------------------
+
+    def cycle_reading(self) -> None:
+        """Give the keys to the panel, or back to the bar."""
+        if self.reading:
+            self._host.focus_chat()
+        elif self._panel is not None:
+            self.reading = True
+            self._screen.set_focus(None)
+            if self._panel.chosen is None:
+                self._panel.reading.start_reading()
+            self._host.show_keys()
+
+    def stop_reading(self) -> None:
+        """The keys go elsewhere."""
+        self.reading = False
+        if self._panel is not None:
+            self._panel.stop_reading()
+
+    def take_key(self, event: events.Key) -> None:
+        """Take a key that no widget has."""
+        if self.reading and (pressed := command_of("talk", event.key, self._host.keymap)):
+            event.stop()
+            event.prevent_default()
+            self.action_in_talk(pressed.partition(".")[2])
+
+    def action_in_talk(self, what: str) -> None:
+        """Do what a key does while a talk is read, by the last part of its command's id."""
+        panel = self._panel
+        assert panel is not None
+        keys: dict[str, Callable[[], object]] = {
+            "next": lambda: panel.reading.move_cursor(1),
+            "previous": lambda: panel.reading.move_cursor(-1),
+            "first": panel.reading.cursor_home,
+            "last": panel.reading.cursor_end,
+            "left": lambda: panel.read_column(-1),
+            "right": lambda: panel.read_column(1),
+            "copy": lambda: self._host.program.copy(panel.reading.cursor_text()),
+            "test": self.action_talk_test_input,
+            "page_up": lambda: panel.page(-1),
+            "page_down": lambda: panel.page(1),
+        }
+        keys[what]()
