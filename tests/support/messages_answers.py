@@ -158,6 +158,21 @@ def wire_events(answer: Answer, model: str = "claude-sonnet-5-5") -> Iterator[An
         yield {"type": "message_stop"}
 
 
+def whole_message(answer: Answer, model: str) -> dict[str, Any]:
+    """Return an answer of texts and thinking as one message, as it stands in the results of a batch."""
+    content = [
+        {"type": "text", "text": block.text}
+        if isinstance(block, Text)
+        else {"type": "thinking", "thinking": block.text, "signature": block.signature}
+        for block in answer.blocks
+        if isinstance(block, Text | Thinking)
+    ]
+    return {
+        "id": f"msg_{next(_ids):06d}", "type": "message", "role": "assistant", "model": model, "content": content,
+        "stop_reason": answer.stop_reason or "end_turn", "stop_sequence": None, "usage": dict(answer.usage),
+    }  # fmt: skip
+
+
 def _block_events(index: int, block: Block, size: int) -> Iterator[dict[str, Any]]:
     deltas: list[dict[str, Any]] = []
     match block:

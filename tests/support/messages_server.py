@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from tests.support.messages_answers import (
     call,
     encode_event,
     say,
+    whole_message,
     wire_events,
 )
 from tests.support.messages_brain import ToolUsingBrain
@@ -44,6 +46,7 @@ __all__ = [
 ]  # fmt: skip
 
 KEY = "test-key-for-loopback"
+BATCHES = "/v1/messages/batches"
 MODELS = ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
 Brain = Callable[[dict[str, Any]], Reply]
 
@@ -72,6 +75,9 @@ class MessagesServer:
         refused_words: features (words) that are answered by 400 as older servers do, if the body has them.
         only_api_key_header: the key counts only in `x-api-key`.
         only_versions: the `anthropic-version`s it knows.
+
+    A batch ends when its status is asked for while `batches_end`, and asks the brain then: a `Refusal` is an error of that
+    request alone, a `Silence` one that expired. Results come in the opposite order.
     """
 
     def __init__(
@@ -98,6 +104,8 @@ class MessagesServer:
         self.requests: list[Recorded] = []
         self.refusals: list[str] = []
         self.props: dict[str, Any] = {}  # what a llama.cpp server tells of itself, to anybody
+        self.batches: dict[str, dict[str, Any]] = {}  # by id: the requests, and the results once it has ended
+        self.batches_end = True
         self.client_left = threading.Event()
         self.connections = 0
         self.url = ""
@@ -230,6 +238,10 @@ class MessagesServer:
                         "first_id": None, "last_id": None}  # fmt: skip
             case "POST", "/v1/messages" | "/v1/messages/count_tokens":
                 return self._messages(request)
+            case "POST", path if path == BATCHES:
+                return self._create_batch(request.body)
+            case "GET", path if path.startswith(f"{BATCHES}/"):
+                return self._batch(*path.removeprefix(f"{BATCHES}/").split("/"))
         return Refusal(404, "not_found_error", f"no such path: {request.path}")
 
     def _messages(self, request: Recorded) -> Reply | dict[str, Any]:
@@ -252,6 +264,57 @@ class MessagesServer:
             return self._brain(body)
         except Exception as error:
             return Refusal(500, "api_error", f"the brain of the test server failed: {error!r}")
+
+    def _create_batch(self, body: Any) -> Reply | dict[str, Any]:
+        requests = body.get("requests") if isinstance(body, dict) else None
+        if not isinstance(requests, list) or not requests or set(body) != {"requests"}:
+            return Refusal(400, message="requests: Field required")
+        names = [str(one.get("custom_id")) for one in requests]
+        if len(set(names)) < len(names) or not all(
+            re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", one) for one in names
+        ):
+            return Refusal(400, message="custom_id: must be unique and match ^[a-zA-Z0-9_-]{1,64}$")
+        if any("stream" in one["params"] for one in requests):
+            return Refusal(400, message="params.stream: Extra inputs are not permitted")
+        batch_id = f"msgbatch_{len(self.batches) + 1:03d}"
+        self.batches[batch_id] = {"requests": requests, "results": None}
+        return self._batch_status(batch_id)
+
+    def _batch(self, batch_id: str, wanted: str = "") -> Reply | dict[str, Any]:
+        batch = self.batches.get(batch_id)
+        if batch is None or (wanted and batch["results"] is None):
+            return Refusal(404, "not_found_error", f"no such batch: {batch_id}")
+        if wanted:
+            lines = [json.dumps(one) + "\n" for one in reversed(batch["results"])]
+            return Page("".join(lines).encode(), "application/x-jsonl")
+        if batch["results"] is None and self.batches_end:
+            batch["results"] = [
+                {"custom_id": one["custom_id"], "result": self._batch_result(one["params"])}
+                for one in batch["requests"]
+            ]
+        return self._batch_status(batch_id)
+
+    def _batch_result(self, params: dict[str, Any]) -> dict[str, Any]:
+        wrong = refuse_body(params, counting=False, max_tokens=self.max_tokens)
+        match Refusal(400, message=wrong) if wrong is not None else self._brain(params):
+            case Answer() as answer:
+                return {"type": "succeeded", "message": whole_message(answer, params["model"])}
+            case Refusal() as refusal:
+                inner = {"type": refusal.type, "message": refusal.message}
+                return {
+                    "type": "errored",
+                    "error": {"type": "error", "error": inner, "request_id": "req_test"},
+                }
+        return {"type": "expired"}
+
+    def _batch_status(self, batch_id: str) -> dict[str, Any]:
+        batch = self.batches[batch_id]
+        kinds = [one["result"]["type"] for one in batch["results"] or ()]
+        counts = {kind: kinds.count(kind) for kind in ("succeeded", "errored", "canceled", "expired")}
+        counts["processing"] = len(batch["requests"]) - len(kinds)
+        has_ended = batch["results"] is not None
+        return {"id": batch_id, "type": "message_batch", "processing_status": "ended" if has_ended else "in_progress",
+                "request_counts": counts, "results_url": f"{self.url}{BATCHES}/{batch_id}/results" if has_ended else None}  # fmt: skip
 
     def _model(self, name: str) -> dict[str, Any]:
         return {"type": "model", "id": name, "display_name": name.replace("-", " ").title(), "lifecycle": "active",

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.core.clock import Clock, SystemClock
 from agent.core.model import (
@@ -19,8 +19,10 @@ from agent.core.model import (
     ModelError,
     Notice,
     Request,
+    Waiting,
     is_count,
 )
+from agent.models.anthropic import batches
 from agent.models.anthropic import capabilities as profiles
 from agent.models.anthropic import error_body as bodies
 from agent.models.anthropic import error_mapping as errors
@@ -48,6 +50,8 @@ DEFAULT_MODEL = "claude-sonnet-5-5"
 API_VERSION = "2026-10-21"
 _STREAM_PATH = "/v1/messages"
 _ASK_TIMEOUT = 20.0  # seconds for a question other than a stream
+_BATCH_TIMEOUT = 600.0  # for what is long: the requests of a batch, and its results
+_T = TypeVar("_T")
 
 
 class _Refused(Exception):
@@ -303,7 +307,7 @@ class AnthropicModel:
             ModelFailure: the server cannot be asked, or does not answer as expected.
         """
         request = Request(system="", messages=(), api_key=api_key)
-        models = read_models(await self._ask("GET", "/v1/models?limit=1000", request))
+        models = read_models(await self._ask("GET", "/v1/models?limit=1000", request, parse=json.loads))
         for model in models:
             if model.id == self._name:
                 self._context = model.max_input_tokens
@@ -319,7 +323,7 @@ class AnthropicModel:
         wanted = ("model", "messages", "system", "tools", "thinking")
         asked = {key: body[key] for key in wanted if key in body}
         try:
-            answer = await self._ask("POST", "/v1/messages/count_tokens", request, asked)
+            answer = await self._ask("POST", "/v1/messages/count_tokens", request, asked, parse=json.loads)
         except ModelFailure:  # counting is a courtesy: without it the request is simply made
             return None
         tokens = answer.get("input_tokens") if isinstance(answer, Mapping) else None
@@ -352,15 +356,82 @@ class AnthropicModel:
         )
         return ModelError("too_large", message)
 
+    # -- batches ----------------------------------------------------------------------------------------
+
+    async def create_batch(self, requests: Mapping[str, Request]) -> batches.BatchStatus:
+        """Hand requests, each under a name of its own, to the provider's Message Batches, which answer within a day.
+
+        The first one is begun as a stream and left at once: a wrong key and what the model does not take show now, and
+        not as the error of every request.
+
+        Raises:
+            ModelFailure: the server does not take them.
+        """
+        with suppress(ModelFailure):
+            await self.list_models()  # how long an answer may be
+        async with aclosing(self.stream(next(iter(requests.values())))) as events:
+            async for event in events:
+                if isinstance(event, Failed) and not event.error.retryable:
+                    raise ModelFailure(event.error)
+                if not isinstance(event, Notice | Waiting):
+                    break
+        params = {name: build_body(self._name, one, self._profile()) for name, one in requests.items()}
+        for one in params.values():
+            del one["stream"]
+        body = {"requests": [{"custom_id": name, "params": one} for name, one in params.items()]}
+        return await self._ask_of_batch("POST", "", batches.read_status, body)
+
+    async def batch(self, batch_id: str) -> batches.BatchStatus:
+        """Return how far a batch is.
+
+        Raises:
+            ModelFailure: the server cannot be asked, or does not know it.
+        """
+        return await self._ask_of_batch("GET", f"/{batch_id}", batches.read_status)
+
+    async def batch_results(self, batch_id: str) -> dict[str, batches.BatchResult]:
+        """Return the results of a batch that has ended, by the names of its requests.
+
+        Raises:
+            ModelFailure: the server cannot be asked, or has them no more.
+        """
+        where = self._where()
+
+        def parse(content: bytes) -> dict[str, batches.BatchResult]:
+            return batches.read_results(content, lambda error: errors.explain_event(error, where))
+
+        return await self._ask_of_batch("GET", f"/{batch_id}/results", parse)
+
+    async def _ask_of_batch(
+        self, method: str, path: str, parse: Callable[[bytes], _T], body: Mapping[str, Any] | None = None
+    ) -> _T:
+        return await self._ask(
+            method,
+            batches.BATCHES_PATH + path,
+            Request(system="", messages=()),
+            body,
+            parse=parse,
+            limit=batches.RESULTS_LIMIT,
+            seconds=_BATCH_TIMEOUT,
+        )
+
     async def _ask(
-        self, method: str, path: str, request: Request, body: Mapping[str, Any] | None = None
-    ) -> object:
-        """Return the decoded JSON of an answer; raises `ModelFailure`, with no exception behind it."""
+        self,
+        method: str,
+        path: str,
+        request: Request,
+        body: Mapping[str, Any] | None = None,
+        *,
+        parse: Callable[[bytes], _T],
+        limit: int = bodies.ANSWER_LIMIT,
+        seconds: float = _ASK_TIMEOUT,
+    ) -> _T:
+        """Return what `parse` makes of an answer; raises `ModelFailure`, with no exception behind it."""
         where = self._where(request)
         try:
-            async with asyncio.timeout(_ASK_TIMEOUT):
+            async with asyncio.timeout(seconds):
                 async with self._send(method, path, request, self._profile(), body) as response:
-                    content = await bodies.read_beginning(response, bodies.ANSWER_LIMIT)
+                    content = await bodies.read_beginning(response, limit)
         except ModelFailure as failure:
             problem = failure.error
         except _Refused as refused:
@@ -369,7 +440,7 @@ class AnthropicModel:
             problem = errors.explain_exception(error, where)
         else:
             try:
-                return json.loads(content)
+                return parse(content)
             except (ValueError, RecursionError):
                 content_type = response.headers.get("content-type", "")
                 problem = errors.explain_page(content_type, content[: errors.PAGE_LIMIT], where)
